@@ -1,0 +1,1 @@
+"""Surefoot: corrective RAG that tests every hold."""

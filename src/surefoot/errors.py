@@ -1,0 +1,65 @@
+"""Everything that Surefoot raises on purpose.
+
+    SurefootError                    one line that says what happened, with what, and what to do
+    ├── UsageError                   the user can mend it: a wrong name, value, path or file
+    │   ├── ConfigError              a setting that does not exist or does not fit
+    │   ├── QuestionError            an empty or an over-long question
+    │   ├── IndexFault               no index there, a damaged one, or one of another version
+    │   ├── TraceFault               a file that is not a trace, or one of a newer schema
+    │   └── MissingExtra             an optional dependency that is not installed
+    └── ComponentError               a part failed while it was at work; the pipeline takes its declared fallback
+        ├── ModelError               a model file that is missing, damaged or does not load
+        ├── EndpointError            a server that is down, slow, or answers what it should not
+        └── SearchError              a searcher that could not search
+
+Errors of libraries are turned into these where the library is called, never elsewhere.
+"""
+
+from __future__ import annotations
+
+
+class SurefootError(Exception):
+    """Base of all: its text is one line that says what happened, with what, and what to do."""
+
+
+class UsageError(SurefootError):
+    """The user can mend it."""
+
+
+class ConfigError(UsageError):
+    """A setting that does not exist or does not fit."""
+
+
+class QuestionError(UsageError):
+    """An empty or an over-long question."""
+
+
+class IndexFault(UsageError):
+    """No index there, a damaged one, or one of another version."""
+
+
+class TraceFault(UsageError):
+    """A file that is not a trace, or one of a newer schema."""
+
+
+class MissingExtra(UsageError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra that is not installed; run: pip install 'surefoot[{extra}]'")
+
+
+class ComponentError(SurefootError):
+    """A part failed while it was at work; the pipeline takes its declared fallback."""
+
+
+class ModelError(ComponentError):
+    """A model file that is missing, damaged or does not load."""
+
+
+class EndpointError(ComponentError):
+    """A server that is down, slow, or answers what it should not."""
+
+
+class SearchError(ComponentError):
+    """A searcher that could not search."""

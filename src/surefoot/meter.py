@@ -1,0 +1,51 @@
+"""How components report what they spend and where they fell back, without it showing in their signatures.
+
+The pipeline opens a meter around each step; `count` and `degrade` add to the innermost open one and do nothing outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a step has spent so far; the fields mean what they mean in `Step`."""
+
+    calls: int = 0
+    graded: int = 0
+    tokens: int = 0
+    cached: int = 0
+    degraded: list[str] = field(default_factory=list)
+
+
+_current: ContextVar[Meter | None] = ContextVar("surefoot_meter", default=None)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """A fresh meter for the code inside, in this thread."""
+    meter = Meter()
+    token = _current.set(meter)
+    try:
+        yield meter
+    finally:
+        _current.reset(token)
+
+
+def count(*, calls: int = 0, graded: int = 0, tokens: int = 0, cached: int = 0) -> None:
+    """Add to what the current step has spent."""
+    if meter := _current.get():
+        meter.calls += calls
+        meter.graded += graded
+        meter.tokens += tokens
+        meter.cached += cached
+
+
+def degrade(what: str) -> None:
+    """Say that a declared fallback was taken; it shows in the step, once."""
+    if (meter := _current.get()) and what not in meter.degraded:
+        meter.degraded.append(what)

@@ -1,0 +1,122 @@
+"""The roles, one verb each. They are structural: a component inherits nothing, it only has the verb.
+
+A component may also have `name: str`; an evaluator must have `name` and `thresholds`. Components are safe to
+share between threads and hold no state of a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.types import Answer, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
+
+Matrix = npt.NDArray[np.float32]
+Pair = tuple[str, Passage]
+"""A question and the passage to grade against it; for a strip, a passage that holds the strip's text and its title."""
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Finds passages of the corpus."""
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        """At most `k` passages, best first, ids distinct, each with its `score`. Deterministic. Raises ComponentError."""
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """Grades how well passages answer questions."""
+
+    name: str
+    thresholds: Thresholds
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair, in order; a pair's score does not depend on the other pairs. `label` stays None unless
+        the evaluator judges in labels itself. What cannot be graded has score None and a reason."""
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Turns grades into a decision; pure."""
+
+    name: str
+    thresholds: Thresholds
+
+    def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
+        """The action for these grades after so many rewrites."""
+
+
+@runtime_checkable
+class Refiner(Protocol):
+    """Cuts passages into strips and keeps those that help."""
+
+    def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
+        """All strips, kept and dropped, in the order of the passages and of the text; each a slice of its passage."""
+
+
+@runtime_checkable
+class Rewriter(Protocol):
+    """Turns a question into search queries."""
+
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
+        """At least one query, best first, none empty; `seen` was retrieved before and did not help."""
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """Looks for knowledge outside the corpus."""
+
+    name: str
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """At most `k` passages with source "external", best first. Nothing found is an empty tuple; a failure raises
+        SearchError."""
+
+
+@runtime_checkable
+class LLM(Protocol):
+    """A language model behind one call."""
+
+    name: str
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None = None,
+        *,
+        max_tokens: int = 100,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """Greedy. `schema`: JSON schema that the text must satisfy. `on_text` gets each piece as it comes; the pieces
+        joined are the completion's text. Counts itself in `surefoot.meter`. Raises ModelError or EndpointError."""
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Answers a question from knowledge, and from nothing else."""
+
+    def generate(
+        self,
+        question: str,
+        knowledge: Sequence[tuple[Strip, Passage]],
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer:
+        """The answer with its [n] markers, n counting `knowledge` from 1; citations are left for the pipeline to check.
+        `knowledge` may be empty only where the caller wants the model's own memory."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    name: str
+    """Changes whenever the vectors would: an index built with another name cannot be searched."""
+    dimensions: int
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Shape (len(texts), dimensions), rows of length 1 (0 for a text without words); row i depends on text i only."""

@@ -1,0 +1,204 @@
+"""The values that flow through Surefoot: frozen, comparable, free of behaviour and of imports.
+
+A question becomes a `Trace`; everything else here is a part of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+TRACE_SCHEMA = 1
+"""Version of the JSON form of `Trace`; a reader refuses a newer one."""
+
+Source = Literal["corpus", "external"]
+
+
+class Action(StrEnum):
+    """What corrective RAG decides to do with what was retrieved (CRAG paper, section 4.3)."""
+
+    CORRECT = "correct"
+    AMBIGUOUS = "ambiguous"
+    INCORRECT = "incorrect"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document that was, or can be, retrieved."""
+
+    id: str
+    text: str
+    title: str = ""
+    source: Source = "corpus"
+    url: str | None = None
+    """Where a reader finds the document: a path as it was indexed, or a web address."""
+    start: int = 0
+    """Offset in characters of `text` in the document's extracted text."""
+    score: float | None = None
+    """The retriever's own score; higher is better, comparable only within one retrieval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The evaluator's verdict on one passage."""
+
+    passage_id: str
+    score: float | None
+    """On the evaluator's own scale; None: could not be graded, which is not "irrelevant"."""
+    probability: float | None = None
+    """Calibrated probability in [0, 1] that the passage holds the answer; None: the evaluator is not calibrated."""
+    label: Action | None = None
+    """What this passage alone would mean for the action; None: could not be graded."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where an evaluator's scores become actions. They never travel without the evaluator they were fitted for."""
+
+    upper: float
+    """τ+: a passage at or above it carries the answer."""
+    lower: float
+    """τ−: a passage below it is of no use."""
+    strip: float
+    """A strip below it is dropped in refinement."""
+    evaluator: str
+    """Name of the evaluator whose scores these are."""
+    fitted_on: str = ""
+    """The data, and the rule, that they come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The action taken, with what is needed to take it again from the same grades."""
+
+    action: Action
+    policy: str
+    upper: float
+    lower: float
+    because: str
+    best: float | None = None
+    """The score the decision hangs on; None: no passage could be graded."""
+    margin: float | None = None
+    """Distance of `best` from the nearest threshold, in score units: how close the call was."""
+    again: bool = False
+    """Rewrite the question and retrieve again before acting (count policy)."""
+    rewrites: int = 0
+    """How many rewrites had been made when this was decided (count policy)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A slice of a passage: `text == passage.text[start:end]`. Dropped strips stay in the trace."""
+
+    passage_id: str
+    start: int
+    end: int
+    text: str
+    score: float | None
+    kept: bool
+    reason: str = ""
+    """Why it was dropped; empty for a kept one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One [n] of an answer, checked against the strip it names."""
+
+    marker: int
+    """The n of [n]: the position, from 1, among the strips that the generator was given."""
+    strip: Strip | None
+    """None: the answer cites a strip that does not exist."""
+    quote: str
+    """The words of the strip that carry the sentence, as they stand there; empty when there are none."""
+    verified: bool
+    reason: str = ""
+    """Why it is not verified; empty for a verified one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the user is told: an answer with citations, or a refusal that names what was missing."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    refused: bool = False
+    model: str | None = None
+    """None: no model was called."""
+    withheld: str | None = None
+    """What the model said, where Surefoot refused to pass it on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step cost and how it went."""
+
+    name: str
+    seconds: float
+    calls: int = 0
+    """Calls of a language model."""
+    graded: int = 0
+    """(question, text) pairs scored by the evaluator."""
+    tokens: int = 0
+    """Prompt and output tokens of those calls."""
+    cached: int = 0
+    """Results that came out of a cache."""
+    degraded: str | None = None
+    """The declared fallback that was taken, in words."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that led from a question to its answer."""
+
+    id: str
+    question: str
+    passages: tuple[Passage, ...] = ()
+    grades: tuple[Grade, ...] = ()
+    """One for each of `passages` and then of `external`, in their order."""
+    decision: Decision | None = None
+    """None: the question failed, or its method makes no decision."""
+    queries: tuple[str, ...] = ()
+    """What was searched for, in order, beyond the question itself."""
+    external: tuple[Passage, ...] = ()
+    strips: tuple[Strip, ...] = ()
+    answer: Answer | None = None
+    steps: tuple[Step, ...] = ()
+    config: dict[str, Any] = field(default_factory=dict)
+    """What the pipeline was built from, as it was given."""
+    error: str | None = None
+    """Why there is no answer; None: the question ran to its end."""
+    created: str = ""
+    """UTC, ISO 8601."""
+    schema: int = TRACE_SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a language model gave back."""
+
+    text: str
+    model: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    truncated: bool = False
+    """The token limit cut it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What `on_event` is told while a question runs: a finished `Step`, or a value as soon as it exists."""
+
+    name: Literal["passages", "grades", "decision", "queries", "external", "strips", "text", "answer", "step"]
+    value: Any
+    """The trace's field of that name; for "text" the next piece of the model's output; for "step" the `Step`."""
