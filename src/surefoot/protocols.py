@@ -7,14 +7,15 @@ share between threads and hold no state of a question.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from surefoot.types import Answer, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
 
-Matrix = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Matrix: TypeAlias = "npt.NDArray[np.float32]"
 Pair = tuple[str, Passage]
 """A question and the passage to grade against it; for a strip, a passage that holds the strip's text and its title."""
 
@@ -24,7 +25,7 @@ class Retriever(Protocol):
     """Finds passages of the corpus."""
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        """At most `k` passages, best first, ids distinct, each with its `score`. Deterministic. Raises ComponentError."""
+        """At most `k` passages, best first, ids distinct, each with its `score`; raises ComponentError."""
 
 
 @runtime_checkable
@@ -119,4 +120,4 @@ class Embedder(Protocol):
     dimensions: int
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """Shape (len(texts), dimensions), rows of length 1 (0 for a text without words); row i depends on text i only."""
+        """Shape (len(texts), dimensions); rows of length 1 (0: no known word); row i depends on text i only."""

@@ -1,0 +1,141 @@
+"""From grades to a decision: the trigger of corrective RAG and the count routing of its agentic variants. Pure.
+
+Anything here can be run again from a trace, and must then reach the same decision (`redecide`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from surefoot.errors import ConfigError, TraceFault
+from surefoot.protocols import Policy
+from surefoot.types import Action, Decision, Grade, Thresholds, Trace
+
+PRESETS: dict[str, Thresholds] = {
+    name: Thresholds(upper, lower, strip=-0.5, evaluator="t5", fitted_on=f"CRAG's released script for {data}")
+    for name, data, upper, lower in [
+        ("popqa", "PopQA", 0.592, -0.995),
+        ("pubhealth", "PubHealth", 0.5, -0.915),
+        ("arc", "ARC-Challenge", 0.5, -0.91),
+        ("bio", "Biography", 0.95, -0.91),
+    ]
+}
+"""The paper's thresholds. They are logits of its T5 evaluator and mean nothing for another one. The paper prints
+0.59/-0.99 for PopQA and -0.91 for PubHealth; these are the values that its scripts run with."""
+
+
+def label(score: float, thresholds: Thresholds) -> Action:
+    """What a passage with this score would decide alone."""
+    if score >= thresholds.upper:
+        return Action.CORRECT
+    return Action.AMBIGUOUS if score >= thresholds.lower else Action.INCORRECT
+
+
+def labelled(grades: Sequence[Grade], thresholds: Thresholds) -> tuple[Grade, ...]:
+    """The grades with labels; one that the evaluator set itself stays. A score that is no number was not graded."""
+    return tuple(_labelled(grade, thresholds) for grade in grades)
+
+
+def _labelled(grade: Grade, thresholds: Thresholds) -> Grade:
+    if grade.score is None:
+        return grade
+    if math.isnan(grade.score):
+        return replace(grade, score=None, label=None, reason="the evaluator returned NaN")
+    return grade if grade.label else replace(grade, label=label(grade.score, thresholds))
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The trigger of the CRAG paper (section 4.3, algorithm 1): the best score against τ+ and τ−.
+
+    Scores are taken as they are: logits trained towards ±1 leave [-1, 1]. A passage that could not be graded is no
+    evidence against itself, so INCORRECT needs every passage to have a grade.
+    """
+
+    thresholds: Thresholds
+    name: ClassVar[str] = "threshold"
+
+    def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
+        """CORRECT when any score is at or above τ+, else AMBIGUOUS when any is at or above τ−, else INCORRECT."""
+        best = _best(grades)
+        if not grades:
+            return self._decision(Action.INCORRECT, "nothing was retrieved", None)
+        if best is None:
+            return self._decision(Action.AMBIGUOUS, "no passage could be graded", None)
+        action = label(best, self.thresholds)
+        ungraded = sum(grade.score is None for grade in grades)
+        if action is Action.INCORRECT and ungraded:
+            return self._decision(Action.AMBIGUOUS, f"{ungraded} of {len(grades)} passages could not be graded", best)
+        return self._decision(action, self._because(action, best), best)
+
+    def _because(self, action: Action, best: float) -> str:
+        upper, lower = f"τ+ {self.thresholds.upper:.3g}", f"τ− {self.thresholds.lower:.3g}"
+        return {
+            Action.CORRECT: f"best score {best:.3g} ≥ {upper}",
+            Action.AMBIGUOUS: f"best score {best:.3g} lies between {lower} and {upper}",
+            Action.INCORRECT: f"best score {best:.3g} < {lower}",
+        }[action]
+
+    def _decision(self, action: Action, because: str, best: float | None) -> Decision:
+        upper, lower = self.thresholds.upper, self.thresholds.lower
+        margin = None if best is None else min(abs(best - upper), abs(best - lower))
+        return Decision(action, self.name, upper, lower, because, best, margin)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Count routing, as the agentic variants of corrective RAG do it: how many passages are good, not how good is one.
+
+    Two correct passages, or one with an ambiguous one beside it, are enough to answer. Two ambiguous ones alone ask
+    for a rewritten question and another retrieval, at most `max_rewrites` times. All else searches, with what was
+    found kept when any of it was of use. It always ends. A passage that could not be graded counts as ambiguous.
+    """
+
+    thresholds: Thresholds
+    max_rewrites: int = 2
+    name: ClassVar[str] = "count"
+
+    def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
+        """The route for these grades; `again` asks the pipeline to rewrite and to retrieve once more."""
+        labels = [grade.label or Action.AMBIGUOUS for grade in grades]
+        correct, ambiguous = labels.count(Action.CORRECT), labels.count(Action.AMBIGUOUS)
+        enough = correct >= 2 or (correct >= 1 and ambiguous >= 1)
+        again = not correct and ambiguous >= 2 and rewrites < self.max_rewrites
+        action = Action.CORRECT if enough else Action.AMBIGUOUS if correct or ambiguous else Action.INCORRECT
+        because = f"{correct} correct and {ambiguous} ambiguous of {len(grades)} passages"
+        if again:
+            because += f"; rewrite {rewrites + 1} of {self.max_rewrites}"
+        upper, lower = self.thresholds.upper, self.thresholds.lower
+        return Decision(action, self.name, upper, lower, because, _best(grades), None, again, rewrites)
+
+
+POLICIES: dict[str, Callable[..., Policy]] = {"threshold": Threshold, "count": Count}
+
+
+def redecide(trace: Trace) -> Decision:
+    """The decision taken again from the grades that a trace recorded; raises TraceFault when it holds none."""
+    if trace.decision is None:
+        raise TraceFault(f"trace {trace.id} holds no decision to replay: {trace.error or 'its method makes none'}")
+    was = trace.decision
+    if was.policy not in POLICIES:
+        raise TraceFault(
+            f"trace {trace.id} was decided by the policy '{was.policy}', which is not one of: count, threshold"
+        )
+    thresholds = Thresholds(was.upper, was.lower, strip=0.0, evaluator="as recorded")
+    return POLICIES[was.policy](thresholds).decide(trace.grades[: len(trace.passages)], was.rewrites)
+
+
+def require_match(policy_thresholds: Thresholds, evaluator: str) -> None:
+    """Raise ConfigError when thresholds that were fitted for one evaluator are to judge another's scores."""
+    if policy_thresholds.evaluator != evaluator:
+        raise ConfigError(
+            f"these thresholds were fitted for the evaluator '{policy_thresholds.evaluator}' and mean nothing for "
+            f"'{evaluator}'; leave [thresholds] out to use the evaluator's own, or give upper, lower and strip"
+        )
+
+
+def _best(grades: Sequence[Grade]) -> float | None:
+    return max((grade.score for grade in grades if grade.score is not None), default=None)

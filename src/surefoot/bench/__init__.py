@@ -1,0 +1,1 @@
+"""Benchmarks: labelled questions in, figures with intervals out, every outcome kept."""

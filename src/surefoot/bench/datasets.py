@@ -1,0 +1,60 @@
+"""Labelled questions: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with its accepted answers and, where they are known, the passages that hold them."""
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    gold: frozenset[str]
+    """Ids of the passages labelled relevant; empty: not known."""
+
+
+def read(path: str | Path, limit: int | None = None) -> list[Example]:
+    """The questions of a file of lines `{"id", "question", "answers": [...], "passages": [{"id", "label"}]}`.
+
+    `passages` may be left out; ids must be distinct. Raises UsageError with the line number.
+    """
+    examples: dict[str, Example] = {}
+    for number, row in _rows(Path(path)):
+        if limit is not None and len(examples) >= limit:
+            break
+        example = _example(row, f"{path}, line {number}")
+        if example.id in examples:
+            raise UsageError(f"{path}, line {number}: the id '{example.id}' was there before; ids must be distinct")
+        examples[example.id] = example
+    if not examples:
+        raise UsageError(f"{path} holds no questions")
+    return list(examples.values())
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, json.loads(line)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON lines: {error}") from error
+
+
+def _example(row: Any, place: str) -> Example:
+    try:
+        gold = frozenset(str(p["id"]) for p in row.get("passages", ()) if p.get("label") == 1)
+        return Example(str(row["id"]), row["question"], tuple(map(str, row["answers"])), gold)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{place} is not a question: it needs id, question and answers ({error})") from error

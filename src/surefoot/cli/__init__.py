@@ -1,0 +1,51 @@
+"""The command line: each command parses, makes one call of the library, and prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from surefoot import __version__
+from surefoot.cli import ask, bench, demo, index, inspect, models, trace
+from surefoot.errors import SurefootError, UsageError
+
+app = typer.Typer(
+    name="surefoot",
+    help="Corrective RAG that tests every hold: it grades what it finds, corrects it, cites or refuses, and shows why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    if version:
+        Console().print(f"surefoot {__version__}", highlight=False)
+        raise typer.Exit
+
+
+demo.register(app)
+index.register(app)
+ask.register(app)
+trace.register(app)
+inspect.register(app)
+app.add_typer(models.app, name="models")
+app.add_typer(bench.app, name="bench")
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 done, 2 a mistake of the user's, 3 a part that failed, 130 interrupted."""
+    try:
+        app()
+    except SurefootError as error:
+        Console(stderr=True).print(f"surefoot: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2 if isinstance(error, UsageError) else 3)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left; so do we, quietly

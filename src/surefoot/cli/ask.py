@@ -1,0 +1,44 @@
+"""`surefoot ask`: one question, answered before one's eyes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
+from surefoot.cli.draw import Screen
+from surefoot.config import Builder
+from surefoot.store import dumps, write_trace
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(ask)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know, in quotes.")],
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the trace as one line of JSON, and nothing else.")
+    ] = False,
+    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Keep the trace in this file.")] = None,
+) -> None:
+    """Answer a question from your documents: graded, corrected, cited or refused, with the reasons."""
+    builder = Builder(configured(config, settings, index))
+    if not builder.index.info().complete:
+        err.print("The index is unfinished; run surefoot index again to complete it.")
+    with pulling(), Screen(out) as screen:
+        done = builder.pipeline().run(question, on_event=None if json else screen)
+        if not json:
+            screen.finish(done)
+    if json:
+        typer.echo(dumps(done))
+    if trace:
+        write_trace(done, trace)
+    if any(step.error for step in done.steps):
+        raise typer.Exit(3)

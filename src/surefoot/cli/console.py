@@ -1,0 +1,57 @@
+"""What the commands share: the consoles, a bar for model files, and the options that make a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+
+from surefoot import models
+from surefoot.config import Config, read, settings
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+ConfigFile = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="A.B=C", help="Override one setting; may be given again.")
+]
+IndexFile = Annotated[
+    str | None, typer.Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")
+]
+
+
+def configured(config: str | None, sets: list[str] | None, index: str | None) -> Config:
+    """The configuration of a command: file, then --index, then each --set."""
+    chosen = [{"index": {"path": index}}] if index else []
+    return read(config, *chosen, *settings(sets or []))
+
+
+@contextmanager
+def bar(*columns: ProgressColumn) -> Iterator[Progress]:
+    """A progress bar with the time left, on standard error, gone when it is done; silent where there is no terminal."""
+    layout = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
+    with Progress(*layout, console=err, transient=True, disable=not err.is_terminal) as progress:
+        yield progress
+
+
+@contextmanager
+def pulling() -> Iterator[None]:
+    """Show each model file that is fetched inside: its name, a bar, and a line when it is there."""
+    with bar(DownloadColumn()) as progress:
+        tasks: dict[str, int] = {}
+
+        def report(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                err.print(f"Fetching {name} ({total / 1e6:.0f} MB), once; after that nothing goes out.")
+                tasks[name] = progress.add_task(name, total=total)
+            progress.update(tasks[name], completed=done, total=total)  # type: ignore[arg-type]
+
+        with models.reporting(report):
+            yield

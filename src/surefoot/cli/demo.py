@@ -1,0 +1,48 @@
+"""`surefoot demo`: three questions, one for each action."""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import typer
+from rich.rule import Rule
+from rich.text import Text
+
+from surefoot.cli.console import out, pulling
+from surefoot.cli.draw import Screen
+from surefoot.config import Builder, read
+from surefoot.corpus.build import build
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(demo)
+
+
+def demo() -> None:
+    """Ask three questions of a small library, and watch Surefoot accept, complete and correct what it finds."""
+    with as_file(files("surefoot") / "demo") as folder, tempfile.TemporaryDirectory() as place, pulling():
+        builder = Builder(_indexed(folder, Path(place)))
+        pipeline = builder.pipeline()
+        out.print(f"A library of {builder.index.info().documents} pages about an invented mountain range,")
+        out.print("and a small world outside it. Three questions, one for each action of corrective RAG.")
+        for number, case in enumerate(
+            tomllib.loads((folder / "questions.toml").read_text("utf-8"))["questions"], start=1
+        ):
+            out.print()
+            out.print(Rule(Text(f"{number}  {case['question']}", style="bold"), align="left", style="cyan"))
+            with Screen(out, shown=4) as screen:
+                screen.finish(pipeline.run(case["question"], on_event=screen))
+            out.print(Text(case["why"], style="italic"))
+    out.print('\nYour own documents:  surefoot index FOLDER  and then  surefoot ask "…"')
+
+
+def _indexed(folder: Path, place: Path) -> dict[str, dict[str, object]]:
+    config = read({}, {"index": {"path": str(place / "library.db")}})
+    embedder = Builder(config).embedder
+    build([folder / "library"], place / "library.db", embedder)
+    build([folder / "outside"], place / "outside.db", embedder)
+    return read(config, {"searcher": {"use": "folder", "path": str(place / "outside.db")}})

@@ -1,0 +1,74 @@
+"""`surefoot index`: files and folders become an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
+from surefoot.config import Builder
+from surefoot.corpus.build import IndexReport, build
+from surefoot.corpus.loaders import MAX_BYTES
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(index)
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Start from nothing; only these paths are in it then.")
+    ] = False,
+    push: Annotated[
+        bool, typer.Option("--push", help="Then copy the index to the configured retriever's server.")
+    ] = False,
+    max_mb: Annotated[int, typer.Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
+) -> None:
+    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed since the last time is read."""
+    builder = Builder(configured(config, settings, index))
+    target = Path(builder.config["index"]["path"])
+    with pulling():
+        embedder = builder.embedder
+    with bar() as progress:
+        task = progress.add_task("Indexing", total=None)
+        report = build(
+            paths,
+            target,
+            embedder,
+            rebuild=rebuild,
+            max_bytes=max_mb * 1_000_000,
+            on_progress=lambda done, total, path: progress.update(task, completed=done, total=total),
+        )
+    _say(report, builder, target)
+    if push:
+        out.print(builder.push())
+
+
+def _say(report: IndexReport, builder: Builder, target: Path) -> None:
+    for path, reason in report.skipped:
+        err.print(f"skipped  {path}: {reason}", markup=False, soft_wrap=True)
+    for path, note in report.notes:
+        err.print(f"note     {path}: {note}", markup=False, soft_wrap=True)
+    files, passages = report.files, report.passages
+    changed = ", ".join(
+        f"{count} {what}"
+        for count, what in (
+            (files.added, "new"),
+            (files.updated, "changed"),
+            (files.unchanged, "unchanged"),
+            (files.removed, "gone"),
+            (len(report.skipped), "skipped"),
+            (report.ignored, "ignored"),
+        )
+        if count
+    )
+    out.print(f"Files     {changed}")
+    total = builder.index.info().passages
+    out.print(f"Passages  {total:,} ({passages.added:,} new) in {target} · {report.seconds:.1f} s", soft_wrap=True)

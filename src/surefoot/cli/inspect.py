@@ -1,0 +1,40 @@
+"""`surefoot components` and `surefoot doctor`: what can be plugged in, and what is wrong."""
+
+from __future__ import annotations
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, out
+from surefoot.components import components as all_components
+from surefoot.doctor import examine
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(components)
+    app.command()(doctor)
+
+
+def components() -> None:
+    """What can be plugged in where, what it is, and what is not installed."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("Role", "use =", "From", "What it is"):
+        table.add_column(heading)
+    role = ""
+    for component in all_components():
+        about = Text(component.missing or component.about, style="yellow" if component.missing else "")
+        table.add_row("" if component.role == role else component.role, component.name, component.origin, about)
+        role = component.role
+    out.print(table)
+
+
+def doctor(index: IndexFile = None, config: ConfigFile = None, settings: Settings = None) -> None:
+    """Check models, index, endpoint and disk, and say what to do; exit code 1 when something is wrong."""
+    checks = examine(configured(config, settings, index))
+    for check in checks:
+        out.print(Text("✓ " if check.ok else "✗ ", style="green" if check.ok else "red"), end="")
+        out.print(f"{check.name}: {check.found}", markup=False, soft_wrap=True)
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)

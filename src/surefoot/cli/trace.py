@@ -1,0 +1,37 @@
+"""`surefoot trace` and `surefoot replay`: look at a recorded trace, and decide again from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.act import redecide
+from surefoot.cli.console import out
+from surefoot.cli.draw import whole
+from surefoot.store import read_trace
+
+TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(trace)
+    app.command()(replay)
+
+
+def trace(file: TraceFile) -> None:
+    """Draw a recorded trace: grades, decision, strips, answer, and what each step cost."""
+    out.print(whole(read_trace(file)))
+
+
+def replay(file: TraceFile) -> None:
+    """Take the decision again from the recorded grades; exit code 1 when it comes out differently."""
+    recorded = read_trace(file)
+    again, was = redecide(recorded), recorded.decision
+    same = again == was
+    out.print(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})")
+    if not same:
+        out.print(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})")
+        raise typer.Exit(1)

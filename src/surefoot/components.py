@@ -1,0 +1,142 @@
+"""From a role and a name to an object: built-ins, and what other packages plug in. The only lazy import.
+
+A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in
+any case. Another package plugs in through the entry-point group `surefoot.<room>` (see `ROOMS`), and `use =
+"package.module:Class"` names any class at all.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any
+
+from surefoot.errors import ConfigError, MissingExtra, UsageError
+
+ROOMS = {
+    "retriever": "retrievers",
+    "evaluator": "evaluators",
+    "refiner": "refiners",
+    "rewriter": "rewriters",
+    "searcher": "searchers",
+    "generator": "generators",
+    "llm": "llms",
+    "embedder": "embedders",
+}
+"""The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What can be plugged in somewhere."""
+
+    role: str
+    name: str
+    origin: str
+    """"surefoot", or the distribution that plugs it in."""
+    about: str
+    """First line of its documentation; empty when it cannot be imported."""
+    missing: str | None
+    """Why it cannot be used as things are, with what to do; None: it can."""
+
+
+def names(role: str) -> list[str]:
+    """What can be named for this role, built-ins and plugged-in ones, in alphabetical order."""
+    return sorted({*_built_in(role), *_plugged_in(role)})
+
+
+def find(role: str, name: str) -> Callable[..., Any]:
+    """The class behind a name; raises ConfigError for one that does not exist, MissingExtra for what it lacks."""
+    if role not in ROOMS:
+        raise ConfigError(f"no role called '{role}'; there are: {', '.join(ROOMS)}")
+    if ":" in name:
+        return _by_path(role, name)
+    if name in _built_in(role):
+        module = _import(f"surefoot.{ROOMS[role]}.{name}", f"{role} '{name}'", name)
+        return _named(module, name)
+    if name in (plugged := _plugged_in(role)):
+        return _load(plugged[name], role)
+    raise ConfigError(f"no {role} called '{name}'; there are: {', '.join(names(role))}")
+
+
+def components() -> list[Component]:
+    """All that can be plugged in, by role; imports every one, so it is for people, not for start-up."""
+    return [_describe(role, name) for role in ROOMS for name in names(role)]
+
+
+def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
+    """The component, given its `options`; a parameter that has no option and is the name of a part gets that part.
+
+    `parts` makes each shared part when it is first wanted. Raises ConfigError for an option that does not exist.
+    """
+    make = find(role, name)
+    wanted = inspect.signature(make).parameters
+    if unknown := sorted(set(options) - set(wanted)):
+        known = ", ".join(key for key in wanted if key not in parts) or "none"
+        raise ConfigError(f"{role} '{name}' has no option '{unknown[0]}'; it has: {known}")
+    shared = {key: parts[key]() for key in wanted if key in parts and key not in options}
+    try:
+        return make(**shared, **options)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{role} '{name}' cannot be built from {options}: {error}") from error
+
+
+def _built_in(role: str) -> list[str]:
+    package = importlib.import_module(f"surefoot.{ROOMS[role]}")
+    return [module.name for module in pkgutil.iter_modules(package.__path__)]
+
+
+def _plugged_in(role: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"surefoot.{ROOMS[role]}")}
+
+
+def _named(module: ModuleType, name: str) -> Callable[..., Any]:
+    wanted = name.replace("_", "")
+    return next(
+        value
+        for key, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and key.casefold() == wanted
+    )
+
+
+def _by_path(role: str, path: str) -> Callable[..., Any]:
+    module, _, attribute = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{role} '{path}' cannot be imported: {error}") from error
+
+
+def _load(point: EntryPoint, role: str) -> Callable[..., Any]:
+    try:
+        return point.load()  # type: ignore[no-any-return]
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{role} '{point.name}', plugged in by {_origin(point)}, does not load: {error}") from error
+
+
+def _import(module: str, what: str, extra: str) -> ModuleType:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("surefoot"):
+            raise
+        raise MissingExtra(what, extra) from error
+
+
+def _describe(role: str, name: str) -> Component:
+    point = _plugged_in(role).get(name)
+    origin = _origin(point) if point and name not in _built_in(role) else "surefoot"
+    try:
+        about = (inspect.getdoc(find(role, name)) or "").partition("\n")[0]
+    except UsageError as error:
+        return Component(role, name, origin, "", str(error))
+    return Component(role, name, origin, about, None)
+
+
+def _origin(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else "an installed package"

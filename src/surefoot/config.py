@@ -1,0 +1,196 @@
+"""From `surefoot.toml`, or a dictionary of the same shape, to a pipeline.
+
+A section is a role, `use` names the component, and the other keys are its constructor's arguments. Objects are built
+from configuration, never configuration from objects.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from surefoot import components
+from surefoot.act import POLICIES, PRESETS
+from surefoot.corpus.index import Index
+from surefoot.errors import ConfigError
+from surefoot.pipeline import Pipeline
+from surefoot.protocols import Policy
+from surefoot.types import Thresholds
+
+Config = dict[str, dict[str, Any]]
+
+DEFAULTS: Config = {
+    "index": {"path": ".surefoot/index.db"},
+    "embedder": {"use": "static"},
+    "retriever": {"use": "hybrid"},
+    "evaluator": {"use": "lexical"},
+    "thresholds": {},
+    "policy": {"use": "threshold"},
+    "refiner": {"use": "strips"},
+    "rewriter": {"use": "templates"},
+    "searcher": {"use": "nowhere"},
+    "llm": {"use": "local"},
+    "generator": {"use": "llm"},
+    "pipeline": {},
+}
+"""What holds where nothing else is said."""
+
+FILE = Path("surefoot.toml")
+"""Read from the working directory when it is there and no other file is named."""
+
+HYBRID = ("bm25", "dense")
+"""What `hybrid` fuses unless `retrievers` names others."""
+
+
+def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
+    """The pipeline of a TOML file, a dictionary, or neither; keyword arguments override whole keys of sections.
+
+    `load(searcher={"use": "folder", "path": "outside.db"})`. Raises ConfigError, IndexFault or MissingExtra.
+    """
+    return Builder(read(source, sections)).pipeline()
+
+
+def read(source: str | Path | Mapping[str, Any] | None = None, *overrides: Mapping[str, Any]) -> Config:
+    """The complete configuration: the defaults, then the file or dictionary, then each of the overrides."""
+    layers = [_file(source) if source is None or isinstance(source, str | Path) else source, *overrides]
+    config = {section: dict(values) for section, values in DEFAULTS.items()}
+    for layer in layers:
+        for section, values in layer.items():
+            _merge(config, section, values)
+    return config
+
+
+def setting(text: str) -> dict[str, dict[str, Any]]:
+    """`a.b=c` as an override; c is read as TOML where it is TOML, and as text where not."""
+    key, equals, raw = text.partition("=")
+    section, dot, name = key.strip().partition(".")
+    if not (equals and dot and section and name):
+        raise ConfigError(f"'{text}' is not a setting; write section.key=value, as in evaluator.use=cosine")
+    return {section: {name: _value(raw.strip())}}
+
+
+def settings(texts: Iterable[str]) -> list[dict[str, dict[str, Any]]]:
+    """Each of several `a.b=c` as an override, in order."""
+    return [setting(text) for text in texts]
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds the parts of one pipeline, each shared part once and only when it is wanted."""
+
+    config: Config
+
+    @cached_property
+    def index(self) -> Index:
+        """The index that the retrievers search."""
+        options = self.config["index"]
+        if set(options) != {"path"}:
+            raise ConfigError(f"[index] has one key, path; not: {', '.join(sorted(set(options) - {'path'}))}")
+        return Index.open(Path(options["path"]))
+
+    @cached_property
+    def embedder(self) -> Any:
+        """What turns texts into vectors, for the index and the dense retriever."""
+        return self._component("embedder")
+
+    @cached_property
+    def llm(self) -> Any:
+        """The language model."""
+        return self._component("llm")
+
+    @cached_property
+    def evaluator(self) -> Any:
+        """What grades passages and strips."""
+        return self._component("evaluator")
+
+    @cached_property
+    def retrievers(self) -> tuple[Any, ...]:
+        """The retrievers that `hybrid` fuses."""
+        chosen = self.config["retriever"].get("retrievers", HYBRID)
+        return tuple(components.build("retriever", name, {}, self._parts) for name in chosen)
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """The evaluator's own, a preset's, or the evaluator's with single values replaced."""
+        given = dict(self.config["thresholds"])
+        if preset := given.pop("preset", None):
+            if preset not in PRESETS:
+                raise ConfigError(f"no thresholds called '{preset}'; there are: {', '.join(PRESETS)}")
+            return PRESETS[preset]
+        if unknown := sorted(set(given) - {"upper", "lower", "strip"}):
+            raise ConfigError(f"[thresholds] has no key '{unknown[0]}'; it has: upper, lower, strip, preset")
+        own: Thresholds = self.evaluator.thresholds
+        return replace(own, **given, fitted_on="set by hand") if given else own
+
+    def policy(self) -> Policy:
+        """What turns grades into an action."""
+        options = dict(self.config["policy"])
+        name = options.pop("use")
+        if name not in POLICIES:
+            raise ConfigError(f"no policy called '{name}'; there are: {', '.join(POLICIES)}")
+        try:
+            return POLICIES[name](self.thresholds, **options)
+        except TypeError as error:
+            raise ConfigError(f"policy '{name}' cannot be built from {options}: {error}") from error
+
+    def pipeline(self) -> Pipeline:
+        """The whole."""
+        roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
+        built: dict[str, Any] = {
+            role: self.evaluator if role == "evaluator" else self._component(role) for role in roles
+        }
+        options = self.config["pipeline"]
+        if unknown := sorted(set(options) - {"k", "external_k"}):
+            raise ConfigError(f"[pipeline] has no key '{unknown[0]}'; it has: k, external_k")
+        return Pipeline(policy=self.policy(), config=self.config, **built, **options)
+
+    def push(self) -> str:
+        """Copy the index to the server of the configured retriever; what was done, in words."""
+        retriever = self._component("retriever")
+        if not hasattr(retriever, "push"):
+            raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
+        return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
+
+    def _component(self, role: str) -> Any:
+        options = {key: value for key, value in self.config[role].items() if key not in ("use", "retrievers")}
+        return components.build(role, self.config[role]["use"], options, self._parts)
+
+    @property
+    def _parts(self) -> dict[str, Callable[[], Any]]:
+        shared = ("index", "embedder", "llm", "evaluator", "retrievers", "thresholds")
+        return {name: lambda name=name: getattr(self, name) for name in shared}  # type: ignore[misc]
+
+
+def _file(path: str | Path | None) -> dict[str, Any]:
+    if path is None and not FILE.exists():
+        return {}
+    found = Path(path or FILE)
+    try:
+        return tomllib.loads(found.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{found} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{found} is not TOML: {error}") from error
+
+
+def _merge(config: Config, section: str, values: Any) -> None:
+    if section not in config:
+        raise ConfigError(f"no section called '{section}'; there are: {', '.join(config)}")
+    if isinstance(values, str) and "use" in config[section]:
+        values = {"use": values}
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"'{section}' must be a section of keys, not {values!r}")
+    if "use" in values and values["use"] != config[section].get("use"):
+        config[section] = {}  # another component has other options
+    config[section].update(values)
+
+
+def _value(raw: str) -> Any:
+    try:
+        return tomllib.loads(f"x = {raw}")["x"]
+    except tomllib.TOMLDecodeError:
+        return raw

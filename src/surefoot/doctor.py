@@ -1,0 +1,98 @@
+"""Checks that a pipeline's surroundings are sound, without asking it anything."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from surefoot import models
+from surefoot.config import Builder, Config
+from surefoot.errors import SurefootError
+
+ENOUGH_DISK = 500_000_000
+"""Bytes: the models, and an index of 100,000 passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    ok: bool
+    found: str
+    """What was found; for a fault, with what to do."""
+
+
+def examine(config: Config) -> list[Check]:
+    """All checks, in the order in which a user would mend things. Calls the endpoint, when one is configured."""
+    builder = Builder(config)
+    return [
+        Check("Python", True, sys.version.split()[0]),
+        _try("SQLite", _sqlite),
+        *_models(config),
+        _try("disk", _disk),
+        _try("index", lambda: _index(builder)),
+        _try("language model", lambda: _llm(builder)),
+        _try("pipeline", lambda: f"builds: {type(builder.pipeline()).__name__}"),
+    ]
+
+
+def _try(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except SurefootError as error:
+        return Check(name, False, str(error))
+
+
+def _sqlite() -> str:
+    with sqlite3.connect(":memory:") as db:
+        try:
+            db.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
+        except sqlite3.OperationalError as error:
+            raise SurefootError(
+                f"this Python's SQLite has no full-text search (FTS5): {error}; use another build"
+            ) from error
+    return f"{sqlite3.sqlite_version} with full-text search"
+
+
+def _models(config: Config) -> Iterator[Check]:
+    wanted = {section.get("model") for section in config.values()} | {"smollm2-135m-instruct-q4_1"}
+    for status in models.status():
+        if status.state == "damaged":
+            yield Check(
+                f"model {status.model.name}", False, f"{status.reason}; run: surefoot models pull {status.model.name}"
+            )
+        elif status.state == "ready":
+            yield Check(f"model {status.model.name}", True, "ready")
+        elif status.model.name in wanted:
+            yield Check(f"model {status.model.name}", True, "not here yet; the first question fetches it")
+
+
+def _disk() -> str:
+    place = models.cache_dir()
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if free < ENOUGH_DISK:
+        raise SurefootError(f"{free / 1e6:.0f} MB free for models in {place}; make room for {ENOUGH_DISK / 1e6:.0f} MB")
+    return f"{free / 1e9:.0f} GB free"
+
+
+def _index(builder: Builder) -> str:
+    info = builder.index.info()
+    builder.index.check(builder.embedder)
+    if not info.complete:
+        raise SurefootError(
+            f"{builder.config['index']['path']} is unfinished; run surefoot index again on the same paths"
+        )
+    return f"{info.passages:,} passages of {info.documents:,} documents, embedded by {info.embedder}"
+
+
+def _llm(builder: Builder) -> str:
+    llm = builder.llm
+    if probe := getattr(llm, "probe", None):
+        return f"{llm.name} answers; models there: {', '.join(probe()) or 'none named'}"
+    return f"{llm.name}, in this process"

@@ -1,0 +1,1 @@
+"""Evaluators: how well does a passage answer a question? One method a file."""

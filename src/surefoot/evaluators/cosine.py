@@ -1,0 +1,50 @@
+"""How near the passage lies to the question in an embedder's space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot import meter
+from surefoot.errors import ConfigError
+from surefoot.protocols import Embedder, Pair
+from surefoot.types import Grade, Thresholds
+
+FITTED: dict[str, Thresholds] = {}
+"""Thresholds by the name of the embedder that they were fitted for."""
+
+
+class Cosine:
+    """Cosine of the question's and the passage's embedding; in [-1, 1].
+
+    Likeness is not an answer: a passage that repeats the question scores higher than one that answers it. One
+    embedding a distinct question and a distinct passage; no model call.
+    """
+
+    def __init__(self, embedder: Embedder, fitted: Thresholds | None = None) -> None:
+        known = fitted or FITTED.get(embedder.name)
+        if known is None:
+            raise ConfigError(
+                f"the cosine evaluator has no thresholds for the embedder '{embedder.name}'; it has for: "
+                f"{', '.join(sorted(FITTED)) or 'none'}; or give fitted=Thresholds(...)"
+            )
+        self.embedder = embedder
+        self.name = known.evaluator
+        self.thresholds = known
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair; a text without words cannot be graded."""
+        meter.count(graded=len(pairs))
+        texts = list(dict.fromkeys(text for question, p in pairs for text in (question, _text(p.title, p.text))))
+        rows = dict(zip(texts, self.embedder.embed(texts), strict=True))
+        return tuple(self._grade(p.id, rows[question], rows[_text(p.title, p.text)]) for question, p in pairs)
+
+    def _grade(self, passage_id: str, question: np.ndarray, passage: np.ndarray) -> Grade:
+        if not question.any() or not passage.any():
+            return Grade(passage_id, None, reason="no known word to embed")
+        return Grade(passage_id, float(question @ passage), reason="likeness of meaning")
+
+
+def _text(title: str, text: str) -> str:
+    return f"{title}\n{text}" if title else text

@@ -1,0 +1,1 @@
+"""Generators: an answer from the kept strips. One method a file."""

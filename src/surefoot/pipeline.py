@@ -1,0 +1,166 @@
+"""The whole method on one screen: retrieve, grade, decide, refine, search where needed, answer or refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from surefoot import meter
+from surefoot.act import labelled, require_match
+from surefoot.errors import QuestionError, SurefootError
+from surefoot.grounding import grounded, refusal
+from surefoot.merge import distinct
+from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
+from surefoot.recorder import Listener, Recorder
+from surefoot.screen import screened, suspects
+from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
+
+LONGEST_QUESTION = 4000
+"""Characters; what is longer is a document, not a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Corrective RAG over built components. `run` a question; vary it with `but`."""
+
+    retriever: Retriever
+    evaluator: Evaluator
+    policy: Policy
+    refiner: Refiner
+    rewriter: Rewriter
+    searcher: Searcher
+    generator: Generator
+    k: int = 10
+    """Passages retrieved, and graded, a question."""
+    external_k: int = 5
+    """Passages taken from outside for each query."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """What it was built from; recorded in each trace."""
+
+    def __post_init__(self) -> None:
+        require_match(self.policy.thresholds, self.evaluator.name)
+
+    def but(self, **parts: Any) -> Pipeline:
+        """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation."""
+        return replace(self, **parts)
+
+    def run(self, question: str, on_event: Listener | None = None) -> Trace:
+        """The trace of one question; raises QuestionError for one that is empty or over-long.
+
+        A component that fails is replaced by its declared fallback, which the trace shows; so this raises nothing else.
+        """
+        run = Recorder(checked(question), self.config, on_event)
+        local: tuple[Strip, ...] = ()
+        found: tuple[Strip, ...] = ()
+        decision = self._retrieve(run)
+        if decision.action is not Action.INCORRECT:
+            local = self._refine("refine", useful(run.passages, run.grades), run)
+        if decision.action is not Action.CORRECT:
+            self._search(run)
+            found = self._refine("refine external", useful(run.external, run.grades[len(run.passages) :]), run)
+        run.set("strips", distinct(local + found))
+        self._answer(decision, run)
+        return run.trace()
+
+    def _retrieve(self, run: Recorder) -> Decision:
+        """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
+        query = run.question
+        while True:
+            new = run.step("retrieve", self.retriever.retrieve, query, self.k, fallback=(), instead="nothing retrieved")
+            run.set("passages", by_id(run.passages + new))
+            run.set("grades", self._grade("grade", run.passages, run))
+            decision = run.set("decision", self.policy.decide(run.grades, rewrites=len(run.queries)))
+            if not decision.again:
+                return decision
+            query = next((q for q in self._rewrite(run) if q not in run.queries), run.question)
+            run.set("queries", (*run.queries, query))
+
+    def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
+        """Grades with labels, against the original question, instructions to the machine blanked out."""
+
+        def grade() -> tuple[Grade, ...]:
+            if suspicious := suspects(passages):
+                meter.degrade(f"instructions found in {', '.join(suspicious)}: blanked out before grading")
+            return self.evaluator.grade([(run.question, screened(passage)) for passage in passages])
+
+        ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
+        grades = run.step(step, grade, fallback=ungraded, instead="the passages count as ungraded")
+        return labelled(grades, self.policy.thresholds)
+
+    def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
+        return run.step(step, self.refiner.refine, run.question, passages, fallback=(), instead="no strips")
+
+    def _rewrite(self, run: Recorder) -> tuple[str, ...]:
+        plain = (run.question,)
+        return run.step(
+            "rewrite", self.rewriter.rewrite, run.question, run.passages, fallback=plain, instead="asked as it is"
+        )
+
+    def _search(self, run: Recorder) -> None:
+        """Ask outside, query by query until a passage is graded CORRECT; what comes is graded like all the rest."""
+        for query in self._rewrite(run):
+            run.set("queries", (*run.queries, query))
+            hits = run.step(
+                "search", self.searcher.search, query, self.external_k, fallback=(), instead="nothing came from outside"
+            )
+            known = {passage.id for passage in run.passages + run.external}
+            fresh = tuple(hit for hit in by_id(hits) if hit.id not in known)
+            run.set("external", run.external + fresh)
+            grades = self._grade("grade external", fresh, run)
+            run.set("grades", run.grades + grades)
+            if any(grade.label is Action.CORRECT for grade in grades):
+                return
+
+    def _answer(self, decision: Decision, run: Recorder) -> None:
+        """The checked answer, or the refusal that takes its place."""
+        origin = {passage.id: passage for passage in run.passages + run.external}
+        knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
+        draft: Answer | None = None
+        if knowledge:
+            generate = self.generator.generate
+            draft = run.step(
+                "generate", generate, run.question, knowledge, run.text, fallback=None, instead="refused to answer"
+            )
+        answer = grounded(run.question, draft, knowledge) if draft else None
+        if answer is None or answer.refused:
+            answer = refusal(run.question, answer, len(run.grades), knowledge, decision, run.queries)
+        run.set("answer", answer)
+
+    def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:
+        """The trace of each question, in order, `workers` at a time; one that fails is a trace with its error."""
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(self._run_safely, questions)
+
+    def _run_safely(self, question: str) -> Trace:
+        try:
+            return self.run(question)
+        except SurefootError as error:
+            return Recorder(question, self.config).trace(error=str(error))
+
+
+def checked(question: str) -> str:
+    """The question without surrounding white space; raises QuestionError when it is empty or over-long."""
+    asked = question.strip()
+    if not asked:
+        raise QuestionError('the question is empty; ask something, as in: surefoot ask "Who built it?"')
+    if len(asked) > LONGEST_QUESTION:
+        raise QuestionError(
+            f"the question has {len(asked):,} characters and at most {LONGEST_QUESTION:,} fit; shorten it"
+        )
+    return asked
+
+
+def by_id(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages without those whose id came before."""
+    first: dict[str, Passage] = {}
+    for passage in passages:
+        first.setdefault(passage.id, passage)
+    return tuple(first.values())
+
+
+def useful(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Passage, ...]:
+    """The passages whose grade is not INCORRECT, best first; what could not be graded is not built upon."""
+    pairs = [(p, g) for p, g in zip(passages, grades, strict=True) if g.label not in (None, Action.INCORRECT)]
+    return tuple(passage for passage, _ in sorted(pairs, key=lambda pair: -(pair[1].score or 0.0)))

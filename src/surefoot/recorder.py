@@ -1,0 +1,87 @@
+"""Builds a trace while a question runs: times each step, meters it, tells whoever listens."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeVar
+
+from surefoot import meter
+from surefoot.errors import ComponentError
+from surefoot.types import Answer, Decision, Event, Grade, Passage, Step, Strip, Trace
+
+T = TypeVar("T")
+F = TypeVar("F")
+Listener = Callable[[Event], None]
+Field = Literal["passages", "grades", "decision", "queries", "external", "strips", "answer"]
+
+
+class Recorder:
+    """The one mutable thing in a run; it belongs to one question and one thread."""
+
+    def __init__(self, question: str, config: dict[str, Any], listener: Listener | None = None) -> None:
+        self.question = question
+        self.passages: tuple[Passage, ...] = ()
+        self.grades: tuple[Grade, ...] = ()
+        self.decision: Decision | None = None
+        self.queries: tuple[str, ...] = ()
+        self.external: tuple[Passage, ...] = ()
+        self.strips: tuple[Strip, ...] = ()
+        self.answer: Answer | None = None
+        self._steps: list[Step] = []
+        self._config = config
+        self._listener = listener
+        self._created = datetime.now(UTC).isoformat(timespec="seconds")
+
+    def step(self, name: str, work: Callable[..., T], *arguments: Any, fallback: F, instead: str) -> T | F:
+        """The result of `work(*arguments)`. When a component fails, `fallback`, with the error and what is done
+        `instead` in the step."""
+        error: str | None = None
+        result: T | F = fallback
+        begun = time.perf_counter()
+        with meter.metered() as spent:
+            try:
+                result = work(*arguments)
+            except ComponentError as caught:
+                error = str(caught)
+                meter.degrade(instead)
+        seconds = time.perf_counter() - begun
+        degraded = "; ".join(spent.degraded) or None
+        done = Step(name, seconds, spent.calls, spent.graded, spent.tokens, spent.cached, degraded, error)
+        self._steps.append(done)
+        self._tell("step", done)
+        return result
+
+    def set(self, name: Field, value: T) -> T:
+        """Record a field of the trace and tell the listener."""
+        setattr(self, name, value)
+        self._tell(name, value)
+        return value
+
+    def text(self, piece: str) -> None:
+        """Pass on a piece of the model's output as it comes."""
+        self._tell("text", piece)
+
+    def trace(self, error: str | None = None) -> Trace:
+        """What has been recorded, as the finished value; `error` says why there is no answer."""
+        return Trace(
+            uuid.uuid4().hex[:12],
+            self.question,
+            self.passages,
+            self.grades,
+            self.decision,
+            self.queries,
+            self.external,
+            self.strips,
+            self.answer,
+            tuple(self._steps),
+            self._config,
+            error,
+            self._created,
+        )
+
+    def _tell(self, name: Any, value: Any) -> None:
+        if self._listener:
+            self._listener(Event(name, value))

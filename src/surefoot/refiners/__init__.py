@@ -1,0 +1,1 @@
+"""Refiners: passages in, strips out, kept and dropped. One method a file."""

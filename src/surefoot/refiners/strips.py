@@ -1,0 +1,135 @@
+"""Decompose, filter, recompose: passages are cut into strips, and the strips that help are kept in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from surefoot.errors import ConfigError
+from surefoot.protocols import Evaluator
+from surefoot.screen import orders, screened
+from surefoot.types import Passage, Strip, Thresholds
+from surefoot.words import sentences
+
+Span = tuple[int, int]
+Mode = Literal["sentences", "fixed_num", "excerption", "selection"]
+
+WINDOW, TAIL = 50, 10
+"""`fixed_num`: words of a window, and the fewest that make one of their own (CRAG's released script)."""
+FRAGMENT = 5
+"""`excerption`: a piece of so many words or fewer joins the one before (CRAG's released script)."""
+
+
+class Strips:
+    """Knowledge refinement (CRAG paper, section 4.4).
+
+    `mode` says how a passage is cut: "sentences" in groups of `size` (the open reproduction; a passage of one or two
+    sentences is one strip), or one of the three ways of the paper's script: "fixed_num" (windows of 50 words),
+    "excerption" (pieces in threes, repeated ones dropped), "selection" (the passage is the strip). Each strip is
+    graded by the evaluator together with its passage's title, since "He was a politician" helps only when the title
+    says who; the scripts grade the bare text. Strips below the evaluator's strip threshold are dropped, then the
+    `best` of the others are kept. "selection" keeps whole passages against the passages' own lower threshold.
+
+    Cost: one graded pair a strip, all in one batch.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        thresholds: Thresholds,
+        mode: Mode = "sentences",
+        size: int = 3,
+        best: int | None = None,
+    ) -> None:
+        if mode not in CUTS:
+            raise ConfigError(f"no way to cut strips called '{mode}'; there are: {', '.join(CUTS)}")
+        if size < 1 or (best is not None and best < 1):
+            raise ConfigError(f"refiner: size and best must be at least 1, not {size} and {best}")
+        self.evaluator = evaluator
+        self.floor = thresholds.lower if mode == "selection" else thresholds.strip
+        self.mode: Mode = mode
+        self.size = size
+        self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 3}[mode]
+
+    def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
+        """Every strip of every passage, the kept ones marked; one that holds an instruction is never kept."""
+        cut = [(p, start, end) for p in passages for start, end in CUTS[self.mode](p.text, self.size)]
+        pairs = [(question, replace(screened(p), text=screened(p).text[start:end])) for p, start, end in cut]
+        grades = self.evaluator.grade(pairs)
+        strips = [
+            self._sift(Strip(p.id, start, end, p.text[start:end], grade.score, kept=True))
+            for (p, start, end), grade in zip(cut, grades, strict=True)
+        ]
+        return self._keep_best(strips)
+
+    def _sift(self, strip: Strip) -> Strip:
+        if orders(strip.text):
+            return replace(strip, kept=False, reason="holds an instruction to the machine")
+        if strip.score is None:
+            return replace(strip, kept=False, reason="could not be graded")
+        if strip.score < self.floor:
+            return replace(strip, kept=False, reason=f"{strip.score:.2f} < {self.floor:.2f}")
+        return strip
+
+    def _keep_best(self, strips: list[Strip]) -> tuple[Strip, ...]:
+        ranked = sorted((i for i, strip in enumerate(strips) if strip.kept), key=lambda i: -(strips[i].score or 0.0))
+        for place, i in enumerate(ranked):
+            if place >= self.best:
+                strips[i] = replace(strips[i], kept=False, reason=f"not among the best {self.best}")
+        return tuple(strips)
+
+
+def by_sentences(text: str, size: int) -> list[Span]:
+    """Groups of `size` sentences; a last single sentence joins the group before it."""
+    spans = sentences(text)
+    groups = [spans[i : i + size] for i in range(0, len(spans), size)]
+    if len(groups) > 1 and len(groups[-1]) == 1 < size:
+        groups[-2:] = [groups[-2] + groups[-1]]
+    return [(group[0][0], group[-1][1]) for group in groups]
+
+
+def by_windows(text: str, _: int) -> list[Span]:
+    """Windows of 50 words; a tail of fewer than 10 words joins the window before."""
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    starts = list(range(0, len(words), WINDOW))
+    if len(starts) > 1 and len(words) - starts[-1] < TAIL:
+        starts.pop()
+    ends = [*starts[1:], len(words)]
+    return [(words[start][0], words[end - 1][1]) for start, end in zip(starts, ends, strict=True) if words]
+
+
+def by_excerpts(text: str, _: int) -> list[Span]:
+    """Pieces between "?" and ". ", exact repetitions dropped, short ones joined to the one before, in threes.
+
+    The script joins what is left around a dropped repetition into one text. Ours ends the group there, because a
+    strip is a slice of its passage.
+    """
+    runs: list[list[Span]] = [[]]
+    seen: set[str] = set()
+    for match in re.finditer(r"\S.*?(?:\?|\.(?=\s)|$)", text, re.DOTALL):
+        start, end = match.start(), match.start() + len(match.group().rstrip())
+        if text[start:end] in seen:
+            runs.append([])
+        elif runs[-1] and len(text[start:end].split()) <= FRAGMENT:
+            runs[-1][-1] = (runs[-1][-1][0], end)
+        else:
+            seen.add(text[start:end])
+            runs[-1].append((start, end))
+    return [(run[i][0], run[min(i + 2, len(run) - 1)][1]) for run in runs for i in range(0, len(run), 3)]
+
+
+def whole(text: str, _: int) -> list[Span]:
+    """The passage itself."""
+    stripped = text.strip()
+    return [(text.index(stripped), text.index(stripped) + len(stripped))] if stripped else []
+
+
+CUTS: dict[str, Callable[[str, int], list[Span]]] = {
+    "sentences": by_sentences,
+    "fixed_num": by_windows,
+    "excerption": by_excerpts,
+    "selection": whole,
+}
+"""How each mode cuts a text: (text, size) -> spans, in order, disjoint."""

@@ -1,0 +1,1 @@
+"""Rewriters: a question in, search queries out. One method a file."""

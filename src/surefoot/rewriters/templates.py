@@ -1,0 +1,53 @@
+"""The thing that a question asks about, found by the forms that single-fact questions take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from surefoot.types import Passage
+from surefoot.words import content_words, names
+
+RELATIONS = (
+    "occupation|profession|job|religion|nationality|citizenship|sport|genre|capital|birthplace|country|city|colou?r|"
+    "father|mother|spouse|author|composer|director|producer|screenwriter|population|height|date of birth|birthday"
+)
+_TEMPLATES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"^what is (?P<x>.+?)['’]s? (?P<r>{RELATIONS})$",
+        rf"^what is the (?P<r>{RELATIONS}) of (?P<x>.+)$",
+        r"^what (?P<r>genre|religion|sport|colou?r) (?:is|does|was|did) (?P<x>.+?)(?: play)?$",
+        r"^in (?:what|which) (?P<r>\w+) (?:is|was|were|did|does) (?:the \w+ )?(?P<x>.+?)"
+        r"(?: (?:born|die|died|located|built|founded|situated))?$",
+        r"^where (?:is|was|did) (?P<x>.+?) (?P<r>born|die|died|located|built|founded|buried)$",
+        r"^when (?:is|was|did) (?P<x>.+?) (?P<r>born|die|died|built|founded|opened|published|released|end|begin)$",
+        rf"^who (?:was|is) the (?P<r>{RELATIONS}|writer|architect|founder) (?:of|for) (?P<x>.+)$",
+        r"^(?:who|which \w+|what \w+) (?P<r>wrote|built|designed|founded|composed|directed|painted|invented|discovered)"
+        r" (?:(?:the|a) \w+ of )?(?P<x>.+)$",
+        r"^(?:who|what) (?:is|was|are|were) (?P<x>.+?)(?P<r>)$",
+    )
+]
+
+
+class Templates:
+    """ "What is X's occupation?" → "X occupation", "X"; the forms are in `RELATIONS` and above.
+
+    Without a form that fits: the names in the question, then its content words. The reproduction of CRAG replaces the
+    paper's keyword prompt with patterns like these (section 3.2); the patterns are our own. No model call.
+    """
+
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
+        """Queries, best first: entity with relation, entity alone."""
+        asked = question.strip().rstrip("?!. ")
+        for template in _TEMPLATES:
+            if match := template.match(asked):
+                entity, relation = _bare(match["x"]), match["r"]
+                return tuple(dict.fromkeys(query for query in (f"{entity} {relation}".strip(), entity) if query))
+        found = names(question)
+        keywords = " ".join(content_words(question)) or question.strip()
+        return tuple(dict.fromkeys([*([" ".join(found)] if found else []), keywords]))
+
+
+def _bare(entity: str) -> str:
+    return re.sub(r"^(?:the|a|an)\s+", "", entity.strip(" \"'“”"), flags=re.IGNORECASE)

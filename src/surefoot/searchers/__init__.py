@@ -1,0 +1,1 @@
+"""Searchers: knowledge from outside the corpus. One source a file."""

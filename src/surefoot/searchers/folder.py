@@ -1,0 +1,23 @@
+"""A second index as the outside world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from surefoot.corpus.index import Index
+from surefoot.types import Passage
+
+
+class Folder:
+    """Searches another index by its words (BM25); `surefoot index PATH --index FILE` makes one."""
+
+    name: ClassVar[str] = "folder"
+
+    def __init__(self, path: str | Path) -> None:
+        self.index = Index.open(Path(path))
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """The best `k` passages of that index, each marked as external."""
+        return tuple(replace(passage, source="external") for passage in self.index.lexical(query, k))

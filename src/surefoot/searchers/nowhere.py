@@ -1,0 +1,19 @@
+"""No outside world."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from surefoot import meter
+from surefoot.types import Passage
+
+
+class Nowhere:
+    """Finds nothing and says that search was wanted; the default, since nothing leaves the machine unasked."""
+
+    name: ClassVar[str] = "nowhere"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """Always empty; the step is marked degraded."""
+        meter.degrade("search was needed, and no searcher is configured")
+        return ()

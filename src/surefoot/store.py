@@ -1,0 +1,168 @@
+"""Traces on disk: the JSON codec, single files, and a run folder that is appended to and resumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+import types
+import typing
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from surefoot.errors import TraceFault
+from surefoot.types import TRACE_SCHEMA, Trace
+
+T = TypeVar("T")
+
+
+def to_json(value: Any) -> Any:
+    """A value of `surefoot.types` as plain dictionaries, lists, strings and numbers."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): to_json(item) for key, item in value.items()}
+    return value.value if isinstance(value, Enum) else value
+
+
+def from_json(kind: type[T], data: Any) -> T:
+    """The value of type `kind` that `to_json` made `data` from. Raises TraceFault for any other data."""
+    try:
+        return typing.cast(T, _decoded(kind, data))
+    except (KeyError, TypeError, ValueError) as error:
+        raise TraceFault(f"this is not a {kind.__name__}: {error}") from error
+
+
+def dumps(trace: Trace) -> str:
+    """One line of JSON."""
+    return json.dumps(to_json(trace), ensure_ascii=False, allow_nan=False)
+
+
+def loads(text: str, origin: str = "this text") -> Trace:
+    """The trace that `dumps` wrote. Raises TraceFault, naming `origin`."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise TraceFault(f"{origin} is not JSON: {error}") from error
+    if not isinstance(data, dict) or "schema" not in data:
+        raise TraceFault(f"{origin} is not a Surefoot trace: it has no schema version")
+    if data["schema"] != TRACE_SCHEMA:
+        raise TraceFault(
+            f"{origin} has trace schema {data['schema']}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
+        )
+    return from_json(Trace, data)
+
+
+def write_trace(trace: Trace, path: str | Path) -> None:
+    """Write the trace to a file, whole or not at all."""
+    write_text(Path(path), json.dumps(to_json(trace), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+
+
+def read_trace(path: str | Path) -> Trace:
+    """The trace in a file. Raises TraceFault."""
+    try:
+        return loads(Path(path).read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise TraceFault(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TraceFault(f"{path} is not a Surefoot trace: it is not UTF-8 text") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all, also when the machine stops in the middle."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+class Run:
+    """A folder of one benchmark: `run.json` says what was run, `traces.jsonl` holds a line a question.
+
+    Lines are only appended. A process that is killed leaves at most one torn last line, which is cut off when the
+    folder is opened again; `done` then says which questions need not be asked again.
+    """
+
+    def __init__(self, folder: str | Path, about: dict[str, Any]) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / "traces.jsonl"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._claim(about)
+        self._mend()
+
+    def append(self, key: str, trace: Trace) -> None:
+        """Add the trace of the question with this key."""
+        line = json.dumps({"key": key, "trace": to_json(trace)}, ensure_ascii=False, allow_nan=False)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def done(self) -> dict[str, Trace]:
+        """What is there, by key."""
+        return dict(self._read())
+
+    def _read(self) -> Iterator[tuple[str, Trace]]:
+        if self.path.exists():
+            with self.path.open(encoding="utf-8") as file:
+                for line in file:
+                    row = json.loads(line)
+                    yield row["key"], from_json(Trace, row["trace"])
+
+    def _claim(self, about: dict[str, Any]) -> None:
+        path = self.folder / "run.json"
+        if not path.exists():
+            write_text(path, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
+        elif json.loads(path.read_text(encoding="utf-8")) != about:
+            raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
+
+    def _mend(self) -> None:
+        if self.path.exists() and not (data := self.path.read_bytes()).endswith(b"\n"):
+            with self.path.open("r+b") as file:
+                file.truncate(data.rfind(b"\n") + 1)
+
+
+def _decoded(kind: Any, data: Any) -> Any:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if data is None and type(None) in arguments:
+            return None
+        return _decoded(next(option for option in arguments if option is not type(None)), data)
+    if origin is tuple:
+        return tuple(_decoded(arguments[0], item) for item in _expected(list, data))
+    if origin is dict or kind is Any:
+        return data
+    if origin is typing.Literal:
+        if data not in arguments:
+            raise ValueError(f"{data!r} is none of {arguments}")
+        return data
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = _hints(kind)
+        if unknown := sorted(set(_expected(dict, data)) - set(hints)):
+            raise ValueError(f"{kind} has no field '{unknown[0]}'")
+        return kind(**{name: _decoded(hints[name], value) for name, value in data.items()})
+    if issubclass(kind, Enum):
+        return kind(data)
+    return float(_expected(int | float, data)) if kind is float else _expected(kind, data)
+
+
+def _expected(kind: Any, data: Any) -> Any:
+    if not isinstance(data, kind) or (isinstance(data, bool) and kind is not bool):
+        raise TypeError(f"{data!r} is not {kind}")
+    return data
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)

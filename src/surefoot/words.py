@@ -1,0 +1,97 @@
+"""Words, sentences and names of a text, by plain rules: the one tokeniser that lexical parts share."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+STOP_WORDS = frozenset(
+    "a about after all also am an and any are as at be because been before being between both but by can could did "
+    "do does during each for from had has have he her here hers him his how i if in into is it its just may me "
+    "might more most must my no nor not of off on once only or other our out over own she should so some such than "
+    "that the their them then there these they this those through to too under until up us was we were what when "
+    "where which while who whom whose why will with would you your".split()
+)
+"""English function words: too common to tell one passage from another."""
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
+_NAME = r"(?:[A-ZÀ-ÖØ-Þ][\w.'’-]*|\d[\w.,/-]*\w|\d)"
+_NAME_RUN = re.compile(rf"{_NAME}(?:\s+(?:(?:of|the|de|da|del|van|von|der|la|le|and|&)\s+){{0,2}}{_NAME})*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Rev|Hon|No|Vol|vs|cf|ca|c|b|d|fl|etc|e\.g|i\.e|approx|Inc|Ltd"
+    r"|Co|Corp|Fig|al|Mt|Ft|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z]|\b[A-Z]\.[A-Z])\.$"
+)
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|(?<=\S)(?=\s*\n\s*\n)")
+
+
+def fold(text: str) -> str:
+    """The text in lower case without diacritics: "Café" and "cafe" are one word."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+
+
+def words(text: str) -> list[str]:
+    """All words, folded, without possessive endings, in order."""
+    return [_POSSESSIVE.sub("", fold(match.group())) for match in _WORD.finditer(text)]
+
+
+def content_words(text: str) -> list[str]:
+    """The words that carry meaning, folded, in order; all words where every one is a stop word."""
+    every = words(text)
+    return [word for word in every if word not in STOP_WORDS] or every
+
+
+def stem(word: str) -> str:
+    """The word without its commonest English endings; crude on purpose: it only has to agree with itself."""
+    for ending in ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def names(question: str) -> list[str]:
+    """Names and numbers of a question: runs of capitalised words, as they stand, without a leading question word."""
+    found = []
+    for match in _NAME_RUN.finditer(question):
+        run = match.group()
+        first = run.split()[0]
+        if match.start() == _first_letter(question) and fold(first) in STOP_WORDS | _OPENERS:
+            run = run[len(first) :].strip()
+            run = re.sub(r"^(?:(?:of|the|de|and|&)\s+)+", "", run)
+        run = _POSSESSIVE.sub("", run).rstrip(".,")
+        if run:
+            found.append(run)
+    return found
+
+
+_OPENERS = frozenset(
+    "name tell list describe explain give is are was were did do does can could has have which whose in on at".split()
+)
+
+
+def _first_letter(text: str) -> int:
+    match = re.search(r"\w", text)
+    return match.start() if match else 0
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """(start, end) of each sentence, in order and disjoint; only the white space around them is left out."""
+    return list(_sentences(text))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        if _ABBREVIATION.search(text, max(start, match.end() - 12), match.end()):
+            continue
+        yield from _trimmed(text, start, match.end())
+        start = match.end()
+    yield from _trimmed(text, start, len(text))
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if stripped := piece.strip():
+        begin = start + piece.index(stripped[0])
+        yield begin, begin + len(stripped)
