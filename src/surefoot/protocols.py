@@ -32,8 +32,13 @@ class Retriever(Protocol):
 class Evaluator(Protocol):
     """Grades how well passages answer questions."""
 
-    name: str
-    thresholds: Thresholds
+    @property
+    def name(self) -> str:
+        """What its scores and thresholds go by."""
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Its own, by which its scores become actions unless others are given."""
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; a pair's score does not depend on the other pairs. `label` stays None unless
@@ -44,8 +49,13 @@ class Evaluator(Protocol):
 class Policy(Protocol):
     """Turns grades into a decision; pure."""
 
-    name: str
-    thresholds: Thresholds
+    @property
+    def name(self) -> str:
+        """What its scores and thresholds go by."""
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Its own, by which its scores become actions unless others are given."""
 
     def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
         """The action for these grades after so many rewrites."""
@@ -71,7 +81,9 @@ class Rewriter(Protocol):
 class Searcher(Protocol):
     """Looks for knowledge outside the corpus."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in traces."""
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages with source "external", best first. Nothing found is an empty tuple; a failure raises
@@ -82,7 +94,9 @@ class Searcher(Protocol):
 class LLM(Protocol):
     """A language model behind one call."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in traces."""
 
     def complete(
         self,
@@ -115,9 +129,13 @@ class Generator(Protocol):
 class Embedder(Protocol):
     """Turns texts into vectors."""
 
-    name: str
-    """Changes whenever the vectors would: an index built with another name cannot be searched."""
-    dimensions: int
+    @property
+    def name(self) -> str:
+        """Changes whenever the vectors would: an index built with another name cannot be searched."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts), dimensions); rows of length 1 (0: no known word); row i depends on text i only."""
