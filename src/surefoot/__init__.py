@@ -7,6 +7,7 @@ print(trace.decision.action, trace.answer.text)
 
 from typing import TYPE_CHECKING, Any
 
+from surefoot import meter
 from surefoot.act import PRESETS, Count, Threshold
 from surefoot.errors import SurefootError
 from surefoot.pipeline import Pipeline
@@ -52,6 +53,7 @@ __all__ = [
     "Thresholds",
     "Trace",
     "load",
+    "meter",
     "read_trace",
     "write_trace",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 STOP_WORDS = frozenset(
     "a about after all also am an and any are as at be because been before being between both but by can could did "
@@ -28,6 +29,8 @@ _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|(?<=\S)(?=\s*\n\s*\n
 
 def fold(text: str) -> str:
     """The text in lower case without diacritics: "Café" and "cafe" are one word."""
+    if text.isascii():
+        return text.lower()
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
@@ -42,6 +45,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in every if word not in STOP_WORDS] or every
 
 
+@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The word without its commonest English endings; crude on purpose: it only has to agree with itself."""
     for ending in ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ed", "es", "s", "e"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -13,8 +14,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, T
 from surefoot import models
 from surefoot.config import Config, read, settings
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# Everything printed may hold text of documents, models and servers, so none of it is read as markup.
+out = Console(highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+_STEERING = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 ConfigFile = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
@@ -31,6 +35,11 @@ def configured(config: str | None, sets: list[str] | None, index: str | None) ->
     """The configuration of a command: file, then --index, then each --set."""
     chosen = [{"index": {"path": index}}] if index else []
     return read(config, *chosen, *settings(sets or []))
+
+
+def plain(text: str) -> str:
+    """The text on one line, with what would steer a terminal, or could not be written to it, shown as \ufffd."""
+    return " ".join(_STEERING.sub("\ufffd", text).split())
 
 
 @contextmanager

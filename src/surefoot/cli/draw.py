@@ -11,12 +11,24 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from surefoot.cli.console import plain
 from surefoot.recorder import Recorder
 from surefoot.types import Action, Citation, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 BAR = 12
 """Width of a full bar, in characters."""
+
+HERE = {
+    "embedder": ("static", "minilm", "hashing"),
+    "retriever": ("bm25", "dense", "hybrid"),
+    "evaluator": ("lexical", "cosine"),
+    "refiner": ("strips",),
+    "rewriter": ("templates", "verbatim"),
+    "searcher": ("nowhere", "folder"),
+    "generator": ("llm",),
+}
+"""Components that send nothing out; one that is not named here, such as a plugged-in one, might."""
 
 
 class Screen:
@@ -74,7 +86,7 @@ class Screen:
         if self._live is None:
             self._live = Live(console=self.console, transient=True, refresh_per_second=12)
             self._live.start()
-        self._live.update(_line("Draft", Text(self._text, style="dim italic")))
+        self._live.update(_line("Draft", Text(plain(self._text), style="dim italic")))
 
     def _stop(self) -> None:
         if self._live:
@@ -84,9 +96,10 @@ class Screen:
 
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
-    parts: list[RenderableType] = [_line("Question", Text(trace.question, style="bold"))]
+    parts: list[RenderableType] = [_line("Question", Text(plain(trace.question), style="bold"))]
     if trace.decision:
-        parts += [retrieved(trace.passages, trace.grades, trace.steps, shown), _decision(trace.decision)]
+        graded = trace.grades[: len(trace.passages)]
+        parts += [retrieved(trace.passages, graded, trace.steps, shown), _decision(trace.decision)]
     if searched := _searched(trace.queries, trace.external, trace.grades[len(trace.passages) :], trace.steps):
         parts.append(searched)
     parts.append(_refined(trace.strips, (*trace.passages, *trace.external), shown))
@@ -123,7 +136,10 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
     for passage, grade in ranked[:shown]:
         colour = COLOUR[grade.label]
         table.add_row(
-            _bar(_height(grade), colour), Text(_number(grade.score), style=colour), _title(passage), grade.reason
+            _bar(_height(grade), colour),
+            Text(_number(grade.score), style=colour),
+            _title(passage),
+            Text(plain(grade.reason)),
         )
     if len(ranked) > shown:
         table.add_row("", "", Text(f"and {len(ranked) - shown} more", style="dim"), "")
@@ -132,9 +148,9 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
 
 def _decision(decision: Decision) -> RenderableType:
     text = Text(decision.action.value.upper(), style=f"bold {COLOUR[decision.action]}")
-    text.append(f"  {decision.because}", style="not bold default")
+    text.append(f"  {plain(decision.because)}", style="not bold default")
     if decision.margin is not None:
-        text.append(f" · margin {_number(decision.margin)}", style="not bold dim")
+        text.append(f", by {_number(decision.margin)}", style="not bold dim")
     return _line("Decision", text)
 
 
@@ -143,7 +159,7 @@ def _searched(
 ) -> RenderableType | None:
     if not any(step.name == "search" for step in spent):
         return None
-    asked = ", ".join(f"“{query}”" for query in queries)
+    asked = ", ".join(f"“{plain(query)}”" for query in queries)
     head = _line("Searched", Text(f"{asked} · {len(external)} passages from outside"))
     parts = [head, *_troubles(spent, ("rewrite", "search", "grade external"))]
     return Group(*parts, _bars(external, grades, 3)) if external else Group(*parts)
@@ -158,22 +174,23 @@ def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -
     table.add_column(width=4, justify="right")
     table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     for number, strip in enumerate(kept, start=1):
-        where = " (outside)" if origin[strip.passage_id].source == "external" else ""
-        table.add_row(Text(f"[{number}]", style="green"), _number(strip.score), Text(_flat(strip.text) + where))
+        where = "outside: " if origin[strip.passage_id].source == "external" else ""
+        text = Text.assemble((where, "italic"), plain(strip.text))
+        table.add_row(Text(f"[{number}]", style="green"), _number(strip.score), text)
     for strip in dropped[: max(0, shown - len(kept))]:
-        text = Text(f"{strip.reason}: {_flat(strip.text)}", style="dim")
+        text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
         table.add_row(Text("✗", style="red"), Text(_number(strip.score), style="dim"), text)
     return Group(_line("Refined", Text(f"{len(kept)} of {len(strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
 
 
 def _answer(trace: Trace) -> RenderableType:
     if trace.answer is None:
-        return _line("Answer", Text(f"none: {trace.error or 'the question did not run to its end'}", style="red"))
+        return _line("Answer", Text(plain(f"none: {trace.error or 'the question did not run to its end'}"), style="red"))
     style = "yellow" if trace.answer.refused else "bold"
-    parts: list[RenderableType] = [_line("Answer", Text(trace.answer.text, style=style))]
+    parts: list[RenderableType] = [_line("Answer", Text(plain(trace.answer.text), style=style))]
     parts += _troubles(trace.steps, ("generate",))
     if trace.answer.withheld:
-        parts.append(Padding(Text(f"withheld: {_flat(trace.answer.withheld)}", style="dim"), (0, 0, 0, 2)))
+        parts.append(Padding(Text(plain(f"withheld: {trace.answer.withheld}"), style="dim"), (0, 0, 0, 2)))
     origin = {passage.id: passage for passage in (*trace.passages, *trace.external)}
     return Group(*parts, *(_citation(citation, origin) for citation in trace.answer.citations))
 
@@ -181,14 +198,14 @@ def _answer(trace: Trace) -> RenderableType:
 def _citation(citation: Citation, origin: dict[str, Passage]) -> RenderableType:
     text = Text(f"[{citation.marker}] ")
     if citation.strip is None:
-        text.append(f"✗ unverified: {citation.reason}", style="red")
+        text.append(plain(f"✗ unverified: {citation.reason}"), style="red")
         return Padding(text, (0, 0, 0, 2))
-    text.append("✓ quote found" if citation.verified else f"✗ unverified: {citation.reason}")
+    text.append("✓ quote found" if citation.verified else plain(f"✗ unverified: {citation.reason}"))
     text.stylize("green" if citation.verified else "red", 4)
     passage = origin[citation.strip.passage_id]
     start = passage.start + citation.strip.start + max(0, citation.strip.text.find(citation.quote))
     if citation.quote:
-        text.append(f" “{_flat(citation.quote)}”", style="italic")
+        text.append(f" “{plain(citation.quote)}”", style="italic")
         text.append(f" · {_place(passage)}, characters {start}–{start + len(citation.quote)}", style="dim")
     return Padding(text, (0, 0, 0, 2))
 
@@ -196,7 +213,7 @@ def _citation(citation: Citation, origin: dict[str, Passage]) -> RenderableType:
 def _footer(trace: Trace) -> RenderableType:
     seconds = sum(step.seconds for step in trace.steps)
     parts = [
-        f"{seconds:.1f} s",
+        f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms",
         f"{sum(step.graded for step in trace.steps)} pairs graded",
         _plural(sum(step.calls for step in trace.steps), "model call"),
     ]
@@ -207,16 +224,17 @@ def _footer(trace: Trace) -> RenderableType:
 
 def stayed(config: dict[str, dict[str, str]]) -> bool:
     """Whether nothing of a question can have left the machine, going by what its pipeline was built from."""
-    here = {"retriever": ("bm25", "dense", "hybrid"), "searcher": ("nowhere", "folder"), "generator": ("llm",)}
-    if any(config.get(role, {}).get("use") not in names for role, names in here.items()):
+    if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
         return False
     llm = config.get("llm", {})
-    return llm.get("use") == "local" or urlsplit(llm.get("base_url", "")).hostname in ("127.0.0.1", "::1", "localhost")
+    return llm.get("use") in ("local", "scripted") or (
+        urlsplit(llm.get("base_url", "")).hostname in ("127.0.0.1", "::1", "localhost")
+    )
 
 
 def _troubles(spent: Sequence[Step], names: Sequence[str]) -> list[RenderableType]:
     lines = [line for step in spent if step.name in names for line in (step.error, step.degraded) if line]
-    return [Padding(Text(f"! {line}", style="yellow"), (0, 0, 0, 2)) for line in dict.fromkeys(lines)]
+    return [Padding(Text(plain(f"! {line}"), style="yellow"), (0, 0, 0, 2)) for line in dict.fromkeys(lines)]
 
 
 def _line(label: str, text: Text) -> RenderableType:
@@ -249,15 +267,11 @@ def _number(value: float | None) -> str:
 
 
 def _title(passage: Passage) -> Text:
-    return Text(passage.title or _flat(passage.text), style="italic" if passage.source == "external" else "")
+    return Text(plain(passage.title or passage.text), style="italic" if passage.source == "external" else "")
 
 
 def _place(passage: Passage) -> str:
-    return passage.url or passage.title or passage.id
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return plain(passage.url or passage.title or passage.id)
 
 
 def _plural(number: int, noun: str) -> str:

@@ -17,13 +17,21 @@ class Lexical:
     It is what it is: word overlap. It tells "about this person" from "about somebody else" well, and "says this of
     the person" from "says something else" badly. A word of a name weighs `NAME_WEIGHT` times another word; a name
     whose words are all there but not side by side ("Henry Wemyss Feilden" for "Henry Feilden") counts
-    `SCATTERED` of its weight. No model call; about 20,000 pairs a second.
+    `SCATTERED` of its weight. No model call; thousands of pairs a
+    second.
     """
 
     name: ClassVar[str] = "lexical"
     NAME_WEIGHT: ClassVar[float] = 2.0
     SCATTERED: ClassVar[float] = 0.5
-    thresholds: ClassVar[Thresholds] = Thresholds(0.75, 0.4, 0.3, "lexical", "not yet fitted")
+    thresholds: ClassVar[Thresholds] = Thresholds(
+        upper=0.75,
+        lower=0.4,
+        strip=0.4,
+        evaluator="lexical",
+        fitted_on="PopQA and NQ questions with E5 passages: at or above τ+, 73 % and 72 % of the questions have a passage "
+        "that holds an answer; below τ−, 3 % and 14 %",
+    )
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; a question without a word cannot be graded."""

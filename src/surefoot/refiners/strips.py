@@ -21,6 +21,8 @@ WINDOW, TAIL = 50, 10
 FRAGMENT = 5
 """`excerption`: a piece of so many words or fewer joins the one before (CRAG's released script)."""
 
+_HEADING = re.compile(r"#{1,6} .*\Z")
+
 
 class Strips:
     """Knowledge refinement (CRAG paper, section 4.4).
@@ -82,8 +84,8 @@ class Strips:
 
 
 def by_sentences(text: str, size: int) -> list[Span]:
-    """Groups of `size` sentences; a last single sentence joins the group before it."""
-    spans = sentences(text)
+    """Groups of `size` sentences; a last single one joins the group before it. A Markdown heading is no sentence."""
+    spans = [(start, end) for start, end in sentences(text) if not _HEADING.match(text, start, end)]
     groups = [spans[i : i + size] for i in range(0, len(spans), size)]
     if len(groups) > 1 and len(groups[-1]) == 1 < size:
         groups[-2:] = [groups[-2] + groups[-1]]

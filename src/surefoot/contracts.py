@@ -1,0 +1,185 @@
+"""What every component of a role must do, as checks that anyone can run over a component of their own.
+
+    from surefoot.contracts import verify
+    verify("evaluator", MyEvaluator())
+
+Each check raises AssertionError with a sentence that says what was promised and what came instead. The package's own
+tests run the same checks over every built-in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from surefoot import protocols
+from surefoot.errors import ComponentError
+from surefoot.meter import metered
+from surefoot.types import Action, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
+
+PASSAGES = (
+    Passage(
+        "bridge", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. It is of iron. It has one arch.", "Ruvel Bridge"
+    ),
+    Passage(
+        "hut", "The hut stands at 2,214 metres. A path leads there. The keeper is called Josef.", "Upper Larrow Hut"
+    ),
+    Passage("cheese", "Grate the cheese, add flour and eggs, and boil the dumplings.", "Cheese dumplings"),
+    Passage("empty", "", ""),
+)
+QUESTION = "Who built the Ruvel Bridge?"
+HOSTILE = ("", "?", '"" OR NEAR(', "a" * 4000, "ünïcödé 桥", "'; DROP TABLE passages; --", "\x00\x01", "NOT AND OR *")
+
+
+def retriever(component: protocols.Retriever) -> None:
+    """Checks a retriever over any corpus of at least one passage."""
+    found = component.retrieve(QUESTION, 5)
+    _holds(
+        isinstance(found, tuple) and all(isinstance(p, Passage) for p in found), "returns a tuple of passages", found
+    )
+    _holds(len(found) <= 5, "returns at most k passages", len(found))
+    _holds(len({p.id for p in found}) == len(found), "returns each passage once", [p.id for p in found])
+    scores = [p.score for p in found]
+    _holds(None not in scores, "gives each passage a score", scores)
+    _holds(scores == sorted(scores, key=lambda score: -(score or 0.0)), "returns the best first", scores)
+    _holds(component.retrieve(QUESTION, 5) == found, "is deterministic", "another result the second time")
+    _holds(component.retrieve(QUESTION, 1) == found[:1], "k only cuts the list", component.retrieve(QUESTION, 1))
+    for query in HOSTILE:
+        _holds(isinstance(component.retrieve(query, 3), tuple), "survives any text as a query", repr(query[:20]))
+
+
+def evaluator(component: protocols.Evaluator) -> None:
+    """Checks an evaluator."""
+    pairs = [(QUESTION, passage) for passage in PASSAGES]
+    grades = component.grade(pairs)
+    _holds(isinstance(grades, tuple) and all(isinstance(g, Grade) for g in grades), "returns a tuple of grades", grades)
+    _holds([g.passage_id for g in grades] == [p.id for p in PASSAGES], "grades each pair, in order", grades)
+    _holds(all(g.score is not None or g.reason for g in grades), "says why it cannot grade", grades)
+    _holds(component.grade([]) == (), "grades nothing for no pairs", component.grade([]))
+    alone = tuple(component.grade([pair])[0] for pair in pairs)
+    _holds(alone == grades, "a grade does not depend on the other pairs", (alone, grades))
+    _holds(component.grade(pairs[::-1]) == grades[::-1], "nor on their order", "other grades in reverse")
+    own = component.thresholds
+    _holds(isinstance(own, Thresholds) and own.evaluator == component.name, "has thresholds of its own", own)
+    _holds(own.lower <= own.upper, "τ− is not above τ+", own)
+    for text in HOSTILE:
+        _holds(len(component.grade([(text, Passage("x", text))])) == 1, "grades any text", repr(text[:20]))
+
+
+def policy(component: protocols.Policy) -> None:
+    """Checks a policy."""
+    own = component.thresholds
+    high, low = Grade("a", own.upper + 1, label=Action.CORRECT), Grade("b", own.lower - 1, label=Action.INCORRECT)
+    for grades in ((), (high,), (low,), (high, low), (Grade("c", None, reason="failed"),)):
+        decision = component.decide(grades)
+        _holds(isinstance(decision, Decision) and bool(decision.because), "decides, and says why", decision)
+        _holds(component.decide(grades) == decision, "is deterministic", decision)
+        _holds(
+            (decision.policy, decision.upper, decision.lower) == (component.name, own.upper, own.lower),
+            "records what it decided by",
+            decision,
+        )
+    _holds(
+        component.decide((low, high)) == component.decide((high, low)), "does not mind the order", "another decision"
+    )
+    _holds(component.decide(()).action is Action.INCORRECT, "nothing retrieved is INCORRECT", component.decide(()))
+    ambiguous = [Grade(str(n), (own.upper + own.lower) / 2, label=Action.AMBIGUOUS) for n in range(3)]
+    _holds(not component.decide(ambiguous, rewrites=99).again, "does not rewrite for ever", "again after 99 rewrites")
+
+
+def refiner(component: protocols.Refiner) -> None:
+    """Checks a refiner."""
+    by_id = {passage.id: passage for passage in PASSAGES}
+    strips = component.refine(QUESTION, PASSAGES)
+    _holds(isinstance(strips, tuple) and all(isinstance(s, Strip) for s in strips), "returns a tuple of strips", strips)
+    for strip in strips:
+        source = by_id[strip.passage_id].text[strip.start : strip.end]
+        _holds(strip.text == source and strip.text != "", "a strip is a slice of its passage", (strip.text, source))
+        _holds(strip.kept != bool(strip.reason), "says why it dropped a strip, and only then", strip)
+    order = [([p.id for p in PASSAGES].index(s.passage_id), s.start) for s in strips]
+    _holds(order == sorted(order), "keeps the order of passages and text", order)
+    _holds(component.refine(QUESTION, ()) == (), "makes nothing of nothing", "strips without a passage")
+    _holds(component.refine(QUESTION, PASSAGES) == strips, "is deterministic", "other strips the second time")
+
+
+def rewriter(component: protocols.Rewriter) -> None:
+    """Checks a rewriter."""
+    for question in (QUESTION, "What is Henry Feilden's occupation?", "why", "a" * 4000, "桥是谁建的？"):
+        queries = component.rewrite(question, PASSAGES)
+        _holds(isinstance(queries, tuple) and len(queries) >= 1, "returns at least one query", queries)
+        _holds(all(query.strip() for query in queries), "returns no empty query", queries)
+        _holds(len(set(queries)) == len(queries), "returns each query once", queries)
+
+
+def searcher(component: protocols.Searcher) -> None:
+    """Checks a searcher; one that reaches nothing may raise SearchError, and nothing else."""
+    for query in ("Ruvel Bridge", *HOSTILE):
+        try:
+            found = component.search(query, 3)
+        except ComponentError:
+            continue
+        _holds(isinstance(found, tuple) and len(found) <= 3, "returns at most k passages", found)
+        _holds(all(p.source == "external" for p in found), "marks what it finds as external", found)
+        _holds(len({p.id for p in found}) == len(found), "returns each passage once", found)
+
+
+def llm(component: protocols.LLM) -> None:
+    """Checks a language model; what it says does not matter."""
+    pieces: list[str] = []
+    messages = [Message("user", "Name a colour.")]
+    with metered() as spent:
+        said = component.complete(messages, max_tokens=8, on_text=pieces.append)
+    _holds(isinstance(said, Completion), "returns a completion", said)
+    _holds("".join(pieces) == said.text, "its pieces joined are its text", (pieces, said.text))
+    _holds(bool(said.model), "says which model spoke", said)
+    _holds(spent.calls == 1, "counts itself as one call", spent)
+    _holds(component.complete(messages, max_tokens=8).text == said.text, "is greedy: the same again", "another text")
+
+
+def generator(component: protocols.Generator) -> None:
+    """Checks a generator."""
+    passage = PASSAGES[0]
+    strip = Strip(passage.id, 0, 51, passage.text[:51], 1.0, kept=True)
+    answer = component.generate(QUESTION, [(strip, passage)])
+    _holds(bool(answer.text) or answer.refused, "answers or refuses", answer)
+    _holds(answer.citations == (), "leaves the citations to be checked", answer.citations)
+
+
+def embedder(component: protocols.Embedder) -> None:
+    """Checks an embedder."""
+    texts = [f"{passage.title}\n{passage.text}" for passage in PASSAGES if passage.text]
+    rows = component.embed(texts)
+    _holds(rows.shape == (len(texts), component.dimensions), "one row a text", rows.shape)
+    _holds(abs((rows**2).sum(axis=1) - 1).max() < 1e-3, "rows have length 1", rows)
+    _holds(
+        all((component.embed([text])[0] == row).all() for text, row in zip(texts, rows, strict=True)),
+        "a row depends on its text only",
+        "other numbers alone",
+    )
+    _holds(component.embed([]).shape == (0, component.dimensions), "no texts, no rows", component.embed([]).shape)
+    for text in HOSTILE:
+        _holds(component.embed([text]).shape == (1, component.dimensions), "embeds any text", repr(text[:20]))
+
+
+CONTRACTS: dict[str, Callable[[Any], None]] = {
+    "retriever": retriever,
+    "evaluator": evaluator,
+    "policy": policy,
+    "refiner": refiner,
+    "rewriter": rewriter,
+    "searcher": searcher,
+    "llm": llm,
+    "generator": generator,
+    "embedder": embedder,
+}
+"""The check of each role."""
+
+
+def verify(role: str, component: Any) -> None:
+    """Run the role's check; raises AssertionError with the promise that is not kept."""
+    CONTRACTS[role](component)
+
+
+def _holds(kept: bool, promise: str, instead: object) -> None:
+    if not kept:
+        raise AssertionError(f"{promise}; instead: {instead!r}"[:500])

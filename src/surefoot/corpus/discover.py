@@ -1,0 +1,104 @@
+"""Which files a path given by the user stands for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISREG
+
+from surefoot.corpus.loaders import FORMATS, MAX_BYTES, STREAMED, supported
+from surefoot.errors import IndexFault
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that can be read, as it was when it was found."""
+
+    place: Path
+    """Absolute, without symbolic links."""
+    path: str
+    """As the user would find it: never absolute, with forward slashes."""
+    size: int
+    mtime_ns: int
+
+
+@dataclass(slots=True)
+class Found:
+    """What one path stands for."""
+
+    root: Path
+    """Absolute, without symbolic links."""
+    files: list[File] = field(default_factory=list)
+    """In the order of their paths."""
+    ignored: int = 0
+    """Files below a folder that are hidden, links, or of another kind; a hidden folder counts as one."""
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    """Path and reason of what should have been read and cannot be."""
+    closed: list[Path] = field(default_factory=list)
+    """Folders that could not be looked into."""
+
+
+def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
+    """The readable files at or below a path. Symbolic links below it are not followed, the path itself may be one.
+
+    Raises IndexFault when nothing is there.
+    """
+    found = Found(given.resolve())
+    name = _name(given)
+    if found.root.is_dir():
+        for place in _below(found, name):
+            if place.suffix.lower() in FORMATS:
+                _add(found, place, name / place.relative_to(found.root), max_bytes)
+            else:
+                found.ignored += 1
+    elif not found.root.exists():
+        raise IndexFault(f"there is no file or folder {given}; check the path")
+    elif found.root.suffix.lower() not in FORMATS:
+        found.skipped.append((name.as_posix(), f"files of this kind are not read, only {supported()}"))
+    else:
+        _add(found, found.root, name, max_bytes)
+    return found
+
+
+def _name(given: Path) -> Path:
+    """The path as it was given, where that says nothing about the machine; else its last part."""
+    return Path(given.resolve().name) if given.is_absolute() or ".." in given.parts else given
+
+
+def _below(found: Found, name: Path) -> Iterator[Path]:
+    def closed(error: OSError) -> None:
+        folder = Path(error.filename)
+        found.closed.append(folder)
+        path = (name / folder.relative_to(found.root)).as_posix()
+        found.skipped.append((path, f"cannot be looked into: {error.strerror}"))
+
+    for folder, folders, files in os.walk(found.root, onerror=closed):
+        hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
+        found.ignored += len(hidden)
+        folders[:] = sorted(set(folders).difference(hidden))
+        yield from (Path(folder, file) for file in sorted(set(files).difference(hidden)))
+
+
+def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
+    label = os.fsencode(path.as_posix()).decode("utf-8", "replace")
+    try:
+        status = place.lstat()
+    except OSError as error:
+        found.skipped.append((label, f"cannot be read: {error.strerror}"))
+        return
+    if not S_ISREG(status.st_mode):
+        found.ignored += 1
+    elif status.st_size > max_bytes and place.suffix.lower() not in STREAMED:
+        found.skipped.append((label, _too_large(status.st_size, max_bytes)))
+    else:
+        found.files.append(File(place, label, status.st_size, status.st_mtime_ns))
+
+
+def _too_large(size: int, max_bytes: int) -> str:
+    kinds = " ".join(sorted(STREAMED))
+    return (
+        f"has {size / 1e6:.1f} MB, more than the {max_bytes / 1e6:.1f} MB read of a file at once; "
+        f"split it, raise the limit, or give its text as {kinds}"
+    )

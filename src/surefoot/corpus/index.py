@@ -1,0 +1,241 @@
+"""The index on disk: one SQLite file that holds passages, their words (FTS5) and their vectors, and searches them.
+
+Lexical search is SQLite's BM25. Vector search is exact: all vectors stand in memory, one product with them is a search.
+Any number of threads and processes may read while one writes (`surefoot.corpus.build`); they see whole batches.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.corpus.storage import REBUILD, beside, check_embedder, faults, read_meta, reader
+from surefoot.errors import IndexFault
+from surefoot.protocols import Embedder
+from surefoot.types import Passage
+from surefoot.words import STOP_WORDS
+
+if TYPE_CHECKING:
+    from surefoot.protocols import Matrix
+
+# Titles count double: over 384 questions and 23,418 documents of Wikipedia, recall@1 and @5 are 0.849 and 0.982,
+# 0.836 and 0.974 when they count once; with the stop words of the question they are no better, and four times slower.
+_LEXICAL = """
+WITH hits AS MATERIALIZED (
+    SELECT rowid AS hit, bm25(lexicon, 2.0, 1.0) AS cost FROM lexicon WHERE lexicon MATCH :query
+)
+SELECT id, text, title, url, start, -cost FROM hits JOIN passages ON passages.rowid = hit
+WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1), 0)
+ORDER BY cost, id LIMIT :k
+"""
+_COUNTS = """
+SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
+"""
+_BY_ROWID = "SELECT id, text, title, url, start FROM passages WHERE rowid = ?"
+_VECTORS = "SELECT passages.rowid, vector FROM passages JOIN vectors USING (rowid) ORDER BY id"
+_TERM = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+_MOST_TERMS = 64
+
+_Stamp = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What an index holds."""
+
+    passages: int
+    documents: int
+    files: int
+    embedder: str
+    dimensions: int
+    complete: bool
+    """False: a run that was to read some files has not finished; running it again does."""
+    bytes: int
+    """Size of the index on disk."""
+    created: str
+    """UTC, ISO 8601; likewise `updated`."""
+    updated: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """All vectors as of one generation, in the order of the passages' ids."""
+
+    generation: int
+    rowids: npt.NDArray[np.int64]
+    matrix: Matrix
+
+
+class Index:
+    """Searches one index. Share it between threads; `close` it, or use it in a `with`, when done."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._idle: SimpleQueue[tuple[sqlite3.Connection, _Stamp]] = SimpleQueue()
+        self._loading = Lock()
+        self._vectors: _Vectors | None = None
+
+    @classmethod
+    def open(cls, path: str | Path) -> Index:
+        """The index in this file, which stays untouched. Raises IndexFault unless it is a whole one of this version."""
+        index = cls(Path(path))
+        with index._reading():
+            return index
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; the next search opens it again."""
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait()[0].close()
+
+    def info(self) -> Info:
+        """What the index holds now."""
+        with self._reading() as db:
+            known = read_meta(db, self.path)
+            passages, documents, files, complete = db.execute(_COUNTS).fetchone()
+        size = sum(os.path.getsize(part) for part in (self.path, beside(self.path, "-wal")) if part.exists())
+        return Info(
+            passages=passages,
+            documents=documents,
+            files=files,
+            embedder=known["embedder"],
+            dimensions=known["dimensions"],
+            complete=bool(complete),
+            bytes=size,
+            created=known["created"],
+            updated=known["updated"],
+        )
+
+    def check(self, embedder: Embedder) -> None:
+        """Raises IndexFault when the index's vectors are not this embedder's."""
+        with self._reading() as db:
+            check_embedder(self.path, read_meta(db, self.path), embedder)
+
+    def lexical(self, query: str, k: int) -> tuple[Passage, ...]:
+        """The `k` passages that share most words with the query (BM25, title counted double), best first.
+
+        Any text is a query; stop words count only where there is nothing else. Scores are positive; ties go by id.
+        """
+        match = _match(query)
+        if not match or k < 1:
+            return ()
+        with self._reading() as db:
+            return tuple(_passage(*row) for row in db.execute(_LEXICAL, {"query": match, "k": k}))
+
+    def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
+        """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
+
+        Scores are cosines, in [-1, 1]. Exact: every vector is compared. The first search after a change loads them
+        all, 4 bytes a dimension.
+        """
+        query = np.asarray(vector, dtype=np.float32)
+        if k < 1 or not query.any():
+            return ()
+        with self._reading() as db:
+            found = self._loaded(db)
+            if query.shape != found.matrix.shape[1:]:
+                raise IndexFault(
+                    f"{self.path} has vectors of another length than the {query.size} asked for; {REBUILD}"
+                )
+            # Rounded, since the product of equal rows can differ in its last bits with their place in the matrix.
+            scores = np.round(found.matrix @ query, 6)
+            best = _best(scores, k)
+            rows = [db.execute(_BY_ROWID, (int(found.rowids[n]),)).fetchone() for n in best]
+        return tuple(_passage(*row, float(scores[n])) for n, row in zip(best, rows, strict=True))
+
+    def passages(self) -> Iterator[Passage]:
+        """Every passage, in the order of their ids, without a score."""
+        with self._reading() as db:
+            for row in db.execute("SELECT id, text, title, url, start FROM passages ORDER BY id"):
+                yield _passage(*row)
+
+    def vectors(self) -> Matrix:
+        """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""
+        with self._reading() as db:
+            return self._loaded(db).matrix
+
+    def _loaded(self, db: sqlite3.Connection) -> _Vectors:
+        generation = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
+        with self._loading:
+            if self._vectors is None or self._vectors.generation != generation:
+                self._vectors = _load(db, generation)
+            return self._vectors
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one state of the index throughout, and is no other thread's meanwhile."""
+        with faults(self.path):
+            db, stamp = self._connection()
+            try:
+                db.execute("BEGIN")
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                db.close()
+                raise
+            self._idle.put((db, stamp))
+
+    def _connection(self) -> tuple[sqlite3.Connection, _Stamp]:
+        stamp = _stamp(self.path)
+        with suppress(Empty):
+            while True:
+                db, opened = self._idle.get_nowait()
+                if opened == stamp:
+                    return db, stamp
+                db.close()
+        return reader(self.path), stamp
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Changes when a rebuilt index takes the place of the one that was opened."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise IndexFault(f"there is no index at {path}; run: surefoot index PATH…") from None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _load(db: sqlite3.Connection, generation: int) -> _Vectors:
+    rows = db.execute(_VECTORS).fetchall()
+    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
+    flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
+    dimensions = db.execute("SELECT value FROM meta WHERE key = 'dimensions'").fetchone()[0]
+    matrix = flat.reshape(len(rows), dimensions).astype(np.float32)
+    matrix.flags.writeable = False
+    return _Vectors(generation, rowids, matrix)
+
+
+def _best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
+    """Rows of the `k` highest scores, highest first, equal ones in their order."""
+    least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
+    enough = np.flatnonzero(scores >= least)
+    return [int(n) for n in enough[np.argsort(-scores[enough], kind="stable")][:k]]
+
+
+def _match(query: str) -> str:
+    """The query's words, any of them, as FTS5 writes it; each is quoted, so that none is an operator."""
+    terms = list(dict.fromkeys(_TERM.findall(_POSSESSIVE.sub("", query).lower())))
+    telling = [term for term in terms if term not in STOP_WORDS] or terms
+    return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])
+
+
+def _passage(id: str, text: str, title: str, url: str | None, start: int, *score: float) -> Passage:
+    return Passage(id, text, title, "corpus", url, start, *score)

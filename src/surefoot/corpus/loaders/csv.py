@@ -1,0 +1,59 @@
+"""Tables with a header line, their columns apart by comma, semicolon, tab or bar: one document a row."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import BinaryIO, cast
+
+from surefoot.corpus.loaders import Document, Problem, Unreadable
+from surefoot.corpus.loaders.rows import MAX_LINE, TEXT, document, lines, opened
+
+_Row = tuple[int, list[str] | str]
+"""The number of a row's last line, and its cells or what is wrong with it."""
+
+_LOOKED_AT = 100
+
+
+def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+    """A row's text is in the column called so, else in the one with the longest cells; a bad row becomes a Problem."""
+    with opened(stream) as (text, problem):
+        if problem:
+            yield problem
+        rows = _rows(lines(text))
+        header = next(rows, (0, ""))[1]
+        if isinstance(header, str):
+            raise Unreadable("has no header line that names its columns")
+        names = [cell.strip().lower() for cell in header]
+        first = list(islice(rows, _LOOKED_AT))
+        columns = [name for name in TEXT if name in names] or [_longest(names, first)]
+        for number, cells in chain(first, rows):
+            found = cells if isinstance(cells, str) else document(dict(zip(names, cells, strict=False)), columns)
+            yield Problem(f"the row that ends in line {number} {found}") if isinstance(found, str) else found
+
+
+def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:
+    csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than a long article
+    top = next(lines, "") or ""
+    delimiter = max(",;\t|", key=top.count)
+    # The reader takes None, an over-long line, for an error of that row and goes on, which is what it should do.
+    reader = csv.reader(cast(Iterable[str], chain([top], lines)), delimiter=delimiter)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield reader.line_num, f"is not CSV, or has more than {MAX_LINE:,} characters"
+        else:
+            if any(cells):
+                yield reader.line_num, cells
+
+
+def _longest(names: Sequence[str], rows: Sequence[_Row]) -> str:
+    lengths = dict.fromkeys(names, 0)
+    for _, cells in rows:
+        for name, cell in zip(names, [] if isinstance(cells, str) else cells, strict=False):
+            lengths[name] += len(cell)
+    return max(names, key=lengths.__getitem__)

@@ -1,0 +1,73 @@
+"""Word documents: paragraphs and tables in their order, headings as sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import BinaryIO
+from zipfile import BadZipFile, ZipFile
+
+import docx
+from docx.document import Document as Word
+from docx.opc.exceptions import OpcError
+from docx.table import Table, _Row
+from docx.text.paragraph import Paragraph
+from lxml.etree import LxmlError
+
+from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable
+
+_DAMAGE = (OpcError, LxmlError, BadZipFile, AttributeError, KeyError, TypeError, ValueError, EOFError, OSError)
+
+
+def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+    """The whole file as one document, titled by its properties, else by its first heading."""
+    try:
+        _refuse_a_bomb(stream)
+        word = docx.Document(stream)
+        blocks = [block for block in _blocks(word) if block[0].strip()]
+        title = word.core_properties.title
+    except _DAMAGE as error:
+        raise Unreadable(f"is a damaged Word document ({type(error).__name__}); open and save it again") from error
+    if not blocks:
+        raise Unreadable("holds no text")
+    yield _document(title or "", blocks, PurePath(name).stem)
+
+
+def _refuse_a_bomb(stream: BinaryIO) -> None:
+    with ZipFile(stream) as archive:
+        texts = sum(part.file_size for part in archive.infolist() if part.filename.endswith((".xml", ".rels")))
+    if texts > MAX_BYTES:
+        raise Unreadable("unpacks to more than is safe to hold; split it")
+    stream.seek(0)
+
+
+def _blocks(word: Word) -> Iterator[tuple[str, bool]]:
+    """Each paragraph or table as text, and whether it is a heading."""
+    for block in word.iter_inner_content():
+        if isinstance(block, Table):
+            yield _table(block), False
+        else:
+            yield block.text, _is_heading(block)
+
+
+def _is_heading(paragraph: Paragraph) -> bool:
+    style = paragraph.style.name if paragraph.style else None
+    return bool(style) and str(style).startswith(("Heading", "Title"))
+
+
+def _table(table: Table) -> str:
+    return "\n".join(" | ".join(_cells(row)) for row in table.rows)
+
+
+def _cells(row: _Row) -> list[str]:
+    return [cell.text.strip() for cell in dict.fromkeys(row.cells)]  # a merged cell comes once for each column it spans
+
+
+def _document(title: str, blocks: list[tuple[str, bool]], stem: str) -> Document:
+    sections, at = [], 0
+    for text, is_heading in blocks:
+        if is_heading:
+            sections.append((at, text.strip()))
+        at += len(text) + 2
+    first = sections[0][1] if sections else stem
+    return Document("", title.strip() or first, "\n\n".join(text for text, _ in blocks), sections=tuple(sections))

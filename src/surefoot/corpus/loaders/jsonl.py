@@ -1,0 +1,31 @@
+"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`, of which only the text is needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from surefoot.corpus.loaders import Document, Problem
+from surefoot.corpus.loaders.rows import MAX_LINE, document, lines, opened
+
+
+def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+    """One document a row; a bad row becomes a Problem that names its line, and the rest goes on."""
+    with opened(stream) as (text, problem):
+        if problem:
+            yield problem
+        for number, line in enumerate(lines(text), start=1):
+            if line is None or line.strip():
+                found = _document(line)
+                yield Problem(f"line {number} {found}") if isinstance(found, str) else found
+
+
+def _document(line: str | None) -> Document | str:
+    if line is None:
+        return f"is longer than {MAX_LINE:,} characters"
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    return document(row) if isinstance(row, dict) else "is not a JSON object"

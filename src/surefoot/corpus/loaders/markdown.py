@@ -1,0 +1,59 @@
+"""Markdown: the text as it stands, titled by its first heading, with its headings as sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import BinaryIO
+
+from surefoot.corpus.loaders import Document, Problem
+from surefoot.corpus.loaders.text import decoded
+
+_FENCES = ("```", "~~~")
+
+
+def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+    """The whole file as one document."""
+    text, problem = decoded(stream)
+    if problem:
+        yield problem
+    found = list(_headings(text))
+    title = found[0][1] if found else PurePath(name).stem
+    yield Document("", title, text, sections=tuple(_sections(text, found)))
+
+
+def _headings(text: str) -> Iterator[tuple[int, str, int]]:
+    """Start, words and end of each heading, those inside fenced code left out."""
+    fence, start, lines = "", 0, text.splitlines(keepends=True)
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        mark = line.lstrip()[:3]
+        if fence:
+            fence = "" if mark == fence else fence
+        elif mark in _FENCES:
+            fence = mark
+        elif heading := _hashed(line):
+            yield start, heading, start + len(line)
+        elif line.strip() and _is_underline(below):
+            yield start, line.strip(), start + len(line) + len(below)
+        start += len(line)
+
+
+def _hashed(line: str) -> str:
+    hashes = len(line) - len(line.lstrip("#"))
+    return line[hashes:].strip().rstrip("#").rstrip() if 1 <= hashes <= 6 and line[hashes].isspace() else ""
+
+
+def _is_underline(line: str) -> bool:
+    mark = line.strip()
+    return len(mark) > 2 and set(mark) == {"="}
+
+
+def _sections(text: str, headings: list[tuple[int, str, int]]) -> Iterator[tuple[int, str]]:
+    """Each section from its heading on; headings with nothing between them open one section, called by the last."""
+    opened = None
+    for number, (start, heading, end) in enumerate(headings):
+        opened = start if opened is None else opened
+        following = headings[number + 1][0] if number + 1 < len(headings) else len(text)
+        if text[end:following].strip() or following == len(text):
+            yield opened, heading
+            opened = None

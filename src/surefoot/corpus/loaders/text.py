@@ -1,0 +1,98 @@
+"""Plain text, and the encodings that plain text comes in."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import BinaryIO
+
+from charset_normalizer import from_bytes
+
+from surefoot.corpus.loaders import Document, Problem, Unreadable
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHUNK = 1 << 20
+_SAMPLE = 1 << 16
+# Without a mark, or on a file of today's machines, these are never what was meant (the cp ones are EBCDIC).
+_UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140".split()
+# Charset detectors take short Western texts for Central European ones (cp1250 and cp1252 share most letters).
+_WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-öø-üÿŒœ‘’“”„–—…•€™©®]*")
+
+
+def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+    """The whole file as one document, titled by its name."""
+    text, problem = decoded(stream)
+    if problem:
+        yield problem
+    yield Document("", PurePath(name).stem, text)
+
+
+def decoded(stream: BinaryIO) -> tuple[str, Problem | None]:
+    """The file's text with plain line ends, and what its encoding leaves in doubt. Raises Unreadable if none."""
+    encoding, problem = encoding_of(stream)
+    text = stream.read().decode(encoding, "replace")
+    if not text.strip():
+        raise Unreadable("holds no text")
+    return text.replace("\r\n", "\n").replace("\r", "\n"), problem
+
+
+def encoding_of(stream: BinaryIO) -> tuple[str, Problem | None]:
+    """The encoding to decode with (replacing what does not fit), and what is in doubt; the stream is left at its start.
+
+    Reads the file through once, in pieces. Raises Unreadable for a binary file.
+    """
+    head = stream.read(4)
+    stream.seek(0)
+    encoding = next((encoding for mark, encoding in _BOMS if head.startswith(mark)), "utf-8")
+    sample = _first_misfit(stream, encoding)
+    stream.seek(0)
+    if sample is None:
+        return encoding, None
+    if encoding == "utf-8" and (guess := _guess(sample)):
+        return guess, Problem(f"is not UTF-8; it was read as {guess}", skipped=False)
+    return encoding, Problem("is in no known encoding; characters that did not decode were replaced", skipped=False)
+
+
+def _first_misfit(stream: BinaryIO, encoding: str) -> bytes | None:
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    misfit, last = None, b""
+    while chunk := stream.read(_CHUNK):
+        if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in chunk:
+            raise Unreadable("is binary, or UTF-16 without a byte order mark; save it as UTF-8 text")
+        if misfit is None:
+            misfit, last = _misfit(decoder, chunk), chunk
+    if misfit is None and _misfit(decoder, b"", final=True):
+        return last[-_SAMPLE:]
+    return misfit
+
+
+def _misfit(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes | None:
+    """What surrounds the first bytes that do not decode."""
+    try:
+        decoder.decode(chunk, final)
+    except UnicodeDecodeError as error:
+        return bytes(error.object)[max(0, error.start - _SAMPLE) : error.start + _SAMPLE]
+    return None
+
+
+def _guess(sample: bytes) -> str | None:
+    if _western(sample):
+        return "cp1252"
+    best = from_bytes(sample, cp_exclusion=_UNLIKELY).best()
+    return best.encoding if best else None
+
+
+def _western(sample: bytes) -> bool:
+    try:
+        text = sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return bool(_WESTERN.fullmatch(text)) and 4 * sum(not letter.isascii() for letter in text) <= len(text)

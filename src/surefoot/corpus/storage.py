@@ -1,0 +1,227 @@
+"""The index's file: its tables, what SQLite's errors mean, and how it is opened, locked and replaced."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from time import time_ns
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from surefoot.corpus.splitter import WORDS
+from surefoot.errors import IndexFault
+from surefoot.protocols import Embedder
+
+SCHEMA = 1
+"""Version of the tables below, and of how documents become passages; another one has to be rebuilt."""
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    rowid INTEGER PRIMARY KEY,
+    location TEXT NOT NULL UNIQUE,
+    path TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    hash BLOB,
+    complete INTEGER NOT NULL,
+    problems TEXT NOT NULL DEFAULT '[]'
+);
+CREATE TABLE documents (
+    rowid INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    hash BLOB,
+    UNIQUE (file, key)
+);
+CREATE TABLE passages (
+    rowid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    document INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    url TEXT
+);
+CREATE INDEX passages_of_documents ON passages (document);
+CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE VIRTUAL TABLE lexicon USING fts5 (
+    title, text, content='passages', content_rowid='rowid', tokenize='unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER passage_added AFTER INSERT ON passages BEGIN
+    INSERT INTO lexicon (rowid, title, text) VALUES (new.rowid, new.title, new.text);
+END;
+CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
+    INSERT INTO lexicon (lexicon, rowid, title, text) VALUES ('delete', old.rowid, old.title, old.text);
+    DELETE FROM vectors WHERE rowid = old.rowid;
+END;
+"""
+"""`files.location` is relative to the index's folder, so that both can move together. `documents.hash` is null while
+a document is being written, `files.complete` 0 while a file is."""
+
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "free some space and run it again",
+    sqlite3.SQLITE_READONLY: "make it writable",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder is there and writable",
+    sqlite3.SQLITE_IOERR: "check the disk, then run it again",
+    sqlite3.SQLITE_BUSY: "wait for the program that holds it",
+}
+REBUILD = "run: surefoot index --rebuild PATH…"
+
+
+@contextmanager
+def faults(path: Path) -> Iterator[None]:
+    """Turns what SQLite and the disk raise inside into IndexFaults that name the index and say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        # Errors of the module itself carry no code.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_NOTADB:
+            raise foreign(path) from error
+        raise IndexFault(f"{path}: {error}; {_ADVICE.get(code, REBUILD)}") from error
+    except OSError as error:
+        raise IndexFault(f"{path}: {error.strerror or error}; check its folder and the disk") from error
+
+
+def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
+    """What the index says about itself. Raises IndexFault when it is none, or one of another version."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        raise foreign(path)
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    if meta.get("schema") != SCHEMA:
+        raise IndexFault(f"{path} has version {meta.get('schema')} and this is for version {SCHEMA}; {REBUILD}")
+    return meta
+
+
+def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
+    """Raises IndexFault when the vectors of the index that says `meta` of itself are not this embedder's."""
+    built, given = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
+    if built != given:
+        raise IndexFault(
+            f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {given[0]} ({given[1]}); "
+            f"use that one, or {REBUILD}"
+        )
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """A file that belongs to this one: same folder, same name and more."""
+    return path.with_name(path.name + suffix)
+
+
+def foreign(path: Path) -> IndexFault:
+    """The complaint that a file is not what it was taken for."""
+    return IndexFault(f"{path} is not an index of Surefoot; name another file")
+
+
+def reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write, for one thread at a time.
+
+    Raises IndexFault unless there is an index of this version.
+    """
+    # Even a reader keeps a file beside an index in WAL mode; where it may not, the index is taken for unchanging.
+    frozen = not os.access(path.parent, os.W_OK) and not beside(path, "-wal").exists()
+    uri = f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        if path.stat().st_size == 0:
+            raise IndexFault(f"{path} is empty; run: surefoot index PATH…")
+        read_meta(db, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def writer(path: Path, embedder: Embedder) -> sqlite3.Connection:
+    """A connection that can write, to an index that is created where there is none.
+
+    Raises IndexFault, and leaves the file as it is, unless it is an index of this version and this embedder.
+    """
+    db = sqlite3.connect(path)
+    try:
+        is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not is_new:
+            check_embedder(path, read_meta(db, path), embedder)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -65536")
+        if is_new:
+            _create(db, embedder)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _create(db: sqlite3.Connection, embedder: Embedder) -> None:
+    meta = {
+        "schema": SCHEMA,
+        "embedder": embedder.name,
+        "dimensions": embedder.dimensions,
+        "words": WORDS,
+        "created": now(),
+        "updated": now(),
+        "generation": time_ns(),
+    }
+    db.executescript(f"BEGIN; {TABLES}")
+    db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", meta.items())
+    db.commit()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keeps other processes from writing the index. Raises IndexFault at once when one is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(beside(path, ".lock"), timeout=0):
+            yield
+    except Timeout:
+        raise IndexFault(f"{path} is being written by another process; wait until it has finished") from None
+
+
+def successor(live: Path) -> Path:
+    """Where to build what will replace an index.
+
+    Raises IndexFault when what is there is no index, not even a damaged one.
+    """
+    if live.exists() and live.stat().st_size and not _is_ours(live):
+        raise foreign(live)
+    new = beside(live, ".new")
+    _unlink(new, "", "-wal", "-shm")
+    return new
+
+
+def succeed(new: Path, live: Path) -> None:
+    """Put a closed index in the place of another; its readers go over to it with their next search."""
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(live)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
+    _unlink(live, "-wal", "-shm")
+    os.replace(new, live)
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.read(16) != b"SQLite format 3\0":
+            return False
+    try:
+        with closing(sqlite3.connect(path)) as db:
+            return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'passages'").fetchone())
+    except sqlite3.DatabaseError:
+        return True
+
+
+def _unlink(path: Path, *suffixes: str) -> None:
+    for suffix in suffixes:
+        beside(path, suffix).unlink(missing_ok=True)

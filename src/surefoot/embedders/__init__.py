@@ -1,0 +1,1 @@
+"""Embedders: texts in, unit vectors out. One method a file."""

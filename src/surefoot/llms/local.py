@@ -1,0 +1,219 @@
+"""A language model in this process: llama.cpp through xllamacpp, on the CPU, without network."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from xllamacpp import CommonParams, Server
+
+from surefoot import meter, models
+from surefoot.errors import ConfigError, ModelError
+from surefoot.types import Completion, Message
+
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a served model is reached, and the key that it asks for."""
+
+    base_url: str
+    key: str = field(repr=False)
+
+
+class Local:
+    """A GGUF model run in this process. It is loaded by the first call (fetched before, if need be), and then kept.
+
+    `model` is a name in `surefoot.models.REGISTRY` or the path of a `.gguf` file. `threads`: None takes all cores of
+    this process but one. `context` is the most tokens that a prompt and its answer may have together.
+
+    Several threads may call it at once; llama.cpp answers one after the other.
+    """
+
+    def __init__(
+        self, model: str = "smollm2-135m-instruct-q4_1", threads: int | None = None, context: int = 4096
+    ) -> None:
+        known = [name for name, file in models.REGISTRY.items() if file.file.endswith(".gguf")]
+        if model not in known and not model.endswith(".gguf"):
+            raise ConfigError(f"no language model called {model!r}; there are: {', '.join(known)}, or a .gguf file")
+        self.name = model if model in known else Path(model).stem
+        self._model = model
+        self._threads = threads or max(1, _cores() - 1)
+        self._context = context
+        self._lock = Lock()
+        self._loaded: Server | None = None
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None = None,
+        *,
+        max_tokens: int = 100,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """What the model says to the messages, the same every time, whatever was asked before.
+
+        `schema` becomes a grammar that the text cannot leave; it holds types, names, enumerations and the bounds of
+        integers, but not the bounds of other numbers, and text that `max_tokens` cuts off is not whole JSON. An
+        exception from `on_text` ends the answer and is raised. Raises ModelError for a model that is missing, does not
+        load, or cannot take the prompt.
+        """
+        answer = _Answer(on_text)
+        request = _request(messages, schema, max_tokens, stop)
+        server = self._server()
+        try:
+            server.handle_chat_completions(request, answer.take)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"{self.name} cannot take the request: {_one_line(error)}") from error
+        if answer.raised:
+            raise answer.raised
+        completion = answer.completion(self.name)
+        meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
+        return completion
+
+    @contextmanager
+    def serve(self, port: int = 0) -> Iterator[Endpoint]:
+        """The model as an OpenAI-compatible endpoint on 127.0.0.1 while the context is open; 0 picks a free port.
+
+        It is loaded anew, so it works beside `complete`. Whoever asks must send the key, which is new each time.
+        """
+        key = secrets.token_urlsafe(32)
+        server = self._load("127.0.0.1", port, key)
+        try:
+            yield Endpoint(f"{server.listening_address}/v1", key)
+        finally:
+            del server
+
+    def _server(self) -> Server:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load(self._hideout(), 0, secrets.token_urlsafe(32))
+            return self._loaded
+
+    def _hideout(self) -> str:
+        """Where the server listens, which it insists on: a socket in a folder that is closed to other users, for no
+        one connects; where there are no such sockets, this machine's loopback, behind a key that no one is told."""
+        if sys.platform == "win32":
+            return "127.0.0.1"
+        # A socket's path may have some 100 characters: a longer TMPDIR must not look like a model that does not load.
+        parent = "/tmp" if len(tempfile.gettempdir()) > 60 else None  # noqa: S108
+        folder = tempfile.mkdtemp(prefix="surefoot-", dir=parent)
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return f"{folder}/llama.sock"
+
+    def _load(self, host: str, port: int, key: str) -> Server:
+        file = models.ensure(self._model) if self._model in models.REGISTRY else Path(self._model).expanduser()
+        if not file.is_file():
+            raise ModelError(f"no model file {file}; give the path of a .gguf file")
+        try:
+            return Server(self._params(file, host, port, key))
+        except RuntimeError as error:
+            check = f"surefoot models verify {self.name}" if self._model in models.REGISTRY else "another .gguf file"
+            raise ModelError(f"{file} does not load as a model; try: {check} ({_one_line(error)})") from error
+
+    def _params(self, file: Path, host: str, port: int, key: str) -> CommonParams:
+        params = CommonParams()
+        params.model.path = str(file)
+        params.model_alias = {self.name}
+        params.n_ctx = self._context
+        params.n_parallel = 1
+        params.cache_ram_mib = 0
+        # Reusing the beginning that a prompt shares with the last one changes sums in their last digits, and by that
+        # words: of ten questions that begin alike, four had another answer after one of the others than alone.
+        params.cache_prompt = False
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        params.hostnames, params.port, params.api_keys = [host], port, [key]
+        params.ui = False
+        params.warmup = False  # 0.9 s against 0.55 s to load, and the first answer comes no sooner for it
+        params.verbosity = -1  # llama.cpp's log would go to the process's stderr
+        return params
+
+
+class _Answer:
+    """Gathers an answer as llama.cpp hands it over."""
+
+    def __init__(self, on_text: Callable[[str], None] | None) -> None:
+        self.raised: BaseException | None = None
+        self._on_text = on_text
+        self._pieces: list[str] = []
+        self._usage: dict[str, int] = {}
+        self._finish: str | None = None
+        self._error: dict[str, Any] | None = None
+
+    def take(self, chunk: dict[str, Any]) -> bool:
+        """Takes the next chunk; True ends the answer."""
+        # What a callback raises is swallowed on its way through C++, Ctrl-C too: it is kept here and raised later.
+        try:
+            self._take(chunk)
+        except BaseException as error:  # noqa: BLE001
+            self.raised = error
+        return self.raised is not None
+
+    def _take(self, chunk: dict[str, Any]) -> None:
+        self._error = chunk.get("error", self._error)
+        self._usage = chunk.get("usage") or self._usage
+        for choice in chunk.get("choices", ()):
+            self._finish = choice.get("finish_reason") or self._finish
+            if piece := choice["delta"].get("content"):
+                self._pieces.append(piece)
+                if self._on_text:
+                    self._on_text(piece)
+
+    def completion(self, model: str) -> Completion:
+        """The whole answer, or ModelError."""
+        if self._error:
+            raise ModelError(_explain(self._error, model))
+        if self._finish is None:
+            raise ModelError(f"{model} ended in the middle of its answer; ask again")
+        return Completion(
+            "".join(self._pieces),
+            model,
+            self._usage.get("prompt_tokens", 0),
+            self._usage.get("completion_tokens", 0),
+            truncated=self._finish == "length",
+        )
+
+
+def _request(
+    messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
+) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "messages": [{"role": message.role, "content": message.content} for message in messages],
+        "max_tokens": max_tokens,
+        "stop": list(stop),
+        "temperature": 0,
+        "seed": _SEED,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if schema is not None:
+        request["response_format"] = {"type": "json_schema", "json_schema": {"schema": schema}}
+    return request
+
+
+def _explain(error: dict[str, Any], model: str) -> str:
+    if "n_prompt_tokens" in error:
+        sizes = f"{error['n_prompt_tokens']} tokens against a context of {error['n_ctx']}"
+        return f"the prompt is too long for {model}: {sizes}; give it fewer passages or a larger context"
+    return f"{model} cannot answer: {_one_line(error.get('message', error))}"
+
+
+def _one_line(said: object) -> str:
+    return " ".join(str(said).split())[:300]
+
+
+def _cores() -> int:
+    """Cores that this process may use, which in a container can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,263 @@
+"""A language model behind any OpenAI-compatible endpoint: Ollama, vLLM, llama.cpp, OpenAI and the like."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+import httpx
+
+from surefoot import meter
+from surefoot.errors import ConfigError, EndpointError
+from surefoot.types import Completion, Message
+
+_MAX_BYTES = 8 << 20
+"""Longest answer that is read: an endpoint gone mad must not fill the memory."""
+_MAX_WAIT = 5.0
+"""Longest pause before a retry in seconds, whatever the endpoint asks for."""
+
+
+class OpenAI:
+    """A model behind an OpenAI-compatible endpoint.
+
+    `key_env` names the environment variable that holds the key; it is read when the object is built, may be unset for
+    endpoints that ask for none, and whatever it holds is sent to `base_url`. `timeout` is how many seconds the endpoint
+    may stay silent. `retries` counts only repetitions after a failed connection, HTTP 429 and 5xx, before any of the
+    answer has come; the pauses grow from half a second and honour Retry-After up to five. Redirects are not followed.
+    Raises ConfigError for a `base_url` that is no address or holds a secret.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str = "https://api.openai.com/v1",
+        key_env: str = "OPENAI_API_KEY",
+        timeout: float = 60.0,
+        retries: int = 2,
+    ) -> None:
+        self.name = model
+        self._where = _address(base_url)
+        self._key_env = key_env
+        self._key = os.environ.get(key_env, "").strip()
+        self._timeout = timeout
+        self._retries = retries
+        self._client = httpx.Client(
+            base_url=self._where,
+            timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+        )
+        weakref.finalize(self, self._client.close)
+
+    def __repr__(self) -> str:
+        return f"OpenAI({self.name!r}, base_url={self._where!r}, key_env={self._key_env!r})"
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None = None,
+        *,
+        max_tokens: int = 100,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """What the model says to the messages, at temperature 0; streamed if `on_text` is given.
+
+        `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. Token counts
+        are 0 where the endpoint gives none. Raises EndpointError, which says what is wrong with the endpoint.
+        """
+        request = self._request(messages, schema, max_tokens, stop)
+        completion = self._streamed(request, on_text) if on_text else self._whole(request)
+        meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
+        return completion
+
+    def probe(self) -> tuple[str, ...]:
+        """The names of the models that the endpoint offers; raises EndpointError."""
+        with self._answer("GET", "models") as response:
+            listed = self._json(b"".join(self._bounded(response)))
+        try:
+            return tuple(str(model["id"]) for model in listed["data"])
+        except (KeyError, TypeError) as error:
+            raise self._nonsense("a list without models", listed) from error
+
+    def _request(
+        self, messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
+    ) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": self.name,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": 0,
+        }
+        if stop:
+            request["stop"] = list(stop)
+        if schema is not None:
+            named = {"name": "answer", "schema": schema, "strict": True}
+            request["response_format"] = {"type": "json_schema", "json_schema": named}
+        return request
+
+    def _whole(self, request: dict[str, Any]) -> Completion:
+        with self._answer("POST", "chat/completions", request) as response:
+            answer = self._json(b"".join(self._bounded(response)))
+        try:
+            choice = answer["choices"][0]
+            return self._completion(choice["message"]["content"] or "", choice.get("finish_reason"), answer)
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise self._nonsense("JSON without an answer", answer) from error
+
+    def _streamed(self, request: dict[str, Any], on_text: Callable[[str], None]) -> Completion:
+        request |= {"stream": True, "stream_options": {"include_usage": True}}
+        pieces: list[str] = []
+        finish: str | None = None
+        usage: dict[str, Any] = {}
+        with self._answer("POST", "chat/completions", request) as response:
+            for event in self._events(response):
+                piece, ended = self._piece(event)
+                finish = ended or finish
+                usage = event if event.get("usage") else usage
+                if piece:
+                    pieces.append(piece)
+                    on_text(piece)
+        if finish is None:
+            raise self._broken("without an end") if pieces else self._nonsense("a stream without an answer", "")
+        return self._completion("".join(pieces), finish, usage)
+
+    def _piece(self, event: Any) -> tuple[str, str | None]:
+        """The text in one event of a stream, and why the answer ended if it did."""
+        try:
+            if error := event.get("error"):
+                raise self._broken(f"with {self._excerpt(error)}")
+            choice = (event.get("choices") or [None])[0]
+            return (choice["delta"].get("content") or "", choice.get("finish_reason")) if choice else ("", None)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise self._nonsense("a stream of something else", event) from error
+
+    def _completion(self, text: str, finish: str | None, answer: dict[str, Any]) -> Completion:
+        if not isinstance(text, str):
+            raise self._nonsense("an answer that is no text", text)
+        usage = answer.get("usage") or {}
+        tokens = [usage.get(field) for field in ("prompt_tokens", "completion_tokens")]
+        asked, said = (count if isinstance(count, int) else 0 for count in tokens)
+        return Completion(text, self.name, asked, said, truncated=finish == "length")
+
+    @contextmanager
+    def _answer(self, method: str, path: str, request: dict[str, Any] | None = None) -> Iterator[httpx.Response]:
+        """A successful answer, its body still to be read, after as many retries as it takes."""
+        response = self._send(self._client.build_request(method, path, json=request))
+        try:
+            if response.status_code != 200:
+                raise self._status(response)
+            yield response
+        except httpx.TimeoutException as error:
+            raise self._silent() from error
+        except httpx.HTTPError as error:
+            raise self._broken(f"in the middle: {error}") from error
+        finally:
+            response.close()
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        for attempt in range(self._retries + 1):
+            last = attempt == self._retries
+            try:
+                response = self._client.send(request, stream=True)
+            except httpx.TimeoutException as error:
+                raise self._silent() from error
+            except httpx.TransportError as error:
+                if last:
+                    raise self._down(error) from error
+                wait = _pause(attempt)
+            else:
+                if last or (response.status_code != 429 and response.status_code < 500):
+                    break
+                response.close()
+                wait = _pause(attempt, response.headers.get("Retry-After"))
+            time.sleep(wait)
+        return response
+
+    def _bounded(self, response: httpx.Response) -> Iterator[bytes]:
+        size = 0
+        for piece in response.iter_bytes():
+            size += len(piece)
+            if size > _MAX_BYTES:
+                raise self._nonsense(f"more than {_MAX_BYTES >> 20} MB", "")
+            yield piece
+
+    def _events(self, response: httpx.Response) -> Iterator[Any]:
+        # Not `iter_lines`: that also splits at U+2028 and its like, which may stand inside JSON.
+        rest = b""
+        for piece in chain(self._bounded(response), (b"\n",)):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                data = line.removeprefix(b"data:").strip()
+                if data == b"[DONE]":
+                    return
+                if line.startswith(b"data:") and data:
+                    yield self._json(data)
+
+    def _json(self, body: bytes) -> Any:
+        try:
+            return json.loads(body)
+        except ValueError as error:
+            raise self._nonsense("no JSON", body.decode(errors="replace")) from error
+
+    def _status(self, response: httpx.Response) -> EndpointError:
+        body = next(self._bounded(response), b"").decode(errors="replace")
+        return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", self._hint(response))
+
+    def _hint(self, response: httpx.Response) -> str:
+        if response.status_code in (401, 403):
+            return f"check the key in the environment variable {self._key_env}"
+        if response.is_redirect:
+            return "redirects are not followed: set base_url to the address that answers"
+        if response.status_code == 404:
+            return f"check base_url and the model's name, {self.name}"
+        return "run: surefoot doctor"
+
+    def _down(self, error: Exception) -> EndpointError:
+        remedy = "start it, or check base_url; then run: surefoot doctor"
+        return self._error(f"cannot be reached ({self._excerpt(error)})", remedy)
+
+    def _silent(self) -> EndpointError:
+        return self._error(f"was silent for {self._timeout:g} s", "set a longer timeout or run: surefoot doctor")
+
+    def _broken(self, how: str) -> EndpointError:
+        return self._error(f"broke off its answer {how}", "ask again, or run: surefoot doctor")
+
+    def _nonsense(self, what: str, body: object) -> EndpointError:
+        said = f": {self._excerpt(body)}" if body else ""
+        return self._error(f"sent {what}{said}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
+
+    def _error(self, what: str, remedy: str) -> EndpointError:
+        return EndpointError(f"the endpoint {self._where} {what}; {remedy}")
+
+    def _excerpt(self, body: object) -> str:
+        """The beginning of what was said on one line, without the key or what looks like one."""
+        said = " ".join(str(body).split())
+        said = said.replace(self._key, "***") if self._key else said
+        return re.sub(r"(?i)(bearer\s+|sk-)[^\s\"',}]+", r"\1***", said)[:200]
+
+
+def _address(base_url: str) -> str:
+    """The address, if it is one and holds no secret: it goes into messages and into the record of a run."""
+    url = httpx.URL(base_url)
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:11434/v1")
+    if url.userinfo or url.query:
+        raise ConfigError(
+            f"base_url has a login or a query beside {url.host}; put the key into the environment instead"
+        )
+    return base_url.rstrip("/")
+
+
+def _pause(attempt: int, retry_after: str | None = None) -> float:
+    """Seconds to wait before the next attempt, counted from 0; some chance in it keeps clients from falling in step."""
+    if retry_after and retry_after.strip().isdigit():
+        return min(float(retry_after), _MAX_WAIT)
+    return min(0.5 * 2.0**attempt, _MAX_WAIT) * random.uniform(0.5, 1)  # noqa: S311

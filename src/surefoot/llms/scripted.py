@@ -1,0 +1,74 @@
+"""A language model that says what it was told to: for tests, of Surefoot and of what is built on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+from surefoot import meter
+from surefoot.errors import ModelError
+from surefoot.types import Completion, Message
+
+Replies = Mapping[str, str] | Sequence[str] | Callable[[Sequence[Message]], str]
+
+
+class Scripted:
+    """A language model whose replies are given: by words of the last message, in order, or by a function.
+
+    A mapping answers with the first entry whose key occurs in the last user message; a sequence is used up in order.
+    Tokens are words. A schema is not looked at: what is scripted is said.
+    """
+
+    def __init__(self, replies: Replies, name: str = "scripted") -> None:
+        self.name = name
+        self._replies = replies
+        self._said = 0
+        self._lock = Lock()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None = None,
+        *,
+        max_tokens: int = 100,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """The reply that fits, cut at the first of `stop` and after `max_tokens` words; ModelError when none fits."""
+        reply = self._reply(messages)
+        words = _words(reply[: min((at for s in stop if (at := reply.find(s)) >= 0), default=None)])
+        said = words[:max_tokens]
+        if on_text:
+            for word in said:
+                on_text(word)
+        asked = sum(len(message.content.split()) for message in messages)
+        meter.count(calls=1, tokens=asked + len(said))
+        return Completion("".join(said), self.name, asked, len(said), truncated=len(said) < len(words))
+
+    def _reply(self, messages: Sequence[Message]) -> str:
+        if isinstance(self._replies, Mapping):
+            return self._fitting(self._replies, messages)
+        if isinstance(self._replies, Sequence):
+            return self._next(self._replies)
+        return self._replies(messages)
+
+    def _fitting(self, replies: Mapping[str, str], messages: Sequence[Message]) -> str:
+        question = next((message.content for message in reversed(messages) if message.role == "user"), "")
+        for key, reply in replies.items():
+            if key in question:
+                return reply
+        raise ModelError(f"no scripted reply fits {question[:80]!r}; there are replies to: {', '.join(replies)}")
+
+    def _next(self, replies: Sequence[str]) -> str:
+        with self._lock:
+            if self._said == len(replies):
+                raise ModelError(f"all {len(replies)} scripted replies are used up; script one more")
+            self._said += 1
+            return replies[self._said - 1]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, each with the space before it, the last also with the space behind it."""
+    return re.findall(r"\s*\S+(?:\s+$)?", text)

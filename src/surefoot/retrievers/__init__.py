@@ -1,0 +1,1 @@
+"""Retrievers: a question in, passages of the corpus out, best first. One method a file."""

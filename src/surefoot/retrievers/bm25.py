@@ -1,0 +1,19 @@
+"""Lexical retrieval: passages that share rare words with the question."""
+
+from __future__ import annotations
+
+from surefoot.corpus.index import Index
+from surefoot.types import Passage
+
+
+class Bm25:
+    """BM25 over the embedded index. Finds names and numbers as they are written; a synonym not at all."""
+
+    name = "bm25"
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        """At most `k` passages that share a word with the question; none where no passage does."""
+        return self._index.lexical(question, k)

@@ -1,0 +1,24 @@
+"""Retrieval by meaning: passages whose vectors lie near the question's."""
+
+from __future__ import annotations
+
+from surefoot.corpus.index import Index
+from surefoot.protocols import Embedder
+from surefoot.types import Passage
+
+
+class Dense:
+    """Exact search by cosine over the embedded index. Always finds something, also where nothing fits."""
+
+    name = "dense"
+
+    def __init__(self, index: Index, embedder: Embedder) -> None:
+        """Raises IndexFault when the index was built with another embedder."""
+        index.check(embedder)
+        self._index = index
+        self._embedder = embedder
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        """The `k` nearest passages. Costs one embedding. Raises IndexFault as the constructor does."""
+        self._index.check(self._embedder)
+        return self._index.nearest(self._embedder.embed([question])[0], k)

@@ -1,0 +1,314 @@
+"""What is read out of each format, and what is said of files that cannot be read."""
+
+import io
+import json
+import zipfile
+from contextlib import suppress
+
+import docx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pypdf import PdfWriter
+
+from surefoot.corpus.loaders import FORMATS, Document, Problem, Unreadable, read, rows
+
+
+def documents(content: bytes, name: str) -> list[Document]:
+    return [item for item in read(io.BytesIO(content), name) if isinstance(item, Document)]
+
+
+def problems(content: bytes, name: str) -> list[str]:
+    return [item.reason for item in read(io.BytesIO(content), name) if isinstance(item, Problem)]
+
+
+def one(content: bytes, name: str) -> Document:
+    (document,) = documents(content, name)
+    return document
+
+
+def pdf(*lines: str) -> bytes:
+    """A PDF of one page with these lines of text."""
+    shown = "".join(f"({line}) Tj T* " for line in lines)
+    stream = f"BT /F1 12 Tf 14 TL 72 720 Td {shown}ET".encode("latin-1")
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    tail = b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(out),
+    )
+    return out + tail
+
+
+def word(fill) -> bytes:
+    document, out = docx.Document(), io.BytesIO()
+    document.core_properties.title = ""
+    fill(document)
+    document.save(out)
+    return out.getvalue()
+
+
+def test_a_text_file_is_one_document_titled_by_its_name():
+    """The simplest case."""
+    assert one(b"Mind the gap.\r\nAll of it.", "gaps.txt") == Document("", "gaps", "Mind the gap.\nAll of it.")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-8", "Bäckerei in Zürich"),
+        ("utf-8-sig", "Bäckerei in Zürich"),
+        ("utf-16", "Bäckerei in Zürich"),
+        ("utf-32", "Bäckerei in Zürich"),
+        ("cp1252", "Der naïve Bäcker sagte: “Café”"),
+        ("cp1251", "Привет, мир. Это проверка кодировки текста, длинного."),
+        ("shift_jis", "日本語のテキストです。これは文字コードの検査です。"),
+    ],
+)
+def test_encodings_that_are_in_use_are_read(encoding, text):
+    """By their mark, by being UTF-8, or by what their bytes look like."""
+    assert one(text.encode(encoding), "a.txt").text == text
+
+
+def test_a_guessed_encoding_is_reported_as_a_note():
+    """The user learns that the text may be wrong; nothing counts as skipped."""
+    (problem, _) = read(io.BytesIO("Der Bäcker und das Brot".encode("cp1252")), "a.txt")
+    assert problem == Problem("is not UTF-8; it was read as cp1252", skipped=False)
+
+
+def test_a_late_misfit_is_still_found():
+    """An encoding is judged by the whole file, not by its head."""
+    assert one(b"plain words " * 200_000 + b"caf\xe9", "a.txt").text.endswith("café")
+
+
+def test_bytes_that_fit_no_encoding_are_replaced_and_reported():
+    """Half of a UTF-16 character is lost, the rest is read."""
+    content = "Hello".encode("utf-16") + b"\x00"
+    assert one(content, "a.txt").text == "Hello\ufffd"
+    assert "replaced" in problems(content, "a.txt")[0]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv", "a.jsonl"])
+def test_a_binary_file_is_refused(name):
+    """A picture that is called .txt is no text."""
+    with pytest.raises(Unreadable, match="binary"):
+        documents(b"\x89PNG\r\n\x00\x00\x01", name)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html"])
+def test_a_file_without_text_is_refused(name):
+    """An empty document is never indexed in silence."""
+    with pytest.raises(Unreadable, match="no text"):
+        documents(b" \n", name)
+
+
+def test_an_unknown_kind_is_refused_with_the_kinds_that_are_read():
+    """The message says what would work."""
+    with pytest.raises(Unreadable, match=r"\.csv .*\.txt"):
+        documents(b"", "a.exe")
+
+
+def test_markdown_is_titled_by_its_first_heading_and_keeps_its_sections():
+    """Offsets are those of the headings in the text."""
+    text = "# Huts\n\nOpen.\n\n## Rules ##\nQuiet.\n"
+    found = one(text.encode(), "x.md")
+    assert (found.title, found.text) == ("Huts", text)
+    assert found.sections == ((0, "Huts"), (text.index("## Rules"), "Rules"))
+
+
+def test_an_underlined_heading_is_one():
+    """The older way to write a title."""
+    assert one(b"Huts\n====\nOpen.", "x.md").sections == ((0, "Huts"),)
+
+
+def test_a_comment_in_a_code_block_is_no_heading():
+    """Shell comments begin with a hash as well."""
+    found = one(b"~~~\n```\n# no\n~~~\n\n# Yes\ntext", "x.md")
+    assert found.title == "Yes"
+    assert len(found.sections) == 1
+
+
+def test_headings_in_a_row_open_one_section():
+    """A heading alone would be a passage that says nothing."""
+    assert one(b"# A\n\n## B\ntext\n## C\n", "x.md").sections == ((0, "B"), (15, "C"))
+
+
+def test_markdown_without_a_heading_is_titled_by_its_name():
+    """There is always a title."""
+    assert one(b"#no heading", "notes.md").title == "notes"
+
+
+def test_html_gives_its_main_text_and_title():
+    """Scripts and menus are left out."""
+    page = b"""<html><head><title>The Hut</title><script>var x = 1</script></head><body><nav><a href="/">Home</a></nav>
+    <article><h1>The Hut</h1><p>%s</p></article></body></html>""" % (b"The hut has forty beds and one stove. " * 20)
+    found = one(page, "x.html")
+    assert found.title == "The Hut"
+    assert "forty beds" in found.text
+    assert "var x" not in found.text
+
+
+def test_html_without_a_main_text_gives_all_text():
+    """A page of nothing but a form label still counts."""
+    assert one(b"<html><body><form><label>Beds</label></form></body></html>", "hut.htm").text.split() == ["Beds"]
+
+
+def test_a_pdf_gives_its_text_with_words_made_whole():
+    """A hyphen at a line's end goes."""
+    assert one(pdf("The glacier is shrink-", "ing."), "ice.pdf") == Document("", "ice", "The glacier is shrinking.")
+
+
+def test_a_scanned_pdf_is_refused_with_what_to_do():
+    """No text layer: the user has to run OCR."""
+    with pytest.raises(Unreadable, match="scanned"):
+        documents(pdf(), "scan.pdf")
+
+
+def test_an_encrypted_pdf_is_refused():
+    """Its password is not asked for."""
+    writer, out = PdfWriter(clone_from=io.BytesIO(pdf("secret"))), io.BytesIO()
+    writer.encrypt("pass", algorithm="RC4-128")
+    writer.write(out)
+    with pytest.raises(Unreadable, match="encrypted"):
+        documents(out.getvalue(), "a.pdf")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 700), st.binary(min_size=1, max_size=8), st.booleans())
+def test_a_damaged_pdf_is_read_or_refused(place, junk, cut):
+    """Nothing that a PDF holds gets out as another error."""
+    whole = pdf("The glacier")
+    damaged = whole[:place] + junk + (b"" if cut else whole[place + len(junk) :])
+    with suppress(Unreadable):
+        documents(damaged, "a.pdf")
+
+
+def test_a_word_document_gives_paragraphs_and_tables_in_order():
+    """Headings are its sections, merged cells come once."""
+
+    def fill(document):
+        document.add_heading("Huts", 1)
+        table = document.add_table(1, 3)
+        table.cell(0, 0).merge(table.cell(0, 1)).text = "Lower"
+        table.cell(0, 2).text = "40"
+        document.add_paragraph("After the table.")
+
+    found = one(word(fill), "x.docx")
+    assert found.text == "Huts\n\nLower | 40\n\nAfter the table."
+    assert (found.title, found.sections) == ("Huts", ((0, "Huts"),))
+
+
+def test_a_word_document_is_titled_by_its_properties():
+    """What its author entered beats the first heading."""
+
+    def fill(document):
+        document.core_properties.title = "Handbook"
+        document.add_heading("Huts", 1)
+
+    assert one(word(fill), "x.docx").title == "Handbook"
+
+
+def test_an_empty_word_document_is_refused():
+    """No paragraph, no document."""
+    with pytest.raises(Unreadable, match="no text"):
+        documents(word(lambda document: None), "x.docx")
+
+
+def test_a_damaged_word_document_is_refused():
+    """Cut off, or no archive at all."""
+    for content in (b"junk", word(lambda document: document.add_paragraph("x"))[:-400]):
+        with pytest.raises(Unreadable, match="damaged"):
+            documents(content, "x.docx")
+
+
+def test_a_word_document_that_unpacks_to_too_much_is_refused(monkeypatch):
+    """The sizes that the archive declares are enough to say so."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"0" * 100_000_001)
+    with pytest.raises(Unreadable, match="safe"):
+        documents(out.getvalue(), "x.docx")
+
+
+def test_json_lines_give_a_document_a_row():
+    """Id, title, text and address, each where it is given."""
+    row = {"id": 7, "title": "Hut", "text": "Forty beds.", "url": "https://a.example"}
+    assert one(json.dumps(row).encode(), "x.jsonl") == Document("7", "Hut", "Forty beds.", "https://a.example", "7")
+
+
+@pytest.mark.parametrize("field", rows.TEXT)
+def test_the_text_may_be_called_otherwise(field):
+    """Corpora that others publish use these names."""
+    assert one(json.dumps({field: "Forty beds."}).encode(), "x.jsonl").text == "Forty beds."
+
+
+@pytest.mark.parametrize(
+    "row", ["{", "[1]", '{"title": "x"}', '{"text": 3}', '{"text": "x", "id": [1]}', "[" * 100_000]
+)
+def test_a_bad_row_is_named_by_its_line_and_the_rest_goes_on(row):
+    """One broken line does not cost the others."""
+    content = f'{{"text": "a"}}\n\n{row}\n{{"text": "b"}}\n'.encode()
+    assert [found.text for found in documents(content, "x.jsonl")] == ["a", "b"]
+    (reason,) = problems(content, "x.jsonl")
+    assert reason.startswith("line 3 ")
+
+
+@pytest.mark.parametrize(("name", "head"), [("x.jsonl", ""), ("x.csv", "text\n")])
+def test_an_overlong_line_is_a_bad_row(name, head, monkeypatch):
+    """It is dropped without being held, and reading goes on behind it."""
+    monkeypatch.setattr(rows, "MAX_LINE", 50)
+    good = '{"text": "fine"}' if name == "x.jsonl" else "fine"
+    content = f"{head}{good}\n{'x' * 120}\n{good}\n".encode()
+    assert [found.text for found in documents(content, name)] == ["fine", "fine"]
+    assert len(problems(content, name)) == 1
+
+
+def test_rows_without_an_id_keep_their_key_when_others_come_before():
+    """A row is known by what it says, not by its place."""
+    key = one(b'{"text": "a"}', "x.jsonl").key
+    assert [found.key for found in documents(b'{"text": "b"}\n{"text": "a"}', "x.jsonl")][1] == key
+    assert one(b'{"text": "a"}', "x.jsonl").id is None
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_table_gives_a_document_a_row(delimiter):
+    """Whatever stands between its columns; quoted cells may hold line ends."""
+    content = f'ID{delimiter}Title{delimiter}Text\n1{delimiter}Hut{delimiter}"Forty\nbeds"\n'
+    assert one(content.encode(), "x.csv") == Document("1", "Hut", "Forty\nbeds", None, "1")
+
+
+def test_a_table_without_a_text_column_uses_the_longest():
+    """Most tables do not call it text."""
+    content = b"name,remark\nHut,It has forty beds and a stove\nBarn,\n"
+    assert one(content, "x.csv").text == "It has forty beds and a stove"
+    assert problems(content, "x.csv") == ["the row that ends in line 3 has no text in remark"]
+
+
+def test_a_table_without_a_header_is_refused():
+    """There is nothing to tell its columns by."""
+    with pytest.raises(Unreadable, match="header"):
+        documents(b"", "x.csv")
+
+
+def test_a_cell_longer_than_the_csv_modules_own_limit_is_read():
+    """128 KiB is less than a long article."""
+    assert len(one(b"text\n" + b"x" * 200_000, "x.csv").text) == 200_000
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@settings(max_examples=25, deadline=None)
+@given(content=st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(suffix, content):
+    """No file, whatever it holds, raises anything but Unreadable."""
+    with suppress(Unreadable):
+        documents(content, "x" + suffix)

@@ -1,0 +1,509 @@
+"""How files become an index, and stay one."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.corpus.build import BATCH, Changes, build
+from surefoot.corpus.index import Index
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import IndexFault
+
+
+class Counting(Hashing):
+    """The hashing embedder, which remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def embed(self, texts):
+        self.seen += texts
+        return super().embed(texts)
+
+
+@pytest.fixture
+def docs(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "made" / "index.db"
+
+
+def rows(path: Path, *rows: dict) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def content(place: Path) -> tuple:
+    """All that a reader can tell of an index."""
+    with Index.open(place) as index:
+        return tuple(index.passages()), index.vectors().tolist(), index.lexical("hut glacier rope", 50)
+
+
+def age(*paths: Path) -> None:
+    """Let the files be older than the clock's doubt."""
+    for path in paths:
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+
+
+def test_passages_carry_their_title_path_and_text(docs, place):
+    """From the file to the reader, nothing is lost."""
+    (docs / "hut.md").write_text("# Hut\n\nForty beds.")
+    report = build([docs], place, Hashing())
+    ((passage,), _, _) = content(place)
+    assert (passage.title, passage.text, passage.url) == ("Hut", "# Hut\n\nForty beds.", "docs/hut.md")
+    assert report.files == report.documents == report.passages == Changes(added=1)
+
+
+def test_the_title_is_embedded_with_the_text(docs, place):
+    """A passage may not say what it is about; its title does."""
+    rows(docs / "a.jsonl", {"title": "Hut", "text": "Forty beds."})
+    embedder = Counting()
+    build([docs], place, embedder)
+    assert embedder.seen == ["Hut\nForty beds."]
+
+
+def test_an_unchanged_file_is_not_opened(docs, place):
+    """Its size and time are enough."""
+    file = docs / "a.txt"
+    file.write_text("one")
+    age(file)
+    build([docs], place, Hashing())
+    file.write_text("two")
+    age(file)
+    assert build([docs], place, Hashing()).files == Changes(unchanged=1)
+    assert content(place)[0][0].text == "one"
+
+
+def test_a_file_changed_within_the_clocks_doubt_is_noticed(docs, place):
+    """Same size, same time, another content: files this young are compared by their hash."""
+    file = docs / "a.txt"
+    file.write_text("one")
+    stamp = file.stat().st_mtime_ns
+    build([docs], place, Hashing())
+    file.write_text("two")
+    os.utime(file, ns=(stamp, stamp))
+    assert build([docs], place, Hashing()).files == Changes(updated=1)
+    assert content(place)[0][0].text == "two"
+
+
+def test_a_touched_file_is_embedded_no_more(docs, place):
+    """A new time with the old content changes nothing."""
+    file = docs / "a.txt"
+    file.write_text("one")
+    build([docs], place, Hashing())
+    age(file)
+    embedder = Counting()
+    assert build([docs], place, embedder).files == Changes(unchanged=1)
+    assert embedder.seen == []
+
+
+def test_a_run_without_changes_writes_nothing(docs, place):
+    """The time of the last change stays that, and readers keep what they have loaded."""
+    (docs / "a.txt").write_text("one")
+    age(docs / "a.txt")
+    build([docs], place, Hashing())
+    before = place.read_bytes()
+    build([docs], place, Hashing())
+    assert place.read_bytes() == before
+
+
+def test_only_the_changed_rows_of_a_table_are_embedded(docs, place):
+    """Also where a row without an id is put in before the others."""
+    table = docs / "a.jsonl"
+    rows(table, {"id": "a", "text": "one"}, {"text": "two"}, {"id": "c", "text": "three"})
+    build([docs], place, Hashing())
+    rows(table, {"text": "zero"}, {"id": "a", "text": "ONE"}, {"text": "two"})
+    embedder = Counting()
+    report = build([docs], place, embedder)
+    assert sorted(embedder.seen) == ["ONE", "zero"]
+    assert report.documents == Changes(added=1, updated=1, unchanged=1, removed=1)
+    assert report.passages == Changes(added=2, unchanged=1, removed=2)
+
+
+def test_a_deleted_file_leaves_the_index(docs, place):
+    """When a folder above it is indexed again."""
+    (docs / "sub").mkdir()
+    (docs / "sub/a.txt").write_text("one")
+    (docs / "b.txt").write_text("two")
+    build([docs], place, Hashing())
+    (docs / "sub/a.txt").unlink()
+    report = build([docs], place, Hashing())
+    assert report.files == Changes(unchanged=1, removed=1)
+    assert [passage.text for passage in content(place)[0]] == ["two"]
+
+
+def test_another_path_adds_to_the_index(tmp_path, place):
+    """What came from elsewhere stays, also from a folder of the same name."""
+    for name in ("a/docs", "b/docs"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.txt").write_text(name)
+        build([tmp_path / name], place, Hashing())
+    assert sorted(passage.text for passage in content(place)[0]) == ["a/docs", "b/docs"]
+
+
+def test_a_file_reached_by_two_paths_is_in_the_index_once(docs, place):
+    """By its folder and by its name, in one run and in two."""
+    (docs / "a.txt").write_text("one")
+    build([docs, docs / "a.txt"], place, Hashing())
+    build([docs / "a.txt"], place, Hashing())
+    assert len(content(place)[0]) == 1
+
+
+def test_an_index_that_moved_with_its_files_still_knows_them(tmp_path):
+    """Places are kept relative to the index."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "a.txt").write_text("one")
+    build([home / "a.txt"], home / ".surefoot/index.db", Hashing())
+    moved = home.rename(tmp_path / "moved")
+    assert build([moved / "a.txt"], moved / ".surefoot/index.db", Hashing()).files == Changes(unchanged=1)
+
+
+def test_no_absolute_path_is_written(tmp_path, docs, place):
+    """An index can be handed on without telling where it was made."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    assert str(tmp_path).encode() not in place.read_bytes()
+
+
+def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place):
+    """Again in the next run, though the file is not read again."""
+    (docs / "a.pdf").write_bytes(b"junk")
+    (docs / "b.txt").write_text("one")
+    age(docs / "a.pdf", docs / "b.txt")
+    first = build([docs], place, Hashing())
+    assert [path for path, _ in first.skipped] == ["docs/a.pdf"]
+    assert build([docs], place, Hashing()).skipped == first.skipped
+    assert len(content(place)[0]) == 1
+
+
+def test_a_reservation_about_an_encoding_is_a_note(docs, place):
+    """Nothing was skipped."""
+    (docs / "a.txt").write_bytes("Der Bäcker".encode("cp1252"))
+    report = build([docs], place, Hashing())
+    assert report.skipped == ()
+    assert report.notes == (("docs/a.txt", "is not UTF-8; it was read as cp1252"),)
+
+
+def test_many_bad_rows_are_told_in_few_lines(docs, place):
+    """A broken table does not fill the screen."""
+    (docs / "a.jsonl").write_text("x\n" * 1234 + '{"text": "one"}')
+    skipped = build([docs], place, Hashing()).skipped
+    assert len(skipped) == 21
+    assert skipped[-1][1] == "and 1,214 more"
+
+
+def test_an_id_that_another_document_has_is_reported_and_skipped(docs, place):
+    """The first keeps it: two passages with one id could not be told apart."""
+    rows(docs / "a.jsonl", {"id": "x", "text": "one"}, {"id": "x", "text": "two"})
+    rows(docs / "b.jsonl", {"id": "x", "text": "three"})
+    report = build([docs], place, Hashing())
+    assert [passage.text for passage in content(place)[0]] == ["one"]
+    assert [path for path, _ in report.skipped] == ["docs/a.jsonl", "docs/b.jsonl"]
+
+
+def test_an_id_is_given_on_when_its_owner_leaves(docs, place):
+    """The file that lost it has not changed, and is read all the same."""
+    rows(docs / "a.jsonl", {"id": "x", "text": "one"})
+    rows(docs / "b.jsonl", {"id": "x", "text": "two"})
+    age(docs / "a.jsonl", docs / "b.jsonl")
+    build([docs], place, Hashing())
+    (docs / "a.jsonl").unlink()
+    assert build([docs], place, Hashing()).skipped == ()
+    assert [passage.text for passage in content(place)[0]] == ["two"]
+
+
+def test_a_row_that_moves_to_an_earlier_file_is_not_lost(docs, place):
+    """It meets its former self on the way."""
+    rows(docs / "a.jsonl", {"id": "y", "text": "other"})
+    rows(docs / "b.jsonl", {"id": "x", "text": "one"}, {"id": "z", "text": "rest"})
+    build([docs], place, Hashing())
+    rows(docs / "a.jsonl", {"id": "y", "text": "other"}, {"id": "x", "text": "one"})
+    rows(docs / "b.jsonl", {"id": "z", "text": "rest"})
+    assert build([docs], place, Hashing()).skipped == ()
+    assert [passage.id for passage in content(place)[0]] == ["x", "y", "z"]
+
+
+def test_characters_that_cannot_be_stored_are_replaced(docs, place):
+    """Half of a surrogate pair, or a NUL, in an escaped JSON string."""
+    (docs / "a.jsonl").write_text('{"id": "\\ud800", "title": "a\\nb", "text": "x\\u0000y"}')
+    build([docs], place, Hashing())
+    ((passage,), _, _) = content(place)
+    assert (passage.id, passage.title, passage.text) == ("\ufffd", "a b", "x\ufffdy")
+
+
+def test_a_folder_without_a_readable_file_is_refused(docs, place):
+    """Also when it was indexed before: a folder that is not mounted does not empty the index."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    (docs / "a.txt").unlink()
+    with pytest.raises(IndexFault, match=r"docs holds no file .*\.txt"):
+        build([docs], place, Hashing())
+    assert len(content(place)[0]) == 1
+
+
+def test_nothing_readable_leaves_no_index_behind(docs, place):
+    """A named file of another kind is told of in the error."""
+    (docs / "a.exe").write_text("one")
+    with pytest.raises(IndexFault, match=r"a\.exe"):
+        build([docs / "a.exe"], place, Hashing())
+    assert not place.exists()
+
+
+def test_another_embedders_index_is_not_added_to(docs, place):
+    """Vectors of two embedders cannot be compared; the message names both and the way out."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    other = Hashing()
+    other.name = "other"
+    with pytest.raises(IndexFault, match=r"hashing-256.*other.*--rebuild"):
+        build([docs], place, other)
+    build([docs], place, other, rebuild=True)
+    with Index.open(place) as index:
+        assert index.info().embedder == "other"
+
+
+def test_a_rebuilt_index_holds_only_what_was_given(tmp_path, docs, place):
+    """It starts from nothing, and leaves nothing beside the index."""
+    (docs / "a.txt").write_text("one")
+    (tmp_path / "b.txt").write_text("two")
+    build([docs], place, Hashing())
+    build([tmp_path / "b.txt"], place, Hashing(), rebuild=True)
+    assert [passage.text for passage in content(place)[0]] == ["two"]
+    assert {file.name for file in place.parent.iterdir()} <= {
+        "index.db",
+        "index.db.lock",
+        "index.db-wal",
+        "index.db-shm",
+    }
+
+
+def test_a_rebuild_that_fails_leaves_the_index(docs, place):
+    """The old one is replaced by a finished one only."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    broken = Hashing()
+    broken.embed = None
+    with pytest.raises(TypeError):
+        build([docs], place, broken, rebuild=True)
+    assert len(content(place)[0]) == 1
+
+
+def test_a_damaged_index_can_be_rebuilt(docs, place):
+    """The way out that the message names."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    place.write_bytes(place.read_bytes()[:5000])
+    with pytest.raises(IndexFault, match="--rebuild"):
+        build([docs], place, Hashing())
+    build([docs], place, Hashing(), rebuild=True)
+    assert len(content(place)[0]) == 1
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_a_file_that_is_no_index_is_left_alone(docs, place, rebuild):
+    """Neither a letter nor another program's database is written over."""
+    (docs / "a.txt").write_text("one")
+    place.parent.mkdir()
+    for before in (b"Dear Sir, " * 100, _foreign_database()):
+        place.write_bytes(before)
+        with pytest.raises(IndexFault, match="not an index"):
+            build([docs], place, Hashing(), rebuild=rebuild)
+        assert place.read_bytes() == before
+
+
+def _foreign_database() -> bytes:
+    import sqlite3
+
+    with sqlite3.connect(":memory:") as db:
+        db.execute("CREATE TABLE bookmarks (url)")
+        db.commit()
+        found = db.serialize()
+    db.close()
+    return found
+
+
+def test_progress_counts_bytes_up_to_a_known_total(docs, place):
+    """Committed work only, so that an estimate of the time left is honest."""
+    rows(docs / "a.jsonl", *({"text": f"row {n}"} for n in range(2 * BATCH)))
+    told = []
+    build([docs], place, Hashing(), on_progress=lambda *now: told.append(now))
+    size = (docs / "a.jsonl").stat().st_size
+    assert {total for _, total, _ in told} <= {0, size}
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+    assert told[-1][0] == size
+    assert len(told) >= 4
+
+
+def test_an_interrupted_run_leaves_whole_batches_and_says_so(docs, place):
+    """What was committed can be searched; the index knows that it is not all."""
+    rows(docs / "a.jsonl", *({"text": f"row {n}"} for n in range(3 * BATCH)))
+
+    class Interrupted(Counting):
+        def embed(self, texts):
+            if self.seen:
+                raise KeyboardInterrupt
+            return super().embed(texts)
+
+    with pytest.raises(KeyboardInterrupt):
+        build([docs], place, Interrupted())
+    with Index.open(place) as index:
+        assert (index.info().passages, index.info().complete) == (BATCH, False)
+        assert index.vectors().shape == (BATCH, 256)
+    build([docs], place, Hashing())
+    with Index.open(place) as index:
+        assert (index.info().passages, index.info().complete) == (3 * BATCH, True)
+
+
+_SLOW = """
+import sys, time
+from surefoot.corpus.build import build
+from surefoot.embedders.hashing import Hashing
+class Slow(Hashing):
+    def embed(self, texts):
+        time.sleep(0.3)
+        return super().embed(texts)
+build([sys.argv[1]], sys.argv[2], Slow(), rebuild=len(sys.argv) > 3)
+"""
+
+
+def _started(docs: Path, place: Path, *more: str) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", _SLOW, str(docs), str(place), *more], stderr=subprocess.PIPE)
+
+
+def _passages(place: Path) -> int:
+    try:
+        with Index.open(place) as index:
+            return index.info().passages
+    except IndexFault:
+        return 0
+
+
+def _until(true, process: subprocess.Popen) -> None:
+    while not true():
+        assert process.poll() is None
+        time.sleep(0.02)
+
+
+def test_a_killed_run_is_finished_by_the_next(docs, place, tmp_path):
+    """After a real SIGKILL in the midst of a table and of a long document, the end is that of an undisturbed run."""
+    rows(docs / "a.jsonl", *({"id": str(n), "text": f"hut number {n}"} for n in range(3 * BATCH)))
+    (docs / "b.txt").write_text(" ".join(f"rope {n}" for n in range(240 * BATCH)))
+    for least in (1, 4 * BATCH - 1):
+        process = _started(docs, place)
+        _until(lambda least=least: _passages(place) > least, process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        with Index.open(place) as index:
+            assert index.info().complete is False
+            assert len(index.lexical("hut", 5)) == 5
+    report = build([docs], place, Hashing())
+    assert report.files.added > 0
+    build([docs], tmp_path / "other.db", Hashing())
+    assert content(place) == content(tmp_path / "other.db")
+
+
+def test_a_killed_rebuild_leaves_the_index_and_can_be_repeated(docs, place):
+    """What it had made so far lies beside the index and is thrown away."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    rows(docs / "b.jsonl", *({"text": f"row {n}"} for n in range(3 * BATCH)))
+    new = place.with_name("index.db.new")
+    process = _started(docs, place, "rebuild")
+    _until(lambda: _passages(new) > 0, process)
+    process.kill()
+    process.communicate()
+    assert len(content(place)[0]) == 1
+    build([docs], place, Hashing(), rebuild=True)
+    assert len(content(place)[0]) == 3 * BATCH + 1
+    assert not new.exists()
+
+
+def test_a_second_process_is_told_that_the_index_is_being_written(docs, place):
+    """At once, and without harm to the first, while readers go on."""
+    rows(docs / "a.jsonl", *({"text": f"row {n}"} for n in range(4 * BATCH)))
+    process = _started(docs, place)
+    _until(lambda: _passages(place) > 0, process)
+    with pytest.raises(IndexFault, match="written by another process"):
+        build([docs], place, Hashing())
+    assert process.wait() == 0
+    process.communicate()
+    assert _passages(place) == 4 * BATCH
+
+
+def test_a_full_disk_is_an_index_fault(docs, place):
+    """One line that names the index, and what had been committed stays."""
+    rows(docs / "a.jsonl", *({"text": f"row {n} " * 50} for n in range(BATCH)))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
+    try:
+        with pytest.raises(IndexFault, match=r"index\.db: "):
+            build([docs], place, Hashing())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    build([docs], place, Hashing())
+    assert _passages(place) == BATCH
+
+
+def test_readers_see_whole_batches_while_an_index_is_written(docs, place):
+    """Never a passage without its vector."""
+    rows(docs / "a.jsonl", *({"text": f"row {n}"} for n in range(6 * BATCH)))
+    (docs / "b.txt").write_text("one")
+    build([docs / "b.txt"], place, Hashing())
+    writing = threading.Thread(target=build, args=([docs], place, Hashing()))
+    with Index.open(place) as index:
+        writing.start()
+        seen = set()
+        while writing.is_alive():
+            seen.add(len(index.vectors()))
+            assert index.nearest(Hashing().embed(["row 1"])[0], 3)
+        writing.join()
+        assert len(index.vectors()) == 6 * BATCH + 1
+    assert all(count % BATCH <= 1 for count in seen)
+
+
+WORDS = st.sampled_from("hut glacier rope bridge".split())
+TEXT = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
+ROW = st.builds(dict, id=st.sampled_from("abcd"), text=TEXT) | st.builds(dict, text=TEXT)
+FILES = st.dictionaries(
+    st.sampled_from(["a.txt", "b.md", "c.jsonl", "d.jsonl"]), st.lists(ROW, min_size=1, max_size=3), min_size=1
+)
+
+
+def _lay_out(folder: Path, files: dict) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for number, (name, content) in enumerate(sorted(files.items())):
+        if name.endswith(".jsonl"):  # ids that clash between files go to whoever came first, which has its own tests
+            rows(folder / name, *(row | {"id": row["id"] + str(number)} if "id" in row else row for row in content))
+        else:
+            (folder / name).write_text("\n\n".join(row["text"] for row in content))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(FILES, min_size=2, max_size=4))
+def test_step_by_step_ends_as_from_scratch(states):
+    """However the files came to be as they are, the index of them is the same."""
+    with tempfile.TemporaryDirectory() as home:
+        docs, place = Path(home, "docs"), Path(home, "made/index.db")
+        for files in states:
+            _lay_out(docs, files)
+            build([docs], place, Hashing())
+        build([docs], Path(home, "scratch.db"), Hashing())
+        assert content(place) == content(Path(home, "scratch.db"))

@@ -1,0 +1,233 @@
+"""How an index is searched."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.corpus.build import build
+from surefoot.corpus.index import Index
+from surefoot.corpus.storage import SCHEMA
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import IndexFault
+
+TEXTS = {
+    "bridge": "The bridge over the gorge was built by Tresk.",
+    "glacier": "The glacier is shrinking; the hut stands by the glacier.",
+    "hut": "The hut has forty beds.",
+    "twin-a": "A rope and a lantern.",
+    "twin-b": "A rope and a lantern.",
+}
+
+
+def made(folder, texts=TEXTS):
+    table = folder / "a.csv"
+    table.write_text("id,title,text\n" + "".join(f'{id},,"{text}"\n' for id, text in texts.items()))
+    build([table], folder / "index.db", Hashing())
+    return folder / "index.db"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with Index.open(made(tmp_path_factory.mktemp("index"))) as index:
+        yield index
+
+
+def ids(passages):
+    return [passage.id for passage in passages]
+
+
+def vector(text):
+    return Hashing().embed([text])[0]
+
+
+def test_lexical_search_puts_the_best_match_first(index):
+    """Scores are positive and fall."""
+    found = index.lexical("Is the glacier near a hut?", 5)
+    assert ids(found) == ["glacier", "hut"]
+    assert found[0].score > found[1].score > 0
+
+
+def test_lexical_search_folds_case_and_diacritics(index):
+    """ "GLÄCIER" finds "glacier"."""
+    assert ids(index.lexical("GLÄCIER", 5)) == ["glacier"]
+
+
+def test_a_title_counts_double(tmp_path):
+    """What a document is about beats what it mentions."""
+    table = tmp_path / "a.csv"
+    table.write_text("id,title,text\na,other,hut words\nb,hut,other words\n")
+    build([table], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        assert ids(index.lexical("hut", 2)) == ["b", "a"]
+
+
+def test_stop_words_count_only_where_there_is_nothing_else(index):
+    """A question of stop words still finds something; beside another word they find nothing more."""
+    assert ids(index.lexical("the forty", 5)) == ["hut"]
+    assert len(index.lexical("the", 5)) == 3
+
+
+def test_a_possessive_ending_is_no_word(index):
+    """ "Tresk's" asks for Tresk."""
+    assert ids(index.lexical("Tresk’s", 5)) == ["bridge"]
+
+
+def test_ties_go_by_id(index):
+    """Also where the limit falls between them."""
+    assert ids(index.lexical("lantern", 1)) == ids(index.nearest(vector("lantern"), 1)) == ["twin-a"]
+    assert ids(index.lexical("lantern", 2)) == ids(index.nearest(vector("lantern"), 2)) == ["twin-a", "twin-b"]
+
+
+@pytest.mark.parametrize("query", ["", "  ", "?!* ()", '"', "___", "\0"])
+def test_a_query_without_words_finds_nothing(index, query):
+    """It is no error."""
+    assert index.lexical(query, 5) == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet='"*^(){}:-+ANDORTE hut', max_size=60))
+def test_any_text_is_a_query(index, query):
+    """No operator of the search language gets through."""
+    assert len(index.lexical(query, 3)) <= 3
+
+
+def test_a_long_query_is_searched(index):
+    """The longest question that is allowed, each word another one."""
+    assert ids(index.lexical("glacier " + " ".join(f"w{n}" for n in range(1000)), 5)) == ["glacier"]
+
+
+def test_nearest_is_exact(index):
+    """The order, and the scores, are those of all products."""
+    query = vector("a hut by the glacier")
+    products = dict(zip(ids(index.passages()), (index.vectors() @ query).tolist(), strict=True))
+    found = index.nearest(query, 5)
+    assert ids(found) == sorted(products, key=lambda id: (-round(products[id], 6), id))
+    assert [passage.score for passage in found] == pytest.approx([products[passage.id] for passage in found], abs=1e-6)
+
+
+def test_nothing_is_near_a_zero_vector(index):
+    """A question of no known word says nothing."""
+    assert index.nearest(np.zeros(256), 3) == ()
+
+
+def test_a_vector_of_another_length_is_refused(index):
+    """It comes from another embedder."""
+    with pytest.raises(IndexFault, match="another length"):
+        index.nearest(np.ones(3), 3)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_none_asked_for_is_none_found(index, k):
+    """A limit of nothing."""
+    assert index.lexical("hut", k) == index.nearest(vector("hut"), k) == ()
+
+
+def test_passages_and_vectors_come_in_the_order_of_ids(index):
+    """So that two indexes of the same files are the same, row by row."""
+    assert ids(index.passages()) == sorted(TEXTS)
+    assert index.vectors() == pytest.approx(Hashing().embed([TEXTS[id] for id in sorted(TEXTS)]), abs=1e-3)
+
+
+def test_loaded_vectors_cannot_be_written_to(index):
+    """They are every thread's."""
+    with pytest.raises(ValueError, match="read-only"):
+        index.vectors()[0, 0] = 1
+
+
+def test_info_says_what_there_is(index):
+    """Counts, embedder and size."""
+    info = index.info()
+    assert (info.passages, info.documents, info.files, info.complete) == (5, 5, 1, True)
+    assert (info.embedder, info.dimensions) == ("hashing-256", 256)
+    assert info.bytes >= os.path.getsize(index.path)
+
+
+def test_a_reader_notices_an_update(tmp_path):
+    """Words and vectors alike, without being opened again."""
+    with Index.open(made(tmp_path)) as index:
+        assert ids(index.nearest(vector("marmot"), 1)) != ["new"]
+        made(tmp_path, TEXTS | {"new": "A marmot."})
+        assert ids(index.nearest(vector("marmot"), 1)) == ["new"]
+        assert ids(index.lexical("marmot", 1)) == ["new"]
+
+
+def test_a_reader_goes_over_to_a_rebuilt_index(tmp_path):
+    """The file it has open is no longer the index."""
+    with Index.open(made(tmp_path)) as index:
+        assert len(index.vectors()) == 5
+        (tmp_path / "b.txt").write_text("A marmot.")
+        build([tmp_path / "b.txt"], tmp_path / "index.db", Hashing(), rebuild=True)
+        assert [passage.text for passage in index.lexical("marmot hut", 5)] == ["A marmot."]
+        assert len(index.vectors()) == 1
+
+
+def test_threads_share_an_index(index):
+    """Each search has a connection of its own."""
+    found, want = [], index.lexical("glacier", 5) + index.nearest(vector("hut"), 5)
+
+    def search():
+        found.extend(index.lexical("glacier", 5) + index.nearest(vector("hut"), 5) == want for _ in range(30))
+
+    threads = [threading.Thread(target=search) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 240
+
+
+def test_a_search_within_an_iteration_works(index):
+    """The iteration has its own connection as long as it runs."""
+    assert next(ids(index.lexical(passage.text, 1)) for passage in index.passages()) == ["bridge"]
+
+
+def test_a_missing_index_is_named_with_what_to_do(tmp_path):
+    """The commonest mistake."""
+    with pytest.raises(IndexFault, match=r"no index at .*none\.db; run: surefoot index PATH"):
+        Index.open(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"Dear Sir, " * 100])
+def test_a_file_that_is_no_index_is_refused(tmp_path, content):
+    """Empty, or something else."""
+    (tmp_path / "index.db").write_bytes(content)
+    with pytest.raises(IndexFault, match=r"index\.db is (empty|not an index)"):
+        Index.open(tmp_path / "index.db")
+
+
+def test_a_folder_is_no_index(tmp_path):
+    """Nor can it be opened as one."""
+    with pytest.raises(IndexFault, match=str(tmp_path)):
+        Index.open(tmp_path)
+
+
+def test_a_damaged_index_is_an_index_fault(tmp_path):
+    """Damage may show only where it is searched; the message says how to mend it."""
+    path = made(tmp_path, {str(n): f"hut {n} " * 50 for n in range(200)})
+    content = bytearray(path.read_bytes())
+    content[8192:] = b"\xff" * (len(content) - 8192)
+    path.write_bytes(content)
+    with pytest.raises(IndexFault, match="--rebuild"):
+        Index.open(path).lexical("hut", 5)
+
+
+def test_an_index_of_another_version_is_refused(tmp_path, monkeypatch):
+    """With both versions and the way out."""
+    path = made(tmp_path)
+    monkeypatch.setattr("surefoot.corpus.storage.SCHEMA", SCHEMA + 1)
+    with pytest.raises(IndexFault, match=f"version {SCHEMA} .*version {SCHEMA + 1}.*--rebuild"):
+        Index.open(path)
+
+
+def test_opening_an_index_does_not_change_it(tmp_path):
+    """Not even its time."""
+    path = made(tmp_path)
+    before = path.stat().st_mtime_ns
+    with Index.open(path) as index:
+        index.lexical("hut", 1)
+    assert path.stat().st_mtime_ns == before

@@ -1,0 +1,124 @@
+"""How documents are cut."""
+
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.corpus.loaders import Document
+from surefoot.corpus.splitter import passages, split
+
+TEXTS = st.text(alphabet="aB .!?。\n\t日é-", max_size=600) | st.text(max_size=300)
+
+
+def cut(text: str, words: int = 160, breaks: tuple[int, ...] = ()) -> list[str]:
+    return [text[start:end] for start, end in split(text, words, breaks)]
+
+
+@given(TEXTS, st.integers(1, 20), st.lists(st.integers(0, 600), max_size=4))
+def test_spans_are_ordered_and_disjoint_and_cover_all_but_white_space(text, words, breaks):
+    """What lies outside of the spans is white space, and no span begins or ends with any."""
+    at = 0
+    for start, end in split(text, words, [place for place in breaks if place <= len(text)]):
+        assert at <= start < end
+        assert not text[at:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        at = end
+    assert not text[at:].strip()
+
+
+@given(st.integers(241, 2000))
+def test_passages_of_plain_words_have_81_to_240_of_them(count):
+    """No crumbs and no giants: the rest of a text is never shorter than half of a passage."""
+    assert all(81 <= len(piece.split()) <= 240 for piece in cut("word " * count))
+
+
+def test_a_text_of_half_as_much_again_stays_whole():
+    """A corpus that comes in passages keeps them."""
+    assert len(cut("word " * 240)) == 1
+    assert len(cut("word " * 241)) == 2
+
+
+def test_a_paragraph_end_is_preferred_to_a_later_sentence_end():
+    """The cut falls at the empty line although a sentence ends closer to the limit."""
+    text = "one " * 109 + "one.\n\n" + "two " * 29 + "two. " + "three " * 200
+    assert cut(text)[0] == ("one " * 109 + "one.")
+
+
+def test_a_sentence_end_is_preferred_to_a_later_word():
+    """No sentence is cut in two where one ends in reach."""
+    text = "one " * 119 + "end. " + "Two " * 300
+    assert cut(text)[0].endswith("end.")
+
+
+def test_an_abbreviation_ends_no_sentence():
+    """ "Dr." is followed by its name."""
+    text = "one " * 109 + "end. " + "two " * 19 + "Dr. Ross " + "three " * 300
+    assert cut(text)[0].endswith("end.")
+
+
+def test_a_line_end_is_preferred_to_a_later_word():
+    """Rows of a list or table stay whole."""
+    text = "one " * 119 + "row\n" + "two " * 300
+    assert cut(text)[0].endswith("row")
+
+
+def test_chinese_is_cut_at_its_full_stops():
+    """Scripts without spaces are cut by length, at a sentence end."""
+    text = ("日本語の文です" * 10 + "。") * 20
+    pieces = cut(text)
+    assert len(pieces) > 3
+    assert all(piece.endswith("。") and len(piece) < 500 for piece in pieces)
+
+
+def test_a_line_of_five_megabytes_without_a_space_is_cut_in_linear_time():
+    """A hostile or broken file does not hang the indexer."""
+    begun = process_time()
+    pieces = cut("x" * 5_000_000)
+    assert max(map(len, pieces)) <= 240 * 24
+    assert process_time() - begun < 20
+
+
+def test_five_megabytes_of_white_space_are_no_passage():
+    """Nor does white space."""
+    assert cut(" \n" * 2_500_000 + "word") == ["word"]
+
+
+def test_a_break_begins_a_passage_in_a_long_text_only():
+    """Sections are told apart where the text has to be cut anyway."""
+    long, short = "one " * 200 + "two " * 100, "one " * 20 + "two " * 20
+    assert [piece[:3] for piece in cut(long, breaks=(800,))] == ["one", "two"]
+    assert len(cut(short, breaks=(80,))) == 1
+
+
+def test_a_passage_is_titled_by_its_document_and_section():
+    """The section shows where the passage lies in one; the document's own heading does not show twice."""
+    text = "Guide " * 200 + "Rope " * 200
+    document = Document("", "Guide", text, sections=((0, "Guide"), (1200, "Rope")))
+    assert [piece.title for piece in passages(document, "guide.md")] == ["Guide", "Guide › Rope"]
+
+
+def test_a_passage_over_several_sections_has_the_documents_title():
+    """A short document is not named after its first section."""
+    document = Document("", "Guide", "Intro. Rope.", sections=((0, "Intro"), (7, "Rope")))
+    assert [piece.title for piece in passages(document, "guide.md")] == ["Guide"]
+
+
+def test_a_rows_passages_take_over_its_id():
+    """The first keeps it, so that labels of a ready-made corpus go on fitting."""
+    document = Document("a", "", "word " * 500, id="a")
+    assert [piece.id for piece in passages(document, "x.jsonl")] == ["a", "a#2", "a#3"]
+
+
+def test_other_passages_are_identified_by_address_place_and_text():
+    """The same text in another file is another passage; the same one keeps its id."""
+    document = Document("", "", "A text.")
+    here, again, there = (next(passages(document, path)).id for path in ("a.txt", "a.txt", "b.txt"))
+    assert here == again != there
+    assert len(here) == 14
+
+
+def test_a_rows_own_address_is_its_passages_address():
+    """A web address beats the path of the table it came in."""
+    assert next(passages(Document("", "", "A text.", url="https://a.example"), "x.csv")).url == "https://a.example"
+    assert next(passages(Document("", "", "A text."), "x.csv")).url == "x.csv"

@@ -1,0 +1,123 @@
+"""What every language model does, whatever is behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from surefoot import meter, models
+from surefoot.errors import ModelError
+from surefoot.llms.openai import OpenAI
+from surefoot.llms.scripted import Scripted
+from surefoot.protocols import LLM
+from surefoot.types import Message
+
+COUNT = [Message("user", "Count in words from one to ten, and write nothing else: one, two, three,")]
+RATE = [Message("user", "How sure are you that the sky is blue? Answer as JSON with a score from 1 to 5.")]
+SCORE = {
+    "type": "object",
+    "properties": {"score": {"type": "integer", "minimum": 1, "maximum": 5}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+
+
+def _scripted(messages: Sequence[Message]) -> str:
+    return '{"score": 4}' if "JSON" in messages[-1].content else "one, two, three, four, five, six, seven, eight"
+
+
+@pytest.fixture(
+    scope="module", params=["scripted", *(pytest.param(n, marks=pytest.mark.slow) for n in ("local", "openai"))]
+)
+def llm(request: pytest.FixtureRequest) -> Iterator[LLM]:
+    """Each language model in turn; the endpoint is llama.cpp's own."""
+    if request.param == "scripted":
+        yield Scripted(_scripted)
+        return
+    from surefoot.llms.local import Local
+
+    local = Local(threads=1)
+    try:
+        models.path(local.name)
+    except ModelError as error:
+        pytest.skip(str(error))
+    if request.param == "local":
+        yield local
+        return
+    with local.serve() as endpoint, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEST_KEY", endpoint.key)
+        yield OpenAI(local.name, endpoint.base_url, "TEST_KEY")
+
+
+def test_it_has_the_role(llm: LLM) -> None:
+    """It can stand wherever a language model is wanted."""
+    assert isinstance(llm, LLM)
+    assert llm.name
+
+
+def test_the_pieces_joined_are_the_text(llm: LLM) -> None:
+    """Streaming changes nothing in what is said, and comes in more than one piece."""
+    pieces: list[str] = []
+    streamed = llm.complete(COUNT, max_tokens=12, on_text=pieces.append)
+    assert "".join(pieces) == streamed.text
+    assert len(pieces) > 1
+    assert streamed == llm.complete(COUNT, max_tokens=12)
+
+
+def test_the_answer_is_cut_at_the_token_limit_and_says_so(llm: LLM) -> None:
+    """`max_tokens` holds, and a cut answer is marked."""
+    cut = llm.complete(COUNT, max_tokens=3)
+    assert cut.truncated
+    assert cut.completion_tokens == 3
+
+
+def test_a_stop_ends_the_text_before_it(llm: LLM) -> None:
+    """The text is what came before the stop, in the pieces too; it is not called truncated."""
+    whole = llm.complete(COUNT, max_tokens=12).text
+    stop = whole.strip()[5:8]
+    pieces: list[str] = []
+    stopped = llm.complete(COUNT, max_tokens=12, stop=[stop], on_text=pieces.append)
+    assert stopped.text == "".join(pieces) == whole[: whole.index(stop)]
+    assert not stopped.truncated
+
+
+def test_a_schema_is_kept(llm: LLM) -> None:
+    """The text is JSON of the form that was asked for."""
+    answer = json.loads(llm.complete(RATE, SCORE, max_tokens=30).text)
+    assert answer.keys() == {"score"}
+    assert 1 <= answer["score"] <= 5
+
+
+def test_a_call_counts_itself(llm: LLM) -> None:
+    """One call, and the tokens of its prompt and its answer."""
+    with meter.metered() as spent:
+        completion = llm.complete(COUNT, max_tokens=3)
+    assert completion.prompt_tokens > 3
+    assert (spent.calls, spent.tokens) == (1, completion.prompt_tokens + completion.completion_tokens)
+
+
+def test_the_completion_names_the_model(llm: LLM) -> None:
+    """By the same name as the component."""
+    assert llm.complete(COUNT, max_tokens=1).model == llm.name
+
+
+def test_what_on_text_raises_comes_out(llm: LLM) -> None:
+    """A reader that has gone away ends the answer, and the model can be asked again."""
+
+    def gone(_: str) -> None:
+        raise BrokenPipeError("the reader has gone")
+
+    with pytest.raises(BrokenPipeError):
+        llm.complete(COUNT, max_tokens=12, on_text=gone)
+    assert llm.complete(COUNT, max_tokens=2).text
+
+
+def test_answers_do_not_depend_on_who_else_asks(llm: LLM) -> None:
+    """Several threads at once get what one after the other would get."""
+    questions = [[Message("user", f"{word}: {COUNT[0].content}")] for word in ("Please", "Now", "Well")]
+    alone = [llm.complete(question, max_tokens=8).text for question in questions]
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(lambda question: llm.complete(question, max_tokens=8).text, questions)) == alone

@@ -1,0 +1,193 @@
+"""The model in this process: quiet, private, and clear about what it cannot do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from surefoot import models
+from surefoot.errors import ConfigError, ModelError
+from surefoot.types import Message
+
+local = pytest.importorskip("surefoot.llms.local")
+HELLO = [Message("user", "Say hello.")]
+
+
+@pytest.fixture(scope="module")
+def llm() -> local.Local:
+    """The default model with a small context."""
+    llm = local.Local(threads=1, context=512)
+    try:
+        models.path(llm.name)
+    except ModelError as error:
+        pytest.skip(str(error))
+    return llm
+
+
+def test_an_unknown_model_is_answered_with_the_known_ones() -> None:
+    """A name that is neither known nor a file is refused when the object is built."""
+    with pytest.raises(
+        ConfigError, match="no language model called 'minilm-int8'; there are: smollm2-135m-instruct-q4_1"
+    ):
+        local.Local("minilm-int8")
+
+
+def test_a_missing_model_names_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Offline and without the file, the first call says how to get it; building the object does not."""
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    llm = local.Local()
+    with pytest.raises(ModelError, match="surefoot models pull smollm2-135m-instruct-q4_1"):
+        llm.complete(HELLO)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """A path of the user's own that leads nowhere."""
+    with pytest.raises(ModelError, match=r"no model file .*nowhere\.gguf"):
+        local.Local(str(tmp_path / "nowhere.gguf")).complete(HELLO)
+
+
+def test_a_file_that_is_no_model_is_an_error_and_nothing_is_printed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What llama.cpp says to itself stays there."""
+    (tmp_path / "junk.gguf").write_bytes(b"GGUF" + bytes(1000))
+    with pytest.raises(ModelError, match=r"junk\.gguf does not load as a model"):
+        local.Local(str(tmp_path / "junk.gguf")).complete(HELLO)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_threads_leave_one_core_free() -> None:
+    """At least one, and never all of several."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    assert local.Local()._threads == max(1, cores - 1)
+
+
+@pytest.mark.slow
+def test_a_damaged_model_names_the_check(llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file of the right size that does not load points to `surefoot models verify`."""
+    file = models.REGISTRY[llm.name]
+    with (tmp_path / file.file).open("wb") as hollow:
+        hollow.truncate(file.size)
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
+    with pytest.raises(ModelError, match="surefoot models verify smollm2-135m-instruct-q4_1"):
+        local.Local().complete(HELLO)
+
+
+@pytest.mark.slow
+def test_a_long_prompt_is_refused_with_its_length(llm: local.Local) -> None:
+    """The message has both numbers; whether or not it is streamed."""
+    with pytest.raises(ModelError, match=r"too long for .*: \d{3,} tokens against a context of 512"):
+        llm.complete([Message("user", "word " * 700)], on_text=print)
+
+
+@pytest.mark.slow
+def test_a_schema_that_is_none_is_refused(llm: local.Local) -> None:
+    """llama.cpp's reason is passed on."""
+    with pytest.raises(ModelError, match="unrecognized type blurb"):
+        llm.complete(HELLO, {"type": "blurb"})
+
+
+@pytest.mark.slow
+def test_an_answer_can_be_interrupted(llm: local.Local) -> None:
+    """Ctrl-C between two words ends the answer, although it passes through C++."""
+    with pytest.raises(KeyboardInterrupt):
+        llm.complete(HELLO, max_tokens=300, on_text=lambda _: signal.raise_signal(signal.SIGINT))
+
+
+@pytest.mark.slow
+def test_the_same_question_has_the_same_answer_whatever_came_before(llm: local.Local) -> None:
+    """Nothing of an earlier prompt is reused; with llama.cpp's prompt cache on, this very pair differs."""
+    first, other = _about_hut("Juniper", 1859, "Jo"), _about_hut("Alder", 1850, "Ada")
+    alone = llm.complete(first, max_tokens=24)
+    llm.complete(other, max_tokens=24)
+    assert llm.complete(first, max_tokens=24) == alone
+
+
+def _about_hut(name: str, year: int, builder: str) -> list[Message]:
+    rules = "Answer from the passages only. Cite with [n]. If they do not say, answer: I do not know."
+    question = f"Question: Who built the {name} hut and when?"
+    return [
+        Message("system", rules),
+        Message("user", f"[1] The {name} hut was built in {year} by {builder}.\n\n{question}"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_model_file_is_taken_by_its_path(llm: local.Local) -> None:
+    """The file's name becomes the model's."""
+    direct = local.Local(str(models.path(llm.name)), threads=1, context=512)
+    assert direct.complete(HELLO, max_tokens=2).model == "SmolLM2-135M-Instruct.Q4_1"
+
+
+ALONE = """
+import tempfile
+from pathlib import Path
+from surefoot.llms.local import Local
+from surefoot.types import Message
+llm = Local(threads=1, context=512)
+llm.complete([Message("user", "Hi")], max_tokens=2)
+links = [fd.readlink().name for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink()]
+mine = {link[8:-1] for link in links if link.startswith("socket:")}
+tables = [Path("/proc/self/net", name).read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
+ports = [line for table in tables for line in table if line.split()[9] in mine]
+folder = next(Path(tempfile.gettempdir()).glob("surefoot-*"))
+Path(tempfile.gettempdir(), "report").write_text(f"{len(mine)} {len(ports)} {folder.stat().st_mode & 0o777:o}")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_port_is_opened_and_nothing_is_printed_or_left_behind(llm: local.Local) -> None:
+    """In a process of its own: one socket, not of TCP, in a folder closed to others that is gone at the end."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        environment = os.environ | {"TMPDIR": folder}
+        done = subprocess.run(
+            [sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert Path(folder, "report").read_text() == "1 0 700"
+        assert [file.name for file in Path(folder).iterdir()] == ["report"]
+
+
+@pytest.mark.slow
+def test_a_temporary_folder_with_a_long_name_is_no_hindrance(
+    llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The path of a socket may have some 100 characters, that of a folder more."""
+    (tmp_path / ("long" * 25)).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("long" * 25)))
+    assert local.Local(threads=1, context=512).complete(HELLO, max_tokens=2).text
+
+
+@pytest.mark.slow
+def test_the_first_calls_of_several_threads_load_one_model(llm: local.Local) -> None:
+    """All get an answer, from the same server."""
+    fresh, servers = local.Local(threads=1, context=512), []
+    threads = [threading.Thread(target=lambda: servers.append(fresh._server())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(server) for server in servers}) == 1
+
+
+@pytest.mark.slow
+def test_a_served_model_asks_for_its_key_and_stops_with_its_context(llm: local.Local) -> None:
+    """On loopback, closed to those without the key, gone afterwards; the key is not shown."""
+    with llm.serve() as endpoint:
+        assert endpoint.base_url.startswith("http://127.0.0.1:")
+        assert endpoint.key not in repr(endpoint)
+        assert httpx.get(f"{endpoint.base_url}/models").status_code == 401
+        allowed = httpx.get(f"{endpoint.base_url}/models", headers={"Authorization": f"Bearer {endpoint.key}"})
+        assert allowed.json()["data"][0]["id"] == llm.name
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{endpoint.base_url}/models")

@@ -1,0 +1,294 @@
+"""An endpoint's ways to fail each have a message of their own; against a server of this file's own."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from surefoot import meter
+from surefoot.errors import ConfigError, EndpointError
+from surefoot.llms import openai
+from surefoot.llms.openai import OpenAI
+from surefoot.types import Completion, Message
+
+ASK = [Message("system", "Be brief."), Message("user", "Who built it?")]
+KEY = "a-very-secret-key"
+
+
+@dataclass
+class Reply:
+    """What the server answers to one request."""
+
+    body: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    silence: float = 0
+    broken: bool = False
+    """Less comes than was announced."""
+
+
+def said(text: str, finish: str = "stop", **more: Any) -> Reply:
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    return Reply(json.dumps({"choices": [choice], **more}))
+
+
+def event(**choice: Any) -> str:
+    return "data: " + json.dumps({"choices": [choice]}, ensure_ascii=False) + "\r\n\r\n"
+
+
+@dataclass
+class Server:
+    """A scripted endpoint, and what it was asked; the last reply is given for ever."""
+
+    url: str = ""
+    replies: list[Reply] = field(default_factory=list)
+    asked: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
+
+    def llm(self, *replies: Reply, **options: Any) -> OpenAI:
+        self.replies = list(replies)
+        return OpenAI("larrow-7b", self.url, **options)
+
+
+class Handler(BaseHTTPRequestHandler):
+    server_: Server
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
+        self.server_.asked.append((self.path, dict(self.headers), request))
+        replies = self.server_.replies
+        reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        time.sleep(reply.silence)
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        body = reply.body.encode()
+        self.send_header("Content-Length", str(len(body) + 100 * reply.broken))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """An endpoint on loopback, with a key in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server = Server()
+    http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"server_": server}))
+    http.daemon_threads = True
+    server.url = f"http://127.0.0.1:{http.server_port}/v1"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    http.shutdown()
+    thread.join()
+    http.socket.close()
+
+
+def fails(llm: OpenAI, stream: bool = False) -> str:
+    """The message of the EndpointError that a question ends in."""
+    with pytest.raises(EndpointError) as caught:
+        llm.complete(ASK, on_text=(lambda _: None) if stream else None)
+    message = str(caught.value)
+    assert message.startswith("the endpoint http://127.0.0.1:")
+    assert "\n" not in message
+    assert KEY not in message
+    return message
+
+
+def test_an_answer_is_taken_with_its_tokens(server: Server) -> None:
+    """Text, usage and cut come from the answer, and are counted."""
+    llm = server.llm(said("Ola Vint", "length", usage={"prompt_tokens": 9, "completion_tokens": 3}))
+    with meter.metered() as spent:
+        assert llm.complete(ASK) == Completion("Ola Vint", "larrow-7b", 9, 3, truncated=True)
+    assert (spent.calls, spent.tokens) == (1, 12)
+
+
+def test_an_answer_without_usage_counts_no_tokens(server: Server) -> None:
+    """Endpoints that count nothing work too."""
+    assert server.llm(said("Ola Vint")).complete(ASK) == Completion("Ola Vint", "larrow-7b")
+
+
+def test_everything_asked_for_is_in_the_request(server: Server) -> None:
+    """Model, messages, limit, stop, schema and key go out, at temperature 0."""
+    server.llm(said("{}")).complete(ASK, {"type": "object"}, max_tokens=7, stop=["\n"])
+    path, headers, request = server.asked[0]
+    assert path == "/v1/chat/completions"
+    assert headers["Authorization"] == f"Bearer {KEY}"
+    assert request == {
+        "model": "larrow-7b",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who built it?"}],
+        "max_tokens": 7,
+        "temperature": 0,
+        "stop": ["\n"],
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": True},
+        },
+    }
+
+
+def test_without_a_key_none_is_sent(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Local endpoints ask for none."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    server.llm(said("yes")).complete(ASK)
+    assert "Authorization" not in server.asked[0][1]
+
+
+def test_a_stream_is_handed_on_piece_by_piece(server: Server) -> None:
+    """Comments and empty events are skipped; a line separator inside the text splits nothing; no [DONE] is needed."""
+    usage = 'data: {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}'
+    opening = event(delta={"role": "assistant", "content": None})
+    body = ": hello\n\n" + opening + event(delta={"content": "Ola\u2028"}) + event(delta={"content": " Vint"})
+    llm = server.llm(Reply(body + event(delta={}, finish_reason="stop") + usage))
+    pieces: list[str] = []
+    assert llm.complete(ASK, on_text=pieces.append) == Completion("Ola\u2028 Vint", "larrow-7b", 9, 2)
+    assert pieces == ["Ola\u2028", " Vint"]
+    assert server.asked[0][2]["stream_options"] == {"include_usage": True}
+
+
+def test_nothing_after_done_is_read(server: Server) -> None:
+    """[DONE] ends the stream."""
+    llm = server.llm(Reply(event(delta={"content": "a"}, finish_reason="stop") + "data: [DONE]\n\ndata: {nonsense"))
+    assert llm.complete(ASK, on_text=lambda _: None).text == "a"
+
+
+def test_a_server_that_is_down_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing listens there."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        llm = OpenAI("m", f"http://127.0.0.1:{free.getsockname()[1]}/v1", retries=0)
+        assert "cannot be reached" in fails(llm)
+
+
+def test_a_silent_server_is_given_up_after_the_timeout(server: Server) -> None:
+    """And not asked again, for that would take as long again."""
+    assert "was silent for 0.1 s; set a longer timeout" in fails(server.llm(Reply(silence=0.5), timeout=0.1))
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "check the key in the environment variable OPENAI_API_KEY"),
+        (404, "check base_url and the model's name, larrow-7b"),
+        (400, "surefoot doctor"),
+        (307, "redirects are not followed"),
+    ],
+)
+def test_a_refusal_is_passed_on_at_once_with_advice(server: Server, status: int, advice: str) -> None:
+    """The status, the beginning of the body without the key, and what to do; a redirect is not followed."""
+    body = f"no\nentry for {KEY}, Bearer other or sk-another1" + "x" * 1000
+    message = fails(server.llm(Reply(body, status, {"Location": "/elsewhere"})))
+    assert f"answered HTTP {status} (no entry for ***, Bearer *** or sk-***" in message
+    assert advice in message
+    assert len(message) < 400
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_passing_failure_is_asked_again(server: Server, status: int) -> None:
+    """Too many requests and server errors are retried, after the pause that is asked for."""
+    llm = server.llm(Reply("", status, {"Retry-After": "0"}), said("now"))
+    assert llm.complete(ASK).text == "now"
+
+
+def test_a_lasting_failure_ends_after_the_retries(server: Server) -> None:
+    """The first try and `retries` more."""
+    assert "HTTP 429 (slow down)" in fails(server.llm(Reply("slow down", 429, {"Retry-After": "0"}), retries=2))
+    assert len(server.asked) == 3
+
+
+def test_pauses_grow_and_are_bounded() -> None:
+    """From half a second at most up to five, whatever Retry-After says; a date there counts as nothing."""
+    assert 0.25 <= openai._pause(0) <= 0.5 <= openai._pause(1) <= 1 <= openai._pause(2)
+    assert openai._pause(50) <= 5
+    assert openai._pause(0, "3") == 3
+    assert openai._pause(0, "3600") == 5
+    assert openai._pause(0, "Wed, 21 Oct 2026 07:28:00 GMT") <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("<html><body>Welcome</body></html>", "sent no JSON: <html>"),
+        ('{"choices": [{"mess', "sent no JSON"),
+        ('{"choices": []}', "sent JSON without an answer: {"),
+        ("[1]", "sent JSON without an answer"),
+        ('{"choices": [{"message": {"content": 7}}]}', "sent an answer that is no text"),
+    ],
+)
+def test_nonsense_is_called_nonsense(server: Server, body: str, what: str) -> None:
+    """With its beginning, and a doubt about the address."""
+    message = fails(server.llm(Reply(body)))
+    assert what in message
+    assert "is base_url an OpenAI-compatible endpoint?" in message
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("<html>Welcome</html>", "sent a stream without an answer"),
+        ("data: {nonsense\n\n", "sent no JSON: {nonsense"),
+        ("data: 7\n\n", "sent a stream of something else: 7"),
+        (event(delta={"content": "Ola"}), "broke off its answer without an end"),
+        ('data: {"error": {"message": "out of memory"}}\n\n', "broke off its answer with .*out of memory"),
+    ],
+)
+def test_a_broken_stream_is_not_an_answer(server: Server, body: str, what: str) -> None:
+    """Half an answer is an error, not a short answer."""
+    assert re.search(what, fails(server.llm(Reply(body)), stream=True))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_connection_lost_in_the_middle_is_an_error(server: Server, stream: bool) -> None:
+    """Whether the answer is streamed or not; it is not asked for again, for pieces are out already."""
+    message = fails(server.llm(Reply(event(delta={"content": "Ola"}), broken=True)), stream)
+    assert "broke off its answer in the middle" in message
+    assert len(server.asked) == 1
+
+
+def test_an_answer_without_end_is_not_read_to_the_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded."""
+    monkeypatch.setattr(openai, "_MAX_BYTES", 1 << 20)
+    assert "sent more than 1 MB" in fails(server.llm(said("x" * (1 << 20))))
+
+
+def test_the_key_is_not_shown(server: Server) -> None:
+    """Not in the object's repr either."""
+    assert repr(server.llm(said(""))) == f"OpenAI('larrow-7b', base_url='{server.url}', key_env='OPENAI_API_KEY')"
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:s3cret@127.0.0.1/v1", "http://127.0.0.1/v1?key=s3cret", "localhost", ""]
+)
+def test_an_address_that_is_none_or_holds_a_secret_is_refused(address: str) -> None:
+    """It would end up in messages and in the records of runs."""
+    with pytest.raises(ConfigError, match="base_url") as caught:
+        OpenAI("m", address)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_probe_names_the_models(server: Server) -> None:
+    """In the endpoint's order."""
+    assert server.llm(Reply('{"data": [{"id": "b"}, {"id": "a"}]}')).probe() == ("b", "a")
+    assert server.asked[0][0] == "/v1/models"
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", '{"data": [1]}'])
+def test_probe_refuses_what_is_no_list_of_models(server: Server, body: str) -> None:
+    """Another server on the same port is not taken for a model's."""
+    with pytest.raises(EndpointError, match="a list without models"):
+        server.llm(Reply(body)).probe()

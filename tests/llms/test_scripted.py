@@ -1,0 +1,55 @@
+"""The scripted model says what it was told to, and fails loudly where it was told nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.errors import ModelError
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Message
+
+
+def ask(llm: Scripted, question: str, **options: object) -> str:
+    return llm.complete([Message("system", "weather"), Message("user", question)], **options).text
+
+
+def test_a_mapping_answers_by_words_of_the_last_user_message() -> None:
+    """The first entry whose key occurs is taken; other messages are not looked at."""
+    llm = Scripted({"weather": "rain", "bridge": "in 1871", "built": "by Ola"})
+    assert ask(llm, "When was the bridge built?") == "in 1871"
+
+
+def test_a_question_without_a_reply_is_an_error_that_names_both() -> None:
+    """A test that asks what it did not script must not go on."""
+    with pytest.raises(ModelError, match="no scripted reply fits 'Who\\?'; there are replies to: When"):
+        ask(Scripted({"When": "now"}), "Who?")
+
+
+def test_a_sequence_is_used_up_in_order() -> None:
+    """One reply a call, and an error after the last."""
+    llm = Scripted(["first", "second"])
+    assert [ask(llm, "?"), ask(llm, "?")] == ["first", "second"]
+    with pytest.raises(ModelError, match="all 2 scripted replies are used up"):
+        ask(llm, "?")
+
+
+def test_a_function_sees_all_messages() -> None:
+    """The reply can be made from what was asked."""
+    assert ask(Scripted(lambda messages: messages[0].content.upper()), "?") == "WEATHER"
+
+
+def test_the_earliest_stop_ends_the_reply() -> None:
+    """Not the first in the list."""
+    assert ask(Scripted(["one two three"]), "?", stop=["three", "two"]) == "one "
+
+
+@given(st.text("ab \n"), st.integers(1, 5))
+def test_a_reply_is_cut_after_so_many_words(text: str, most: int) -> None:
+    """What is said begins the reply, has no more words than allowed, and is all of a reply that is short enough."""
+    completion = Scripted([text]).complete([Message("user", "?")], max_tokens=most)
+    assert text.startswith(completion.text)
+    assert len(completion.text.split()) == min(most, len(text.split()))
+    assert completion.truncated == (len(text.split()) > most)
+    assert completion.truncated or completion.text in (text, "")

@@ -1,0 +1,44 @@
+"""Retrieval by vectors."""
+
+import pytest
+
+from surefoot.corpus.build import build
+from surefoot.corpus.index import Index
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import IndexFault
+from surefoot.protocols import Retriever
+from surefoot.retrievers.dense import Dense
+
+
+class Other(Hashing):
+    name = "other"
+
+
+@pytest.fixture
+def index(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\nhut,The hut has beds\nice,A glacier\n")
+    build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        yield index
+
+
+def test_it_retrieves_the_nearest(index):
+    """Best first, at most k."""
+    retriever = Dense(index, Hashing())
+    assert isinstance(retriever, Retriever)
+    assert [passage.id for passage in retriever.retrieve("the glacier", 1)] == ["ice"]
+    assert len(retriever.retrieve("the glacier", 5)) == 2
+
+
+def test_an_index_of_another_embedder_is_refused(index):
+    """Its vectors would give an order without a meaning; the message names both."""
+    with pytest.raises(IndexFault, match=r"hashing-256.*other"):
+        Dense(index, Other())
+
+
+def test_an_index_rebuilt_with_another_embedder_is_refused(index, tmp_path):
+    """Also when that happens while the retriever is in use."""
+    retriever = Dense(index, Hashing())
+    build([tmp_path / "a.csv"], tmp_path / "index.db", Other(), rebuild=True)
+    with pytest.raises(IndexFault, match="other"):
+        retriever.retrieve("the glacier", 1)

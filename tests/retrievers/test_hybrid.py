@@ -1,0 +1,58 @@
+"""Reciprocal rank fusion."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.protocols import Retriever
+from surefoot.retrievers.hybrid import Hybrid
+from surefoot.types import Passage
+
+RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=4)
+
+
+class Listed:
+    """Retrieves these ids, whatever the question."""
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def retrieve(self, question, k):
+        return tuple(Passage(id, id.upper(), score=9.0) for id in self.ids[:k])
+
+
+def fused(*rankings, k=10, **options):
+    return Hybrid([Listed(ranking) for ranking in rankings], **options).retrieve("?", k)
+
+
+def test_scores_are_those_of_the_formula():
+    """The sum of 1 / (60 + rank)."""
+    assert [(passage.id, passage.score) for passage in fused("ab", "b")] == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]
+    assert isinstance(Hybrid([]), Retriever)
+
+
+def test_ties_go_by_id():
+    """Whoever was asked first."""
+    assert [passage.id for passage in fused("b", "a")] == ["a", "b"]
+
+
+def test_each_retriever_is_asked_for_depth_passages_or_more():
+    """A passage that both know, far down, can win; no fewer are asked for than are wanted."""
+    assert fused("abx", "cdx", depth=3)[0].id == "x"
+    assert "x" not in [passage.id for passage in fused("abx", "cdx", k=2, depth=2)]
+    assert len(fused("abc", k=3, depth=1)) == 3
+
+
+@given(RANKINGS)
+def test_the_order_of_the_retrievers_does_not_matter_to_the_order_of_passages(rankings):
+    """Every passage found is there once, best first, the same way round."""
+    found = fused(*rankings)
+    assert {passage.id for passage in found} == set().union(*rankings)
+    assert [passage.score for passage in found] == sorted((passage.score for passage in found), reverse=True)
+    if len(rankings) < 3:  # a sum of three depends on its order in the last bit
+        assert [passage.id for passage in found] == [passage.id for passage in fused(*reversed(rankings))]
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), unique=True))
+def test_one_retriever_keeps_its_order(ranking):
+    """Fusion of one is that one."""
+    assert [passage.id for passage in fused(ranking)] == ranking

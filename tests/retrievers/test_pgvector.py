@@ -1,0 +1,415 @@
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+from surefoot.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
+from surefoot.protocols import Matrix, Retriever  # noqa: E402
+from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
+from surefoot.types import Passage  # noqa: E402
+
+LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
+ENV = "SUREFOOT_TEST_DSN"
+
+
+class Letters:
+    """An embedder whose dimensions count letters: texts of like spelling are near."""
+
+    def __init__(self, dimensions: int = 26) -> None:
+        self.dimensions = dimensions
+        self.name = f"letters-{dimensions}"
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        counts = np.array([[text.lower().count(chr(97 + i)) for i in range(self.dimensions)] for text in texts])
+        return (counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)).astype(np.float32)
+
+
+class Fixed:
+    """An embedder that gives every text the same vector."""
+
+    name = "fixed"
+
+    def __init__(self, vector: Sequence[float]) -> None:
+        self.vector = np.asarray(vector, dtype=np.float32)
+        self.dimensions = len(self.vector)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        return np.tile(self.vector, (len(texts), 1))
+
+
+PASSAGES = (
+    Passage("bridge", "The Ruvel bridge opened in 1931; its arch is of granite.", "Ruvel bridge", url="a.md"),
+    Passage("hut", "The upper hut sleeps forty and opens in June.", "Upper Larrow hut", url="b.md", start=120),
+    Passage("lower", "The lower hut is open all year round.", "Lower Larrow hut"),
+    Passage("glacier", "The glacier has lost a third of its length since 1900.", "Hohrin glacier"),
+    Passage("cheese", "Dumplings of cheese are eaten at the midsummer fair.", "Cheese dumplings"),
+)
+
+
+def embedded(passages: Iterable[Passage], embedder: Letters | None = None) -> Iterator[tuple[Passage, Matrix]]:
+    embedder = embedder or Letters()
+    return ((each, embedder.embed([f"{each.title} {each.text}"])[0]) for each in passages)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The DSN of a real server, which ends with this module's tests."""
+    if find_spec("pgserver") is None:
+        pytest.skip("pgserver, which holds a real PostgreSQL, is not installed")
+    with subprocess.Popen([sys.executable, LAUNCHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        dsn = run.stdout.readline().strip()
+        assert dsn, "the launcher did not start a server; its reason is above"
+        yield dsn
+
+
+@pytest.fixture
+def make(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pgvector]:
+    """Makes retrievers over a database without any table of theirs."""
+    monkeypatch.setenv(ENV, server)
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    return lambda embedder=None, **settings: Pgvector(embedder or Letters(), dsn_env=ENV, **settings)
+
+
+def pushed(make: Callable[..., Pgvector]) -> Pgvector:
+    retriever = make()
+    retriever.push(embedded(PASSAGES))
+    return retriever
+
+
+def ids(passages: Sequence[Passage]) -> list[str]:
+    return [each.id for each in passages]
+
+
+def versions() -> list[tuple[str, str]]:
+    """Which version of each row the table holds."""
+    with psycopg.connect(os.environ[ENV]) as connection:
+        return connection.execute("SELECT id, xmin::text FROM surefoot_passages ORDER BY id").fetchall()
+
+
+def eventually(count: str) -> int:
+    """The count as soon as it is above 0; 0 after five seconds."""
+    with psycopg.connect(os.environ[ENV], autocommit=True) as connection:
+        for _ in range(100):
+            if number := connection.execute(count).fetchone()[0]:
+                return number
+            time.sleep(0.05)
+    return 0
+
+
+def with_user(dsn: str, user: str, password: str) -> str:
+    return psycopg.conninfo.make_conninfo(dsn, user=user, password=password)
+
+
+def whole_text(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
+
+
+@pytest.mark.slow
+class TestRetrieve:
+    def test_it_keeps_the_contract_of_a_retriever(self, make):
+        """At most k passages, ids distinct, scores falling, twice the same; it has the role's verb."""
+        retriever = pushed(make)
+        found = retriever.retrieve("When does the upper hut open?", 3)
+        scores = [each.score for each in found]
+        assert isinstance(retriever, Retriever)
+        assert len(found) == 3 == len(set(ids(found)))
+        assert scores == sorted(scores, reverse=True)
+        assert found == retriever.retrieve("When does the upper hut open?", 3)
+
+    def test_a_passage_comes_back_as_it_was_pushed(self, make):
+        """Every field survives the table; the score alone is new."""
+        found = pushed(make).retrieve("upper Larrow hut", 5)
+        assert {replace(each, score=None) for each in found} == set(PASSAGES)
+
+    def test_any_word_of_a_question_finds_a_passage(self, make):
+        """A natural question need not have all its words in the passage."""
+        assert ids(pushed(make).retrieve("Who on earth ever dared to build that bridge of Ruvel?", 1)) == ["bridge"]
+
+    def test_a_rare_word_outweighs_a_common_one(self, make):
+        """Words count by how few passages have them; one half gives the rare word's passage, the other the nearest."""
+        retriever = make(Fixed([1.0, 0.0]), depth=1)
+        common = [(Passage(f"common-{i}", "hut"), [0.0, 1.0]) for i in range(8)]
+        retriever.push([*common, (Passage("rare", "granite"), [0.0, 1.0]), (Passage("near", "fair"), [1.0, 0.0])])
+        assert set(ids(retriever.retrieve("hut granite", 5))) == {"near", "rare"}
+
+    def test_the_words_and_the_vector_both_count(self, make):
+        """The score is the sum of the reciprocal ranks: first in both halves, then first in one alone."""
+        retriever = make(Fixed([1.0, 0.0]), constant=60)
+        rows = [(Passage("both", "granite"), [1.0, 0.0]), (Passage("near", "other"), [0.9, 0.1])]
+        retriever.push([*rows, (Passage("far", "third"), [0.0, 1.0])])
+        found = retriever.retrieve("granite", 3)
+        assert ids(found) == ["both", "near", "far"]
+        assert [each.score for each in found] == pytest.approx([2 / 61, 1 / 62, 1 / 63])
+
+    def test_depth_bounds_each_half(self, make):
+        """Each half gives its best `depth` passages and no more; here both give the same one."""
+        retriever = make(Fixed([1.0, 0.0]), depth=1)
+        retriever.push([(Passage("a", "hut"), [1.0, 0.0]), (Passage("b", "hut"), [0.9, 0.1])])
+        assert ids(retriever.retrieve("hut", 5)) == ["a"]
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "",
+            "?!",
+            "the of and",
+            "'; DROP TABLE surefoot_passages; --",
+            "a & b | !(c <-> d):*",
+            "%(k)s %s {table} \\ \\' ''",
+            "it\\'s 'hut\\'",
+            "NUL\0 and \ud800 alone",
+            "http://example.com/a'b\\c?d=é hit-and-run",
+            "hut " * 2000,
+        ],
+    )
+    def test_no_question_breaks_the_query(self, make, question):
+        """Quotes, operators, placeholders, NUL and lone surrogates are words like others, or nothing."""
+        retriever = pushed(make)
+        assert len(retriever.retrieve(question, 5)) <= 5
+        assert ids(retriever.retrieve("granite arch of the Ruvel bridge", 1)) == ["bridge"]
+
+    def test_a_question_without_a_vector_is_answered_by_its_words(self, make):
+        """A vector of zeros is near to nothing, so no passage is found by it, indexed or not."""
+        retriever = pushed(make)
+        assert ids(retriever.retrieve("1931", 5)) == ["bridge"]
+
+    def test_a_large_table_is_searched_through_its_vector_index(self, make):
+        """The passage that was asked for is found by its vector alone, without the whole table being read."""
+        retriever = make(Fixed([0.0] * 8))
+        vectors = np.random.default_rng(7).normal(size=(3000, 8))
+        retriever.push((Passage(f"p{i}", ""), vector) for i, vector in enumerate(vectors))
+        retriever.embedder = Fixed(vectors[1234])
+        found = retriever.retrieve("", 10)
+        del retriever  # a session reports what it scanned when it ends
+        assert found[0].id == "p1234"
+        assert len(found) == 10
+        assert eventually(
+            "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'surefoot_passages_embedding'"
+        )
+
+    def test_threads_retrieve_side_by_side(self, make):
+        """One retriever serves many threads, and gives each the answer to its own question."""
+        retriever = pushed(make)
+        questions = ["Ruvel bridge", "Upper Larrow hut", "Hohrin glacier", "Cheese dumplings"] * 10
+        with ThreadPoolExecutor(4) as threads:
+            firsts = list(threads.map(lambda question: retriever.retrieve(question, 1)[0].title, questions))
+        assert firsts == questions
+
+    def test_a_connection_that_died_while_idle_is_replaced(self, make):
+        """A restarted server does not fail the next question."""
+        retriever = pushed(make)
+        retriever.retrieve("hut", 1)
+        with psycopg.connect(os.environ[ENV], autocommit=True) as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        assert ids(retriever.retrieve("Ruvel bridge", 1)) == ["bridge"]
+
+
+@pytest.mark.slow
+class TestPush:
+    def test_the_first_push_adds_every_passage(self, make):
+        """The tables and the extension are made, and the report counts the passages."""
+        assert make().push(embedded(PASSAGES)) == PushReport(added=5, changed=0, deleted=0, unchanged=0)
+
+    def test_a_second_push_writes_nothing(self, make):
+        """What has not changed is not written again: every row is the same version as before."""
+        retriever = pushed(make)
+        before = versions()
+        assert retriever.push(embedded(PASSAGES)) == PushReport(added=0, changed=0, deleted=0, unchanged=5)
+        assert versions() == before
+
+    def test_a_changed_passage_is_replaced(self, make):
+        """Its new words are found; the old ones are gone."""
+        retriever = pushed(make)
+        changed = [replace(PASSAGES[0], text="A ferry crosses."), *PASSAGES[1:]]
+        assert retriever.push(embedded(changed)) == PushReport(added=0, changed=1, deleted=0, unchanged=4)
+        assert retriever.retrieve("ferry", 1)[0].text == "A ferry crosses."
+
+    @pytest.mark.parametrize("field", [{"title": "x"}, {"url": None}, {"start": 9}])
+    def test_a_change_of_any_field_is_seen(self, make, field):
+        """Not only the text makes a passage another."""
+        changed = [replace(PASSAGES[0], **field), *PASSAGES[1:]]
+        assert pushed(make).push(embedded(changed)).changed == 1
+
+    def test_a_removed_passage_leaves(self, make):
+        """The table holds the pushed passages and no others."""
+        retriever = pushed(make)
+        assert retriever.push(embedded(PASSAGES[1:])) == PushReport(added=0, changed=0, deleted=1, unchanged=4)
+        assert "bridge" not in ids(retriever.retrieve("Ruvel bridge", 5))
+
+    def test_readers_see_the_old_passages_until_a_push_has_ended(self, make):
+        """A push is one transaction: half of it is never seen."""
+        retriever = pushed(make)
+        seen: list[list[str]] = []
+
+        def rows():
+            yield from embedded([Passage("new", "A new hut.")])
+            seen.append(sorted(ids(retriever.retrieve("hut", 5))))
+
+        retriever.push(rows())
+        assert seen == [sorted(ids(PASSAGES))]
+        assert ids(retriever.retrieve("hut", 5)) == ["new"]
+
+    def test_a_push_that_fails_changes_nothing(self, make):
+        """An error of the caller's own, half way, comes through and leaves the old passages."""
+        retriever = pushed(make)
+
+        def rows():
+            yield from embedded([Passage("new", "A new hut.")])
+            raise LookupError("the index is damaged")
+
+        with pytest.raises(LookupError, match="damaged"):
+            retriever.push(rows())
+        assert len(retriever.retrieve("hut", 9)) == 5
+
+    def test_two_pushes_at_once_both_end(self, make):
+        """The second waits for the first, and finds its passages unchanged."""
+        first, second = make(), make()
+        with ThreadPoolExecutor(2) as threads:
+            reports = list(threads.map(lambda each: each.push(embedded(PASSAGES)), (first, second)))
+        assert sorted(report.added for report in reports) == [0, 5]
+
+    def test_texts_that_postgresql_cannot_hold_keep_their_length(self, make):
+        """NUL and lone surrogates are replaced one for one, so that offsets into the passage still hold."""
+        retriever = make()
+        retriever.push(embedded([Passage("odd", "a\0b\ud800c hut")]))
+        assert retriever.retrieve("hut", 1)[0].text == "a b?c hut"
+
+    def test_two_passages_of_one_id_are_refused(self, make):
+        """The error names the id."""
+        with pytest.raises(IndexFault, match=r"share an id.*hut"):
+            make().push(embedded([PASSAGES[1], PASSAGES[1]]))
+
+    def test_another_embedder_cannot_push_into_the_table(self, make):
+        """Vectors of two embedders never mix, and nobody's table is emptied by a wrong setting."""
+        retriever = pushed(make)
+        with pytest.raises(IndexFault, match=r"holds vectors of 'letters-26', not of 'letters-9'.*another name"):
+            make(Letters(9)).push(embedded(PASSAGES, Letters(9)))
+        assert len(retriever.retrieve("hut", 9)) == 5
+
+    def test_an_empty_push_leaves_an_empty_table(self, make):
+        """No passages are a corpus too: nothing is found, and nothing fails."""
+        retriever = pushed(make)
+        assert retriever.push([]).deleted == 5
+        assert retriever.retrieve("hut", 5) == ()
+
+    def test_vectors_too_long_for_an_index_are_searched_all_the_same(self, make):
+        """pgvector indexes no more than 2,000 dimensions."""
+        vector = np.eye(2001, dtype=np.float32)[0]
+        retriever = make(Fixed(vector))
+        retriever.push([(Passage("long", "hut"), vector)])
+        assert ids(retriever.retrieve("", 1)) == ["long"]
+
+
+@pytest.mark.slow
+class TestFaults:
+    def test_another_embedder_cannot_retrieve(self, make):
+        """Of the same or of other dimensions: the error says which embedder the table was made with."""
+        pushed(make)
+        for other in (Letters(9), Fixed([0.0] * 26)):
+            with pytest.raises(IndexFault, match="holds vectors of 'letters-26'"):
+                make(other).retrieve("hut", 1)
+
+    def test_an_absent_table_says_to_push(self, make):
+        """Before the first push."""
+        with pytest.raises(IndexFault, match=r"no table surefoot_passages .*push an index"):
+            make().retrieve("hut", 1)
+
+    def test_a_table_of_somebody_else_is_left_alone(self, make):
+        """A table of that name with other columns is an error, not ours to change."""
+        with psycopg.connect(os.environ[ENV]) as connection:
+            connection.execute("CREATE TABLE surefoot_passages (id text)")
+        with pytest.raises(IndexFault, match="no table surefoot_passages of Surefoot's"):
+            make().push(embedded(PASSAGES))
+
+    def test_a_server_that_cannot_have_pgvector_is_named(self, make, monkeypatch):
+        """Who may not make the extension is told who may, and how."""
+        with psycopg.connect(os.environ[ENV]) as connection:
+            connection.execute("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'")
+            connection.execute("GRANT ALL ON SCHEMA public TO guest")
+        monkeypatch.setenv(ENV, with_user(os.environ[ENV], "guest", "guest"))
+        with pytest.raises(EndpointError, match=r"lacks pgvector.*CREATE EXTENSION vector"):
+            make().push(embedded(PASSAGES))
+
+    def test_a_slow_server_is_given_up(self, make):
+        """After `timeout` seconds, here of waiting for a lock; the retriever works again afterwards."""
+        retriever = make(timeout=0.2)
+        retriever.push(embedded(PASSAGES))
+        with psycopg.connect(os.environ[ENV]) as connection:
+            connection.execute("LOCK TABLE surefoot_passages")
+            with pytest.raises(EndpointError, match=r"no answer within 0\.2 s"):
+                retriever.retrieve("hut", 1)
+        assert len(retriever.retrieve("hut", 1)) == 1
+
+    def test_a_lost_connection_during_a_push_is_an_endpoint_error(self, make):
+        """The server ends the session; the old passages stay."""
+        retriever = pushed(make)
+
+        def rows():
+            yield from embedded(PASSAGES[:1])
+            with psycopg.connect(os.environ[ENV], autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            yield from embedded(PASSAGES[1:] * 5000)
+
+        with pytest.raises(EndpointError, match="failed"):
+            retriever.push(rows())
+        assert len(retriever.retrieve("hut", 9)) == 5
+
+    def test_a_wrong_password_is_said_but_not_shown(self, make, monkeypatch):
+        """The real server's refusal, without the password in the message or in the traceback."""
+        monkeypatch.setenv(ENV, with_user(os.environ[ENV], "surefoot", "s3cret"))
+        with pytest.raises(EndpointError, match="password authentication failed") as caught:
+            make().retrieve("hut", 1)
+        assert "s3cret" not in whole_text(caught.value)
+
+
+class TestSecrets:
+    @pytest.mark.parametrize(
+        ("dsn", "error"),
+        [
+            ("postgresql://user:s3cret@127.0.0.1:9/db", EndpointError),
+            ("postgresql://user:pa@s3cret@127.0.0.1:9/db", SurefootError),
+            ("postgresql://user:x@127.0.0.1:s3cret/db", SurefootError),
+            ("postgresql//user:s3cret@127.0.0.1/db", ConfigError),
+            ("s3cret", ConfigError),
+            ("host=/nowhere password=s3cret", EndpointError),
+        ],
+    )
+    def test_a_server_that_cannot_be_reached_does_not_show_the_password(self, monkeypatch, dsn, error):
+        """Down, or a DSN that is misread: one line that names the variable, and no part of its value."""
+        monkeypatch.setenv(ENV, dsn)
+        retriever = Pgvector(Letters(), dsn_env=ENV, timeout=2)
+        with pytest.raises(error, match=ENV) as caught:
+            retriever.retrieve("hut", 1)
+        assert "s3cret" not in whole_text(caught.value) + repr(retriever) + repr(vars(retriever))
+        assert "\n" not in str(caught.value)
+
+    def test_a_server_that_is_down_is_said_to_refuse(self, monkeypatch):
+        """The reason is there, for the reader to act on."""
+        monkeypatch.setenv(ENV, "postgresql://user:s3cret@127.0.0.1:9/db")
+        with pytest.raises(EndpointError, match="cannot be reached: Connection refused"):
+            Pgvector(Letters(), dsn_env=ENV).push([])
+
+    def test_a_missing_variable_is_named_at_once(self, monkeypatch):
+        """When the retriever is made, not at the first question."""
+        monkeypatch.delenv(ENV, raising=False)
+        with pytest.raises(ConfigError, match=f"{ENV} is not set"):
+            Pgvector(Letters(), dsn_env=ENV)
+
+    @pytest.mark.parametrize("table", ["", "Passages", "a.b", 'a"; DROP TABLE b', "1a", "a" * 51])
+    def test_a_table_name_that_is_no_plain_name_is_refused(self, table):
+        """Before anything is sent anywhere."""
+        with pytest.raises(ConfigError, match="no table can be called"):
+            Pgvector(Letters(), table=table)
