@@ -42,8 +42,8 @@ def labelled(grades: Sequence[Grade], thresholds: Thresholds) -> tuple[Grade, ..
 def _labelled(grade: Grade, thresholds: Thresholds) -> Grade:
     if grade.score is None:
         return grade
-    if math.isnan(grade.score):
-        return replace(grade, score=None, label=None, reason="the evaluator returned NaN")
+    if not math.isfinite(grade.score):
+        return replace(grade, score=None, label=None, reason=f"the evaluator returned {grade.score}")
     return grade if grade.label else replace(grade, label=label(grade.score, thresholds))
 
 
@@ -107,7 +107,7 @@ class Count:
         action = Action.CORRECT if enough else Action.AMBIGUOUS if correct or ambiguous else Action.INCORRECT
         because = f"{correct} correct and {ambiguous} ambiguous of {len(grades)} passages"
         if again:
-            because += f"; rewrite {rewrites + 1} of {self.max_rewrites}"
+            because += f"; rewrite {rewrites + 1}"
         upper, lower = self.thresholds.upper, self.thresholds.lower
         return Decision(action, self.name, upper, lower, because, _best(grades), None, again, rewrites)
 
@@ -125,7 +125,11 @@ def redecide(trace: Trace) -> Decision:
             f"trace {trace.id} was decided by the policy '{was.policy}', which is not one of: count, threshold"
         )
     thresholds = Thresholds(was.upper, was.lower, strip=0.0, evaluator="as recorded")
-    return POLICIES[was.policy](thresholds).decide(trace.grades[: len(trace.passages)], was.rewrites)
+    grades = trace.grades[: len(trace.passages)]
+    if was.policy == Count.name:
+        # The limit itself is not recorded; whether it was reached is.
+        return Count(thresholds, max_rewrites=was.rewrites + was.again).decide(grades, was.rewrites)
+    return Threshold(thresholds).decide(grades)
 
 
 def require_match(policy_thresholds: Thresholds, evaluator: str) -> None:

@@ -30,6 +30,11 @@ ROOMS = {
 }
 """The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
 
+EXTRAS = ("pgvector",)
+"""Built-ins whose libraries come with the extra of the same name; all others need only what Surefoot always has."""
+
+_SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+
 
 @dataclass(frozen=True, slots=True)
 class Component:
@@ -74,16 +79,34 @@ def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callab
 
     `parts` makes each shared part when it is first wanted. Raises ConfigError for an option that does not exist.
     """
-    make = find(role, name)
-    wanted = inspect.signature(make).parameters
-    if unknown := sorted(set(options) - set(wanted)):
-        known = ", ".join(key for key in wanted if key not in parts) or "none"
-        raise ConfigError(f"{role} '{name}' has no option '{unknown[0]}'; it has: {known}")
+    return assemble(f"{role} '{name}'", find(role, name), options, parts)
+
+
+def assemble(what: str, make: Callable[..., Any], options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
+    """What `make` makes of its options and of the parts that it has parameters for; errors call it `what`."""
+    try:
+        wanted = inspect.signature(make).parameters
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{what} is nothing that can be built: {error}") from error
+    for key, value in options.items():
+        if key not in wanted:
+            known = ", ".join(name for name in wanted if name not in parts) or "none"
+            raise ConfigError(f"{what} has no option '{key}'; it has: {known}")
+        if not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
+            raise ConfigError(f"{what}: the option '{key}' must be {kind}, not {value!r}")
     shared = {key: parts[key]() for key in wanted if key in parts and key not in options}
     try:
         return make(**shared, **options)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{role} '{name}' cannot be built from {options}: {error}") from error
+        raise ConfigError(f"{what} cannot be built from {options}: {error}") from error
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Whether the value is of the annotated kind, where that is made of plain types; others are left to `make`."""
+    kinds = [name for name in kind.split(" | ") if name != "None"]
+    if any(name not in _SCALARS for name in kinds):
+        return True
+    return any(isinstance(value, _SCALARS[name]) and isinstance(value, bool) == (name == "bool") for name in kinds)
 
 
 def _built_in(role: str) -> list[str]:
@@ -108,7 +131,7 @@ def _by_path(role: str, path: str) -> Callable[..., Any]:
     module, _, attribute = path.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ConfigError(f"{role} '{path}' cannot be imported: {error}") from error
 
 
@@ -119,13 +142,15 @@ def _load(point: EntryPoint, role: str) -> Callable[..., Any]:
         raise ConfigError(f"{role} '{point.name}', plugged in by {_origin(point)}, does not load: {error}") from error
 
 
-def _import(module: str, what: str, extra: str) -> ModuleType:
+def _import(module: str, what: str, name: str) -> ModuleType:
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
+    except ImportError as error:  # also a library that is there but broken: psycopg without libpq, a missing DLL
         if error.name and error.name.startswith("surefoot"):
             raise
-        raise MissingExtra(what, extra) from error
+        if name in EXTRAS:
+            raise MissingExtra(what, name) from error
+        raise ConfigError(f"{what} cannot be imported: {error}; reinstall surefoot with its dependencies") from error
 
 
 def _describe(role: str, name: str) -> Component:

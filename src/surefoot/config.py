@@ -6,8 +6,9 @@ from configuration, never configuration from objects.
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -87,10 +88,7 @@ class Builder:
     @cached_property
     def index(self) -> Index:
         """The index that the retrievers search."""
-        options = self.config["index"]
-        if set(options) != {"path"}:
-            raise ConfigError(f"[index] has one key, path; not: {', '.join(sorted(set(options) - {'path'}))}")
-        return Index.open(Path(options["path"]))
+        return components.assemble("[index]", _opened, self.config["index"], {})  # type: ignore[no-any-return]
 
     @cached_property
     def embedder(self) -> Any:
@@ -111,20 +109,26 @@ class Builder:
     def retrievers(self) -> tuple[Any, ...]:
         """The retrievers that `hybrid` fuses."""
         chosen = self.config["retriever"].get("retrievers", HYBRID)
+        if not isinstance(chosen, Sequence) or isinstance(chosen, str) or not chosen or "hybrid" in chosen:
+            raise ConfigError(f"retrievers must be a list of retrievers other than hybrid, not {chosen!r}")
         return tuple(components.build("retriever", name, {}, self._parts) for name in chosen)
 
     @cached_property
     def thresholds(self) -> Thresholds:
         """The evaluator's own, a preset's, or the evaluator's with single values replaced."""
-        given = dict(self.config["thresholds"])
-        if preset := given.pop("preset", None):
-            if preset not in PRESETS:
-                raise ConfigError(f"no thresholds called '{preset}'; there are: {', '.join(PRESETS)}")
-            return PRESETS[preset]
+        given = self.config["thresholds"]
+        if "preset" in given:
+            return components.assemble("[thresholds]", _preset, given, {})  # type: ignore[no-any-return]
+        own: Thresholds = self.evaluator.thresholds
         if unknown := sorted(set(given) - {"upper", "lower", "strip"}):
             raise ConfigError(f"[thresholds] has no key '{unknown[0]}'; it has: upper, lower, strip, preset")
-        own: Thresholds = self.evaluator.thresholds
-        return replace(own, **given, fitted_on="set by hand") if given else own
+        for key, value in given.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise ConfigError(f"[thresholds] {key} must be a finite number, not {value!r}")
+        chosen = replace(own, **given, fitted_on="set by hand") if given else own
+        if chosen.lower > chosen.upper:
+            raise ConfigError(f"[thresholds] lower {chosen.lower} lies above upper {chosen.upper}; give both")
+        return chosen
 
     def policy(self) -> Policy:
         """What turns grades into an action."""
@@ -132,10 +136,7 @@ class Builder:
         name = options.pop("use")
         if name not in POLICIES:
             raise ConfigError(f"no policy called '{name}'; there are: {', '.join(POLICIES)}")
-        try:
-            return POLICIES[name](self.thresholds, **options)
-        except TypeError as error:
-            raise ConfigError(f"policy '{name}' cannot be built from {options}: {error}") from error
+        return components.assemble(f"policy '{name}'", POLICIES[name], options, self._parts)  # type: ignore[no-any-return]
 
     def pipeline(self) -> Pipeline:
         """The whole."""
@@ -146,6 +147,9 @@ class Builder:
         options = self.config["pipeline"]
         if unknown := sorted(set(options) - {"k", "external_k"}):
             raise ConfigError(f"[pipeline] has no key '{unknown[0]}'; it has: k, external_k")
+        for key, value in options.items():
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"[pipeline] {key} must be a whole number from 1 up, not {value!r}")
         return Pipeline(policy=self.policy(), config=self.config, **built, **options)
 
     def push(self) -> str:
@@ -156,13 +160,29 @@ class Builder:
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 
     def _component(self, role: str) -> Any:
-        options = {key: value for key, value in self.config[role].items() if key not in ("use", "retrievers")}
+        options = {key: value for key, value in self.config[role].items() if key != "use"}
+        if taken := sorted(options.keys() & self._parts.keys() - {"retrievers"}):
+            raise ConfigError(
+                f"[{role}] has no key '{taken[0]}'; what is shared has a section of its own: [{taken[0]}]"
+            )
+        if "retrievers" in options:
+            options["retrievers"] = self.retrievers
         return components.build(role, self.config[role]["use"], options, self._parts)
 
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:
         shared = ("index", "embedder", "llm", "evaluator", "retrievers", "thresholds")
         return {name: lambda name=name: getattr(self, name) for name in shared}  # type: ignore[misc]
+
+
+def _opened(path: str) -> Index:
+    return Index.open(Path(path))
+
+
+def _preset(preset: str) -> Thresholds:
+    if preset not in PRESETS:
+        raise ConfigError(f"no thresholds called '{preset}'; there are: {', '.join(PRESETS)}")
+    return PRESETS[preset]
 
 
 def _file(path: str | Path | None) -> dict[str, Any]:
@@ -184,6 +204,8 @@ def _merge(config: Config, section: str, values: Any) -> None:
         values = {"use": values}
     if not isinstance(values, Mapping):
         raise ConfigError(f"'{section}' must be a section of keys, not {values!r}")
+    if not isinstance(values.get("use", ""), str):
+        raise ConfigError(f"[{section}] use must be the name of a component, not {values['use']!r}")
     if "use" in values and values["use"] != config[section].get("use"):
         config[section] = {}  # another component has other options
     config[section].update(values)

@@ -10,10 +10,11 @@ tests run the same checks over every built-in.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from surefoot import protocols
-from surefoot.errors import ComponentError
+from surefoot.errors import ConfigError, SearchError
 from surefoot.meter import metered
 from surefoot.types import Action, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
 
@@ -40,7 +41,7 @@ def retriever(component: protocols.Retriever) -> None:
     _holds(len(found) <= 5, "returns at most k passages", len(found))
     _holds(len({p.id for p in found}) == len(found), "returns each passage once", [p.id for p in found])
     scores = [p.score for p in found]
-    _holds(None not in scores, "gives each passage a score", scores)
+    _holds(all(score is not None and isfinite(score) for score in scores), "gives each passage a score", scores)
     _holds(scores == sorted(scores, key=lambda score: -(score or 0.0)), "returns the best first", scores)
     _holds(component.retrieve(QUESTION, 5) == found, "is deterministic", "another result the second time")
     _holds(component.retrieve(QUESTION, 1) == found[:1], "k only cuts the list", component.retrieve(QUESTION, 1))
@@ -55,6 +56,10 @@ def evaluator(component: protocols.Evaluator) -> None:
     _holds(isinstance(grades, tuple) and all(isinstance(g, Grade) for g in grades), "returns a tuple of grades", grades)
     _holds([g.passage_id for g in grades] == [p.id for p in PASSAGES], "grades each pair, in order", grades)
     _holds(all(g.score is not None or g.reason for g in grades), "says why it cannot grade", grades)
+    scores = [g.score for g in grades if g.score is not None]
+    _holds(all(map(isfinite, scores)), "a score is a number; a failure is None", scores)
+    sure = [g.probability for g in grades if g.probability is not None]
+    _holds(all(0 <= share <= 1 for share in sure), "a probability lies in [0, 1]", sure)
     _holds(component.grade([]) == (), "grades nothing for no pairs", component.grade([]))
     alone = tuple(component.grade([pair])[0] for pair in pairs)
     _holds(alone == grades, "a grade does not depend on the other pairs", (alone, grades))
@@ -92,6 +97,7 @@ def refiner(component: protocols.Refiner) -> None:
     by_id = {passage.id: passage for passage in PASSAGES}
     strips = component.refine(QUESTION, PASSAGES)
     _holds(isinstance(strips, tuple) and all(isinstance(s, Strip) for s in strips), "returns a tuple of strips", strips)
+    _holds({s.passage_id for s in strips} <= set(by_id), "cuts the passages that it was given", strips)
     for strip in strips:
         source = by_id[strip.passage_id].text[strip.start : strip.end]
         _holds(strip.text == source and strip.text != "", "a strip is a slice of its passage", (strip.text, source))
@@ -116,7 +122,7 @@ def searcher(component: protocols.Searcher) -> None:
     for query in ("Ruvel Bridge", *HOSTILE):
         try:
             found = component.search(query, 3)
-        except ComponentError:
+        except SearchError:
             continue
         _holds(isinstance(found, tuple) and len(found) <= 3, "returns at most k passages", found)
         _holds(all(p.source == "external" for p in found), "marks what it finds as external", found)
@@ -132,6 +138,7 @@ def llm(component: protocols.LLM) -> None:
     _holds(isinstance(said, Completion), "returns a completion", said)
     _holds("".join(pieces) == said.text, "its pieces joined are its text", (pieces, said.text))
     _holds(bool(said.model), "says which model spoke", said)
+    _holds(said.completion_tokens <= 8, "stops at the token limit", said)
     _holds(spent.calls == 1, "counts itself as one call", spent)
     _holds(component.complete(messages, max_tokens=8).text == said.text, "is greedy: the same again", "another text")
 
@@ -161,23 +168,27 @@ def embedder(component: protocols.Embedder) -> None:
         _holds(component.embed([text]).shape == (1, component.dimensions), "embeds any text", repr(text[:20]))
 
 
-CONTRACTS: dict[str, Callable[[Any], None]] = {
-    "retriever": retriever,
-    "evaluator": evaluator,
-    "policy": policy,
-    "refiner": refiner,
-    "rewriter": rewriter,
-    "searcher": searcher,
-    "llm": llm,
-    "generator": generator,
-    "embedder": embedder,
+CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
+    "retriever": (protocols.Retriever, retriever),
+    "evaluator": (protocols.Evaluator, evaluator),
+    "policy": (protocols.Policy, policy),
+    "refiner": (protocols.Refiner, refiner),
+    "rewriter": (protocols.Rewriter, rewriter),
+    "searcher": (protocols.Searcher, searcher),
+    "llm": (protocols.LLM, llm),
+    "generator": (protocols.Generator, generator),
+    "embedder": (protocols.Embedder, embedder),
 }
-"""The check of each role."""
+"""The protocol and the check of each role."""
 
 
 def verify(role: str, component: Any) -> None:
-    """Run the role's check; raises AssertionError with the promise that is not kept."""
-    CONTRACTS[role](component)
+    """Run the role's check; raises AssertionError with the promise that is not kept, ConfigError for a wrong role."""
+    if role not in CONTRACTS:
+        raise ConfigError(f"no role called '{role}'; there are: {', '.join(CONTRACTS)}")
+    protocol, check = CONTRACTS[role]
+    _holds(isinstance(component, protocol), "has the verb of its role, and the names that go with it", component)
+    check(component)
 
 
 def _holds(kept: bool, promise: str, instead: object) -> None:

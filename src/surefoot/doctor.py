@@ -59,7 +59,7 @@ def _sqlite() -> str:
 
 
 def _models(config: Config) -> Iterator[Check]:
-    wanted = {section.get("model") for section in config.values()} | {"smollm2-135m-instruct-q4_1"}
+    wanted = _wanted(config)
     for status in models.status():
         if status.state == "damaged":
             yield Check(
@@ -69,6 +69,13 @@ def _models(config: Config) -> Iterator[Check]:
             yield Check(f"model {status.model.name}", True, "ready")
         elif status.model.name in wanted:
             yield Check(f"model {status.model.name}", True, "not here yet; the first question fetches it")
+
+
+def _wanted(config: Config) -> set[str]:
+    """Names of the models that the first use of this configuration fetches."""
+    llm, embedder = config["llm"], config["embedder"]
+    local = {str(llm.get("model", "smollm2-135m-instruct-q4_1"))} if llm["use"] == "local" else set()
+    return local | ({"minilm-int8"} if embedder["use"] == "minilm" else set())
 
 
 def _disk() -> str:

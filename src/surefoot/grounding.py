@@ -7,39 +7,56 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from surefoot.types import Answer, Citation, Decision, Passage, Strip
-from surefoot.words import STOP_WORDS, content_words, fold, names, sentences, words
+from surefoot.words import STOP_WORDS, WORD, content_words, names, sentences, words
 
 Knowledge = Sequence[tuple[Strip, Passage]]
 
 _MARKER = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_QUOTED = re.compile(r"[\"“«]([^\"”»]{3,}?)[\"”»]")
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
+_QUOTED = re.compile(r"[\"“«]([^\"”»]{3,}?)[\"”»]|(?<!\w)['‘](.{3,}?)['’](?!\w)")
+_SOURCES = r"(?:sources?|texts?|passages?|documents?|context|evidence|excerpts?|material)"
 _NOT_FOUND = re.compile(
-    r"^\W*not found\b"
-    r"|\b(?:do(?:es)? not|don['’]t|doesn['’]t) (?:hold|contain|provide|mention|say|give|specify|include)\b"
-    r"|\b(?:cannot|can['’]t|unable to|not possible to) (?:be )?(?:answer|determine|find)|\bI do(?:n['’]t| not) know\b"
-    r"|\bno (?:information|mention|answer)\b",
-    re.IGNORECASE,
+    rf"""
+      ^\W*not\s+found\b
+    | \b{_SOURCES}\b[^.]{{0,60}}\b(?:do(?:es)?\s+not|don['’]t|doesn['’]t|did\s+not|didn['’]t)\s+(?:\w+ly\s+)?
+        (?:hold|contain|provide|mention|say|give|specify|include|state|indicate|tell|answer|explain|have)\b
+    | \b(?:not|isn['’]t|wasn['’]t)\s+(?:\w+ly\s+)?(?:found|mentioned|stated|specified|given|provided|included|answered
+        |available)\s+(?:in|by)\b[^.]{{0,30}}\b{_SOURCES}\b
+    | \b(?:none|neither)\s+of\s+the\s+(?:\w+\s+)?{_SOURCES}\b
+    | \b(?:cannot|can\s+not|can['’]t|could\s+not|unable\s+to|not\s+possible\s+to)\s+(?:be\s+)?(?:answer|determine|find)
+    | \bI\s+(?:do(?:n['’]t|\s+not)\s+know|am\s+not\s+sure)\b | \bno\s+(?:information|mention|answer)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
 def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
 
-    A sentence without a marker of its own gets the marker of the strip that carries most of what it says beyond the
-    question. A citation is verified when the strip holds words that the sentence adds to the question, word for word
-    and side by side, every quotation in it, and every name and number that it adds.
+    A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
+    carries most of what it says beyond the question. A citation is verified when the strip holds words that the
+    sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
+    that it adds.
     """
-    pieces, citations = [], []
-    for start, end in sentences(draft.text):
-        sentence = draft.text[start:end]
-        said = _MARKER.sub("", sentence).strip()
-        markers = _markers(sentence) or _attributed(question, said, knowledge)
-        citations += [_checked(question, said, marker, knowledge) for marker in markers]
-        pieces.append(said + "".join(f" [{marker}]" for marker in markers))
+    pieces: list[str] = []
+    citations: list[Citation] = []
+    text = _LATE_MARKERS.sub(r"\2\1", draft.text)
+    for start, end in sentences(text):
+        said = _MARKER.sub("", text[start:end]).strip()
+        cited = _cited(question, said, _markers(text[start:end]), knowledge)
+        pieces.append(said + "".join(f" [{citation.marker}]" for citation in cited))
+        citations += cited
     if _NOT_FOUND.search(draft.text) or not any(citation.quote for citation in citations):
         return replace(draft, text="", refused=True, withheld=draft.text)
     return replace(draft, text=" ".join(pieces), citations=tuple(citations))
+
+
+def _cited(question: str, said: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:
+    given = [_checked(question, said, marker, knowledge) for marker in markers]
+    if any(citation.quote for citation in given):
+        return given
+    found = [marker for marker in _attributed(question, said, knowledge) if marker not in markers]
+    return given + [_checked(question, said, marker, knowledge) for marker in found]
 
 
 def _markers(sentence: str) -> list[int]:
@@ -72,17 +89,18 @@ def _new_words(question: str, said: str) -> set[str]:
 
 
 def _absent(question: str, said: str, source: str) -> list[str]:
-    """Quotations, names and numbers of the sentence that neither the source nor the question holds."""
+    """Quotations that the source does not hold; names and numbers that neither it nor the question holds."""
     there = set(words(source)) | set(words(question))
-    flat = " ".join(words(source))
-    quotes = [quote for quote in _QUOTED.findall(said) if " ".join(words(quote)) not in flat]
-    return quotes + [name for name in names(said) if not there.issuperset(words(name))]
+    flat = f" {' '.join(words(source))} "
+    quotes = [double or single for double, single in _QUOTED.findall(said)]
+    made_up = [quote for quote in quotes if f" {' '.join(words(quote))} " not in flat]
+    return made_up + [name for name in names(said) if not there.issuperset(content_words(name))]
 
 
 def _longest_run(said: str, text: str, new: set[str]) -> str:
     """The longest slice of `text` whose words stand side by side in `said` too and include one of `new`."""
     spoken = words(said)
-    spans = [match.span() for match in _WORD.finditer(text)]
+    spans = [match.span() for match in WORD.finditer(text)]
     there = words(text)
     best = (0, 0)
     lengths = [0] * (len(spoken) + 1)
@@ -106,7 +124,8 @@ def refusal(
 ) -> Answer:
     """A plain refusal that names what was missing and where it was looked for; `draft` None: the generator failed."""
     missing = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))
-    about = f"; nothing there mentions {', '.join(missing)}" if missing else ""
+    lacking = "nothing there mentions" if knowledge else "nothing sound on"
+    about = f"; {lacking} {', '.join(missing)}" if missing else ""
     where = f"{graded} passages graded ({decision.because})"
     if queries:
         where += "; searched for " + ", ".join(f"“{query}”" for query in queries)
@@ -125,8 +144,8 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
 
 
 def _missing(question: str, text: str) -> list[str]:
-    there = set(words(text))
+    there = set(words(text)) | STOP_WORDS
     whole = [name for name in names(question) if not there.issuperset(words(name))]
     in_names = {word for name in names(question) for word in words(name)}
-    rest = [word for word in content_words(question) if word not in in_names and fold(word) not in there]
+    rest = [word for word in words(question) if word not in in_names | there]
     return [f"“{item}”" for item in dict.fromkeys([*whole, *rest])]

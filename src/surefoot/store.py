@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
+import re
 import tempfile
 import types
 import typing
@@ -35,33 +37,26 @@ def from_json(kind: type[T], data: Any) -> T:
     """The value of type `kind` that `to_json` made `data` from. Raises TraceFault for any other data."""
     try:
         return typing.cast(T, _decoded(kind, data))
-    except (KeyError, TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TraceFault(f"this is not a {kind.__name__}: {error}") from error
 
 
 def dumps(trace: Trace) -> str:
-    """One line of JSON."""
-    return json.dumps(to_json(trace), ensure_ascii=False, allow_nan=False)
+    """One line of JSON. Raises TraceFault for a trace that JSON cannot hold, such as one with a NaN."""
+    return _encoded(to_json(trace), f"trace {trace.id}")
 
 
 def loads(text: str, origin: str = "this text") -> Trace:
     """The trace that `dumps` wrote. Raises TraceFault, naming `origin`."""
     try:
-        data = json.loads(text)
-    except ValueError as error:
+        return _trace(json.loads(text), origin)
+    except (ValueError, RecursionError) as error:
         raise TraceFault(f"{origin} is not JSON: {error}") from error
-    if not isinstance(data, dict) or "schema" not in data:
-        raise TraceFault(f"{origin} is not a Surefoot trace: it has no schema version")
-    if data["schema"] != TRACE_SCHEMA:
-        raise TraceFault(
-            f"{origin} has trace schema {data['schema']}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
-        )
-    return from_json(Trace, data)
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
     """Write the trace to a file, whole or not at all."""
-    write_text(Path(path), json.dumps(to_json(trace), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    write_text(Path(path), _encoded(to_json(trace), f"trace {trace.id}", indent=1) + "\n")
 
 
 def read_trace(path: str | Path) -> Trace:
@@ -105,32 +100,61 @@ class Run:
 
     def append(self, key: str, trace: Trace) -> None:
         """Add the trace of the question with this key."""
-        line = json.dumps({"key": key, "trace": to_json(trace)}, ensure_ascii=False, allow_nan=False)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        line = (_encoded({"key": key, "trace": to_json(trace)}, f"trace {trace.id}") + "\n").encode()
+        # A buffer that holds it all makes it one write, so that two processes do not mix their lines.
+        with self.path.open("ab", buffering=len(line) + 1) as file:
+            file.write(line)
 
     def done(self) -> dict[str, Trace]:
-        """What is there, by key."""
+        """What is there, by key. Raises TraceFault, naming the line, for one that is damaged."""
         return dict(self._read())
 
     def _read(self) -> Iterator[tuple[str, Trace]]:
-        if self.path.exists():
-            with self.path.open(encoding="utf-8") as file:
-                for line in file:
-                    row = json.loads(line)
-                    yield row["key"], from_json(Trace, row["trace"])
+        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
+        for number, line in enumerate(lines, start=1):
+            origin = f"{self.path}, line {number}"
+            try:
+                row = json.loads(line)
+                key, data = row["key"], row["trace"]
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
+                raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
+            yield key, _trace(data, origin)
 
     def _claim(self, about: dict[str, Any]) -> None:
         path = self.folder / "run.json"
+        text = _encoded(about, "the description of the run", indent=1) + "\n"
         if not path.exists():
-            write_text(path, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
-        elif json.loads(path.read_text(encoding="utf-8")) != about:
+            write_text(path, text)
+        try:
+            known = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
+        if known != json.loads(text):
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
 
     def _mend(self) -> None:
         if self.path.exists() and not (data := self.path.read_bytes()).endswith(b"\n"):
             with self.path.open("r+b") as file:
                 file.truncate(data.rfind(b"\n") + 1)
+
+
+def _encoded(data: Any, what: str, indent: int | None = None) -> str:
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)
+    except (TypeError, ValueError) as error:
+        raise TraceFault(f"{what} cannot be written as JSON: {error}") from error
+    # Half a surrogate pair, as a broken file name or argument brings it, is no UTF-8; escaped it comes back as it was.
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
+
+
+def _trace(data: Any, origin: str) -> Trace:
+    if not isinstance(data, dict) or "schema" not in data:
+        raise TraceFault(f"{origin} is not a Surefoot trace: it has no schema version")
+    if data["schema"] != TRACE_SCHEMA:
+        raise TraceFault(
+            f"{origin} has trace schema {data['schema']}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
+        )
+    return from_json(Trace, data)
 
 
 def _decoded(kind: Any, data: Any) -> Any:
@@ -141,8 +165,10 @@ def _decoded(kind: Any, data: Any) -> Any:
         return _decoded(next(option for option in arguments if option is not type(None)), data)
     if origin is tuple:
         return tuple(_decoded(arguments[0], item) for item in _expected(list, data))
-    if origin is dict or kind is Any:
+    if kind is Any:
         return data
+    if origin is dict:
+        return _expected(dict, data)
     if origin is typing.Literal:
         if data not in arguments:
             raise ValueError(f"{data!r} is none of {arguments}")
@@ -154,13 +180,20 @@ def _decoded(kind: Any, data: Any) -> Any:
         return kind(**{name: _decoded(hints[name], value) for name, value in data.items()})
     if issubclass(kind, Enum):
         return kind(data)
-    return float(_expected(int | float, data)) if kind is float else _expected(kind, data)
+    return _finite(data) if kind is float else _expected(kind, data)
 
 
 def _expected(kind: Any, data: Any) -> Any:
     if not isinstance(data, kind) or (isinstance(data, bool) and kind is not bool):
         raise TypeError(f"{data!r} is not {kind}")
     return data
+
+
+def _finite(data: Any) -> float:
+    number = float(_expected(int | float, data))
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no score")
+    return number
 
 
 @cache

@@ -16,15 +16,27 @@ STOP_WORDS = frozenset(
 )
 """English function words: too common to tell one passage from another."""
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|(?<![\d.])\d+\.\d+(?!\.?\d)"
+_LETTERS = r"\w[\w\u0300-\u036f]*"  # with combining marks, as macOS and PDFs write "é"
+WORD = re.compile(rf"{_NUMBER}|{_LETTERS}(?:['’]{_LETTERS})*")
+"""A word where it stands; "2,214" and "3.5" are one each, or 214 and 3 would be found in them."""
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
-_NAME = r"(?:[A-ZÀ-ÖØ-Þ][\w.'’-]*|\d[\w.,/-]*\w|\d)"
-_NAME_RUN = re.compile(rf"{_NAME}(?:\s+(?:(?:of|the|de|da|del|van|von|der|la|le|and|&)\s+){{0,2}}{_NAME})*")
+_UPPER = "".join(filter(str.isupper, map(chr, range(0x530))))  # Latin, Greek and Cyrillic capitals
+_NAME = rf"(?:[{_UPPER}][\w.'’-]*|\d[\w.,/-]*\w|\d)"
+_NAME_RUN = re.compile(rf"(?<!\w){_NAME}(?:\s+(?:(?:of|the|de|da|del|van|von|der|la|le|and|&)\s+){{0,2}}{_NAME})*")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Rev|Hon|No|Vol|vs|cf|ca|c|b|d|fl|etc|e\.g|i\.e|approx|Inc|Ltd"
-    r"|Co|Corp|Fig|al|Mt|Ft|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z]|\b[A-Z]\.[A-Z])\.$"
+    r"""
+      (?: \b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Rev|Hon|Vol|vs|cf|ca|c|b|d|fl|e\.g|i\.e|approx|Inc|Ltd|Co|Corp
+          |Fig|al|Mt|Ft|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)
+        | \b[A-Z] | \b[A-Z]\.[A-Z]
+      )\.(?=\s)(?!\s*\n\s*\n)
+    | \b(?:[ap]\.m|etc|ft)\.(?=\s+[a-z])
+    | \b[Nn]os?\.(?=\s+\d)
+    | (?m:^)[ \t]*\d{1,3}\.  # of a numbered list
+    """,
+    re.VERBOSE,
 )
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|(?<=\S)(?=\s*\n\s*\n)")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’)\]]*(?=\s)|(?<=\S)(?=\s*\n\s*\n)")
 
 
 def fold(text: str) -> str:
@@ -36,7 +48,7 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """All words, folded, without possessive endings, in order."""
-    return [_POSSESSIVE.sub("", fold(match.group())) for match in _WORD.finditer(text)]
+    return [_POSSESSIVE.sub("", fold(match.group())).replace(",", "") for match in WORD.finditer(text)]
 
 
 def content_words(text: str) -> list[str]:
@@ -54,29 +66,27 @@ def stem(word: str) -> str:
     return word
 
 
-def names(question: str) -> list[str]:
-    """Names and numbers of a question: runs of capitalised words, as they stand, without a leading question word."""
-    found = []
-    for match in _NAME_RUN.finditer(question):
-        run = match.group()
-        first = run.split()[0]
-        if match.start() == _first_letter(question) and fold(first) in STOP_WORDS | _OPENERS:
-            run = run[len(first) :].strip()
-            run = re.sub(r"^(?:(?:of|the|de|and|&)\s+)+", "", run)
-        run = _POSSESSIVE.sub("", run).rstrip(".,")
-        if run:
-            found.append(run)
-    return found
+def names(text: str) -> list[str]:
+    """Names and numbers of a text: runs of capitalised words, as they stand, without a sentence's opening word."""
+    return [name for start, end in sentences(text) for name in _names(text[start:end])]
 
 
 _OPENERS = frozenset(
-    "name tell list describe explain give is are was were did do does can could has have which whose in on at".split()
+    "name tell list describe explain give is are was were did do does can could has have which whose in on at yes "
+    "please according based source sources".split()
 )
 
 
-def _first_letter(text: str) -> int:
-    match = re.search(r"\w", text)
-    return match.start() if match else 0
+def _names(sentence: str) -> Iterator[str]:
+    opening = re.search(r"\w", sentence)
+    for match in _NAME_RUN.finditer(sentence):
+        run = match.group().rstrip(".,")
+        first, *rest = run.split(maxsplit=1)
+        if opening and match.start() == opening.start() and fold(first) in STOP_WORDS | _OPENERS:
+            run = re.sub(r"^(?:(?:of|the|de|and|&)\s+)+", "", "".join(rest))
+        run = _POSSESSIVE.sub("", run)
+        if run and (fold(run) not in STOP_WORDS or (len(run) > 1 and run.isupper())):
+            yield run
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -86,8 +96,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     start = 0
+    inside = {match.end() for match in _ABBREVIATION.finditer(text)}
     for match in _SENTENCE_END.finditer(text):
-        if _ABBREVIATION.search(text, max(start, match.end() - 12), match.end()):
+        if match.end() in inside:
             continue
         yield from _trimmed(text, start, match.end())
         start = match.end()

@@ -145,6 +145,16 @@ class TestRetrieve:
         retriever.push([*common, (Passage("rare", "granite"), [0.0, 1.0]), (Passage("near", "fair"), [1.0, 0.0])])
         assert set(ids(retriever.retrieve("hut granite", 5))) == {"near", "rare"}
 
+    def test_a_word_of_the_title_outweighs_one_of_the_text(self, make):
+        """A passage is mostly about what its title names."""
+        retriever = make(Fixed([0.0, 0.0]))
+        about = [
+            (Passage("a-text", "granite", "arch"), [0.0, 1.0]),
+            (Passage("b-title", "arch", "granite"), [0.0, 1.0]),
+        ]
+        retriever.push(about)
+        assert ids(retriever.retrieve("granite", 2)) == ["b-title", "a-text"]
+
     def test_the_words_and_the_vector_both_count(self, make):
         """The score is the sum of the reciprocal ranks: first in both halves, then first in one alone."""
         retriever = make(Fixed([1.0, 0.0]), constant=60)
@@ -186,19 +196,18 @@ class TestRetrieve:
         retriever = pushed(make)
         assert ids(retriever.retrieve("1931", 5)) == ["bridge"]
 
-    def test_a_large_table_is_searched_through_its_vector_index(self, make):
-        """The passage that was asked for is found by its vector alone, without the whole table being read."""
+    def test_a_large_table_is_searched_through_its_indexes(self, make):
+        """Neither the words nor the vectors of the whole table are read."""
         retriever = make(Fixed([0.0] * 8))
         vectors = np.random.default_rng(7).normal(size=(3000, 8))
-        retriever.push((Passage(f"p{i}", ""), vector) for i, vector in enumerate(vectors))
+        retriever.push((Passage(f"p{i}", f"word{i}"), vector) for i, vector in enumerate(vectors))
         retriever.embedder = Fixed(vectors[1234])
-        found = retriever.retrieve("", 10)
+        found = retriever.retrieve("word1234", 50)
         del retriever  # a session reports what it scanned when it ends
         assert found[0].id == "p1234"
-        assert len(found) == 10
-        assert eventually(
-            "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'surefoot_passages_embedding'"
-        )
+        assert len(found) == 50
+        for index in ("surefoot_passages_tsv", "surefoot_passages_embedding"):
+            assert eventually(f"SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '{index}'")
 
     def test_threads_retrieve_side_by_side(self, make):
         """One retriever serves many threads, and gives each the answer to its own question."""
@@ -229,6 +238,21 @@ class TestPush:
         before = versions()
         assert retriever.push(embedded(PASSAGES)) == PushReport(added=0, changed=0, deleted=0, unchanged=5)
         assert versions() == before
+
+    def test_a_push_may_take_longer_than_the_timeout(self, make):
+        """The timeout is for those who wait for an answer."""
+
+        def rows():
+            yield from embedded(PASSAGES[:1])
+            time.sleep(0.3)
+            yield from embedded(PASSAGES[1:])
+
+        assert make(timeout=0.1).push(rows()).added == 5
+
+    def test_the_planner_knows_the_table_at_once(self, make):
+        """Plans are good from the first question on, not only after the server's next round of statistics."""
+        pushed(make)
+        assert eventually("SELECT count(*) FROM pg_stats WHERE tablename = 'surefoot_passages'")
 
     def test_a_changed_passage_is_replaced(self, make):
         """Its new words are found; the old ones are gone."""

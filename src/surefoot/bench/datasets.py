@@ -41,20 +41,26 @@ def read(path: str | Path, limit: int | None = None) -> list[Example]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    number = 0
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield number, json.loads(line)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is not JSON lines: {error}") from error
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path}, line {number} is not JSON: {error.msg} at column {error.colno}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text, after line {number}") from error
 
 
 def _example(row: Any, place: str) -> Example:
     try:
         gold = frozenset(str(p["id"]) for p in row.get("passages", ()) if p.get("label") == 1)
-        return Example(str(row["id"]), row["question"], tuple(map(str, row["answers"])), gold)
+        example = Example(str(row["id"]), row["question"], tuple(map(str, row["answers"])), gold)
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{place} is not a question: it needs id, question and answers ({error})") from error
+    if not isinstance(example.question, str) or not isinstance(row["answers"], list):
+        raise UsageError(f"{place} is not a question: question must be a text, and answers a list of texts")
+    return example

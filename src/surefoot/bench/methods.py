@@ -21,7 +21,7 @@ def rag(pipeline: Pipeline, question: str, top: int) -> Trace:
     """The first `top` passages, whole and ungraded, go to the same generator; its answer is taken as it is."""
     run = Recorder(checked(question), pipeline.config)
     passages = run.step(
-        "retrieve", pipeline.retriever.retrieve, run.question, pipeline.k, fallback=(), instead="nothing"
+        "retrieve", pipeline.retriever.retrieve, run.question, pipeline.k, fallback=(), instead="nothing retrieved"
     )
     run.set("passages", passages)
     read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]

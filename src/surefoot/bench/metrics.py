@@ -10,8 +10,11 @@ Z95 = 1.959963984540054
 
 
 def match(answer: str, golds: Sequence[str]) -> bool:
-    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts."""
-    return any(gold in answer for gold in golds)
+    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts.
+
+    A blank alias, which stands in every text, counts for nothing.
+    """
+    return any(gold in answer for gold in golds if gold.strip())
 
 
 def match_lower(answer: str, golds: Sequence[str]) -> bool:
@@ -21,7 +24,7 @@ def match_lower(answer: str, golds: Sequence[str]) -> bool:
 
 def recall_at(k: int, retrieved: Sequence[str], gold: frozenset[str]) -> bool:
     """Whether one of the first `k` ids is a gold passage; a part `id#2` of a split passage counts as `id`."""
-    return any(name.partition("#")[0] in gold for name in retrieved[:k])
+    return any(name in gold or name.rpartition("#")[0] in gold for name in retrieved[:k])
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float] | None:

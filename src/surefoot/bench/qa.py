@@ -138,8 +138,9 @@ def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> Row:
 
 
 def _recall(k: int, examples: Sequence[Example], traces: Sequence[Trace]) -> Share:
+    retrieves = any(step.name == "retrieve" for trace in traces for step in trace.steps)
     known = [
-        (e.gold, [p.id for p in t.passages]) for e, t in zip(examples, traces, strict=True) if e.gold and t.passages
+        (e.gold, [p.id for p in t.passages]) for e, t in zip(examples, traces, strict=True) if e.gold and retrieves
     ]
     return _counted(sum(recall_at(k, retrieved, gold) for gold, retrieved in known), len(known))
 

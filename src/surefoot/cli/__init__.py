@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from surefoot import __version__
 from surefoot.cli import ask, bench, demo, index, inspect, models, trace
+from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
 app = typer.Typer(
@@ -22,13 +23,19 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"surefoot {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
+    ] = False,
 ) -> None:
-    if version:
-        Console().print(f"surefoot {__version__}", highlight=False)
-        raise typer.Exit
+    pass
 
 
 demo.register(app)
@@ -42,10 +49,19 @@ app.add_typer(bench.app, name="bench")
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 2 a mistake of the user's, 3 a part that failed, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no ✓ still gets the rest of the line
     try:
         app()
     except SurefootError as error:
-        Console(stderr=True).print(f"surefoot: {error}", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2 if isinstance(error, UsageError) else 3)
+        _fail(str(error), 2 if isinstance(error, UsageError) else 3)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left; so do we, quietly
+    except OSError as error:
+        _fail(f"{error.filename or 'the machine'}: {error.strerror or error}", 3)
+
+
+def _fail(why: str, code: int) -> None:
+    err.print(plain(f"surefoot: {why}"), soft_wrap=True)
+    sys.exit(code)

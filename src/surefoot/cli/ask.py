@@ -37,7 +37,7 @@ def ask(
         if not json:
             screen.finish(done)
     if json:
-        typer.echo(dumps(done))
+        typer.echo(dumps(done).encode())  # JSON is UTF-8, whatever the terminal is
     if trace:
         write_trace(done, trace)
     if any(step.error for step in done.steps):

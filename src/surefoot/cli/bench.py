@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.progress import MofNCompleteColumn
@@ -30,7 +30,9 @@ def _root() -> None:
 def qa(
     data: Annotated[Path, typer.Argument(help="Questions: lines of {id, question, answers, passages?}.")],
     index: IndexFile = None,
-    method: Annotated[str, typer.Option("--method", help="crag, rag, or none (the model's memory).")] = "crag",
+    method: Annotated[
+        Literal["crag", "rag", "none"], typer.Option("--method", help="none is the model's memory.")
+    ] = "crag",
     top: Annotated[int, typer.Option("--top", min=1, help="Passages that plain rag reads.")] = 3,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,

@@ -80,7 +80,7 @@ class Screen:
         self.console.print(_refined(strips, (*drawn.passages, *drawn.external), self.shown))
 
     def _stream(self, piece: str) -> None:
-        if not self.console.is_terminal:
+        if not self.console.is_interactive:
             return
         self._text += piece
         if self._live is None:
@@ -185,7 +185,9 @@ def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -
 
 def _answer(trace: Trace) -> RenderableType:
     if trace.answer is None:
-        return _line("Answer", Text(plain(f"none: {trace.error or 'the question did not run to its end'}"), style="red"))
+        return _line(
+            "Answer", Text(plain(f"none: {trace.error or 'the question did not run to its end'}"), style="red")
+        )
     style = "yellow" if trace.answer.refused else "bold"
     parts: list[RenderableType] = [_line("Answer", Text(plain(trace.answer.text), style=style))]
     parts += _troubles(trace.steps, ("generate",))

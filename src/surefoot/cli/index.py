@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, plain, pulling
 from surefoot.config import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
@@ -53,9 +53,9 @@ def index(
 
 def _say(report: IndexReport, builder: Builder, target: Path) -> None:
     for path, reason in report.skipped:
-        err.print(f"skipped  {path}: {reason}", markup=False, soft_wrap=True)
+        err.print(plain(f"skipped  {path}: {reason}"), soft_wrap=True)
     for path, note in report.notes:
-        err.print(f"note     {path}: {note}", markup=False, soft_wrap=True)
+        err.print(plain(f"note     {path}: {note}"), soft_wrap=True)
     files, passages = report.files, report.passages
     changed = ", ".join(
         f"{count} {what}"

@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, out
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, out, plain
 from surefoot.components import components as all_components
 from surefoot.doctor import examine
 
@@ -24,7 +24,7 @@ def components() -> None:
         table.add_column(heading)
     role = ""
     for component in all_components():
-        about = Text(component.missing or component.about, style="yellow" if component.missing else "")
+        about = Text(plain(component.missing or component.about), style="yellow" if component.missing else "")
         table.add_row("" if component.role == role else component.role, component.name, component.origin, about)
         role = component.role
     out.print(table)
@@ -35,6 +35,6 @@ def doctor(index: IndexFile = None, config: ConfigFile = None, settings: Setting
     checks = examine(configured(config, settings, index))
     for check in checks:
         out.print(Text("✓ " if check.ok else "✗ ", style="green" if check.ok else "red"), end="")
-        out.print(f"{check.name}: {check.found}", markup=False, soft_wrap=True)
+        out.print(plain(f"{check.name}: {check.found}"), soft_wrap=True)
     if not all(check.ok for check in checks):
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from surefoot.act import redecide
-from surefoot.cli.console import out
+from surefoot.cli.console import out, plain
 from surefoot.cli.draw import whole
 from surefoot.store import read_trace
 
@@ -31,7 +31,11 @@ def replay(file: TraceFile) -> None:
     recorded = read_trace(file)
     again, was = redecide(recorded), recorded.decision
     same = again == was
-    out.print(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})")
+    out.print(
+        plain(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})"), soft_wrap=True
+    )
     if not same:
-        out.print(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})")
+        out.print(
+            plain(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})"), soft_wrap=True
+        )
         raise typer.Exit(1)

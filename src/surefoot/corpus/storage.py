@@ -204,7 +204,7 @@ def successor(live: Path) -> Path:
 
 def succeed(new: Path, live: Path) -> None:
     """Put a closed index in the place of another; its readers go over to it with their next search."""
-    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(live)) as db:
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(live, timeout=1)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
     _unlink(live, "-wal", "-shm")

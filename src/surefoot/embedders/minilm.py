@@ -61,4 +61,6 @@ def _session(path: Path) -> InferenceSession:
     try:
         return InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except (Fail, InvalidGraph, InvalidProtobuf, NoSuchFile) as error:
-        raise ModelError(f"the MiniLM model {path} does not load: {error}; run: surefoot pull minilm-int8") from error
+        raise ModelError(
+            f"the MiniLM model {path} does not load: {error}; run: surefoot models pull minilm-int8"
+        ) from error

@@ -1,4 +1,4 @@
-"""A vector for every word piece, and a text is their sum: no network runs, so a laptop embeds thousands of texts a second.
+"""A vector for every word piece, and a text is the sum of its pieces: a laptop embeds thousands of texts a second.
 
 The pieces' vectors were distilled from all-MiniLM-L6-v2 by `surefoot.train.static`; static.md is their model card.
 """
@@ -12,9 +12,12 @@ from importlib.resources import files
 from io import BytesIO
 
 import numpy as np
+import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from surefoot.protocols import Matrix
+
+Ids = npt.NDArray[np.int64]
 
 _CHUNK = 256
 """Texts summed at once: bounds the memory that the gathered rows of pieces take."""
@@ -44,15 +47,15 @@ class Static:
         return unit(out)
 
 
-def pooled(table: Matrix, pieces: Sequence[Sequence[int]]) -> Matrix:
+def pooled(table: Matrix, pieces: Sequence[Sequence[int] | Ids]) -> Matrix:
     """The sum of the table's rows for each list of pieces; 0 for an empty list."""
     out = np.zeros((len(pieces), table.shape[1]), np.float32)
     lengths = np.fromiter(map(len, pieces), np.intp, len(pieces))
     filled = lengths > 0
     if filled.any():
         starts = (np.cumsum(lengths) - lengths)[filled]
-        # reduceat adds a segment's rows one after the other: unlike a matrix product, neighbours cannot change its rounding.
-        out[filled] = np.add.reduceat(table[np.concatenate([p for p in pieces if p])], starts, axis=0)
+        # Unlike a matrix product, reduceat adds each segment on its own: neighbours cannot change its rounding.
+        out[filled] = np.add.reduceat(table[np.concatenate([p for p in pieces if len(p)])], starts, axis=0)
     return out
 
 

@@ -34,11 +34,12 @@ _SETTINGS = "SELECT set_config('statement_timeout', %s, false), set_config('hnsw
 # PostgreSQL's own ranks know nothing of how rare a word is, and its cover density falls for questions, whose words
 # seldom all occur: over 23,418 passages of Wikipedia and 384 questions, recall@1 is 0.27 with ts_rank_cd, 0.83 with
 # ts_rank of the OR-ed words, 0.87 with ts_rank of each word weighted by its rarity, as here. A title counts double.
+# A lexeme may hold a quote (of a URL's path), never a backslash.
 # A table of another embedder is not searched: its distances would mean nothing, or its dimensions would not fit.
 _RETRIEVE = """
 WITH meta AS MATERIALIZED (SELECT embedder, passages FROM {meta}),
 words AS (
-  SELECT lexeme, ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery AS query
+  SELECT lexeme, ('''' || replace(lexeme, '''', '''''') || '''')::tsquery AS query
   FROM unnest(to_tsvector('english', %(question)s))
 ),
 hits AS (
@@ -295,7 +296,7 @@ class Pgvector:
     def _faults(self) -> Iterator[None]:
         try:
             yield
-        except (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedObject) as error:
+        except (errors.UndefinedTable, errors.UndefinedColumn) as error:
             raise IndexFault(
                 f"PostgreSQL has no table {self.table} of Surefoot's ({error.diag.message_primary}); "
                 "push an index to it first"
@@ -318,7 +319,6 @@ def _stream(connection: Connection, rows: Iterable[tuple[Passage, Vector]]) -> i
             url = None if passage.url is None else _storable(passage.url)
             texts = (_storable(passage.id), _storable(passage.title), _storable(passage.text), url)
             copy.write_row((*texts, passage.start, _binary(vector)))
-    connection.execute("ANALYZE pushed")
     return cursor.rowcount
 
 

@@ -17,14 +17,15 @@ _TEMPLATES = [
     for pattern in (
         rf"^what is (?P<x>.+?)['’]s? (?P<r>{RELATIONS})$",
         rf"^what is the (?P<r>{RELATIONS}) of (?P<x>.+)$",
+        r"^what is (?P<x>.+) the (?P<r>capital) of$",
         r"^what (?P<r>genre|religion|sport|colou?r) (?:is|does|was|did) (?P<x>.+?)(?: play)?$",
-        r"^in (?:what|which) (?P<r>\w+) (?:is|was|were|did|does) (?:the \w+ )?(?P<x>.+?)"
+        r"^in (?:what|which) (?P<r>\w+) (?:is|was|were|did|does) (?-i:the [a-z]+ (?=[A-Z]))?(?P<x>.+?)"
         r"(?: (?:born|die|died|located|built|founded|situated))?$",
         r"^where (?:is|was|did) (?P<x>.+?) (?P<r>born|die|died|located|built|founded|buried)$",
         r"^when (?:is|was|did) (?P<x>.+?) (?P<r>born|die|died|built|founded|opened|published|released|end|begin)$",
         rf"^who (?:was|is) the (?P<r>{RELATIONS}|writer|architect|founder) (?:of|for) (?P<x>.+)$",
         r"^(?:who|which \w+|what \w+) (?P<r>wrote|built|designed|founded|composed|directed|painted|invented|discovered)"
-        r" (?:(?:the|a) \w+ of )?(?P<x>.+)$",
+        r" (?:the (?:tune|music|lyrics|words|score|script|screenplay|text) (?:of|to|for) )?(?P<x>.+)$",
         r"^(?:who|what) (?:is|was|are|were) (?P<x>.+?)(?P<r>)$",
     )
 ]
@@ -39,15 +40,15 @@ class Templates:
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
         """Queries, best first: entity with relation, entity alone."""
-        asked = question.strip().rstrip("?!. ")
+        asked = " ".join(question.split()).rstrip("?!. ")
         for template in _TEMPLATES:
-            if match := template.match(asked):
-                entity, relation = _bare(match["x"]), match["r"]
-                return tuple(dict.fromkeys(query for query in (f"{entity} {relation}".strip(), entity) if query))
+            if (match := template.match(asked)) and (entity := _bare(match["x"])):
+                return tuple(dict.fromkeys((f"{entity} {match['r']}".strip(), entity)))
         found = names(question)
         keywords = " ".join(content_words(question)) or question.strip()
         return tuple(dict.fromkeys([*([" ".join(found)] if found else []), keywords]))
 
 
 def _bare(entity: str) -> str:
-    return re.sub(r"^(?:the|a|an)\s+", "", entity.strip(" \"'“”"), flags=re.IGNORECASE)
+    """Without quotation marks and a lower-case article; a capital one belongs to the name, as in "The Hobbit"."""
+    return re.sub(r"^(?:the|a|an)\s+", "", entity.strip(" \"'“”"))

@@ -21,6 +21,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -30,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from surefoot.embedders.static import pooled, unit, wordpiece
+from surefoot.embedders.static import Ids, pooled, unit, wordpiece
 from surefoot.protocols import Embedder, Matrix
 
 _log = logging.getLogger(__name__)
@@ -39,6 +40,9 @@ MOST_CHARACTERS = 600
 """Of a text; about as long as the passages of an index."""
 _PART = 1000
 """Texts embedded between two writes to disk."""
+_RUN = 13
+"""Words in a row that do not recur by chance (Brown et al. 2020, appendix C)."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +63,24 @@ class Recipe:
 class Lesson:
     """What the student learns from: texts as pieces, each with the direction that their sum should have."""
 
-    pieces: tuple[npt.NDArray[np.int64], ...]
+    pieces: tuple[Ids, ...]
     directions: Matrix
 
 
 def texts_of(files: Sequence[Path], without: Sequence[Path] = ()) -> list[str]:
-    """The distinct questions and passages of the files, cut, in alphabetical order, less those that `without` holds.
+    """The distinct questions and passages of the files, cut, in alphabetical order.
 
-    A line is a JSON object with `question`, `passages` of `title` and `text`, or a `text` of its own. Two texts are one
-    where they differ in case and white space only; a passage is also known without its title.
+    A line is a JSON object with a `question`, with `passages` of `title` and `text`, or with `title` and `paragraphs`.
+    Left out is what shares a title or 13 words in a row with `without`; of a shorter text, all its words.
     """
-    held_out = {_plain(text) for file in without for title, text in _texts(file)}
-    held_out |= {_plain(f"{title} {text}") for file in without for title, text in _texts(file)}
+    held = [pair for file in without for pair in _texts(file)]
+    titles = {title.casefold() for title, _ in held if title}
+    runs = {run for title, text in held for run in (*_runs(text), *_runs(f"{title} {text}"))}
     found = {
-        f"{title}\n{text}"[:MOST_CHARACTERS] if title else text[:MOST_CHARACTERS]
+        (f"{title}\n{text}" if title else text)[:MOST_CHARACTERS]
         for file in files
         for title, text in _texts(file)
-        if _plain(text) not in held_out
+        if title.casefold() not in titles and runs.isdisjoint(_runs(text))
     }
     return sorted(found)
 
@@ -84,19 +89,17 @@ def taught(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
     """The teacher's vectors of the texts. Parts are kept in `cache`, whole or not at all, under a name that says which
     teacher made them of which texts; a second run takes them from there."""
     cache.mkdir(parents=True, exist_ok=True)
-    parts = [_part(teacher, texts[start : start + _PART], cache) for start in _progress(len(texts), _PART, "taught")]
-    return np.concatenate([np.zeros((0, teacher.dimensions), np.float32), *parts])
+    rows = np.zeros((len(texts), teacher.dimensions), np.float32)
+    for start in range(0, len(texts), _PART):
+        _log.info("teaching text %d of %d", start, len(texts))
+        rows[start : start + _PART] = _part(teacher, texts[start : start + _PART], cache)
+    return rows
 
 
 def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Path, recipe: Recipe) -> Matrix:
     """The student's table: a row for every piece of the tokeniser, 0 for its special pieces."""
-    goal = taught(teacher, texts, cache)
-    lesson, axes = _lesson(texts, goal, tokenizer, recipe.dimensions)
-    size = tokenizer.get_vocab_size()
-    names = [tokenizer.id_to_token(piece).removeprefix("##") for piece in range(size)]
-    start = unit(taught(teacher, names, cache))
-    table = (start - start.mean(axis=0)) @ axes * _weights(lesson.pieces, size, recipe.smoothing)
-    table /= np.linalg.norm(table, axis=1).mean()
+    lesson, axes = _lesson(texts, taught(teacher, texts, cache), tokenizer, recipe.dimensions)
+    table = _start(lesson, taught(teacher, _pieces(tokenizer), cache) @ axes, recipe.smoothing)
     turn(table, lesson, recipe)
     table[[piece for piece, token in tokenizer.get_added_tokens_decoder().items() if token.special]] = 0
     return table
@@ -158,18 +161,22 @@ def _texts(file: Path) -> Iterator[tuple[str, str]]:
         for record in map(json.loads, lines):
             if "question" in record:
                 yield "", record["question"]
-            for passage in record.get("passages", [record] if "text" in record else []):
+            for passage in [*record.get("passages", []), *([record] if "text" in record else [])]:
                 yield passage.get("title") or "", passage["text"]
+            for paragraph in record.get("paragraphs", []):
+                yield record["title"], paragraph
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+def _runs(text: str) -> Iterator[int]:
+    words = _WORD.findall(text.casefold())
+    return (hash(tuple(words[start : start + _RUN])) for start in range(max(1, len(words) - _RUN + 1)))
 
 
 def _part(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
     path = cache / f"{_digest([teacher.name, *texts])}.npy"
     if path.exists():
-        return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+        known: Matrix = np.load(path, allow_pickle=False)
+        return known
     vectors = teacher.embed(texts)
     data = BytesIO()
     np.save(data, vectors)
@@ -185,15 +192,23 @@ def _lesson(texts: Sequence[str], goal: Matrix, tokenizer: Tokenizer, dimensions
     return Lesson(tuple(pieces[i] for i in known), unit(goal[known] @ axes)), axes
 
 
-def _weights(pieces: Sequence[npt.NDArray[np.int64]], size: int, smoothing: float) -> Matrix:
+def _pieces(tokenizer: Tokenizer) -> list[str]:
+    """Every piece as a text, by its number."""
+    vocabulary = tokenizer.get_vocab()
+    return [piece.removeprefix("##") for piece in sorted(vocabulary, key=vocabulary.__getitem__)]
+
+
+def _start(lesson: Lesson, pieces: Matrix, smoothing: float) -> Matrix:
+    """The pieces' own vectors, centred and weighted by their frequency in the texts; of length 1 in the mean."""
     # A tenth of a sighting for every piece, so that one that the texts lack still has a frequency.
-    counts = np.bincount(np.concatenate(pieces), minlength=size) + 0.1
-    return (smoothing / (smoothing + counts / counts.sum())).astype(np.float32)[:, np.newaxis]
+    counts = np.bincount(np.concatenate(lesson.pieces), minlength=len(pieces)) + 0.1
+    weights = smoothing / (smoothing + counts / counts.sum())
+    table: Matrix = ((pieces - pieces.mean(axis=0)) * weights[:, np.newaxis]).astype(np.float32)
+    table /= np.linalg.norm(table, axis=1).mean()
+    return table
 
 
-def _gradient(
-    table: Matrix, pieces: Sequence[npt.NDArray[np.int64]], directions: Matrix
-) -> tuple[npt.NDArray[np.int64], Matrix, float]:
+def _gradient(table: Matrix, pieces: Sequence[Ids], directions: Matrix) -> tuple[Ids, Matrix, float]:
     """The rows that the texts hold, the gradient of the mean of 1 - cosine by each, and that mean."""
     sums = pooled(table, pieces)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -205,12 +220,6 @@ def _gradient(
     rows, starts = np.unique(flat[order], return_index=True)
     spread = np.repeat(by_text, [len(p) for p in pieces], axis=0)[order]
     return rows, np.add.reduceat(spread, starts, axis=0), float(1 - cosines.mean())
-
-
-def _progress(total: int, size: int, what: str) -> Iterator[int]:
-    for start in range(0, total, size):
-        _log.info("%s %d of %d", what, start, total)
-        yield start
 
 
 def _digest(texts: Sequence[str]) -> str:

@@ -174,6 +174,13 @@ def test_a_scanned_pdf_is_refused_with_what_to_do():
         documents(pdf(), "scan.pdf")
 
 
+def test_a_pdf_with_too_much_text_is_refused(monkeypatch):
+    """Each page may be small, and all of them too many."""
+    monkeypatch.setattr("surefoot.corpus.loaders.pdf.MAX_BYTES", 5)
+    with pytest.raises(Unreadable, match="safe"):
+        documents(pdf("The glacier"), "a.pdf")
+
+
 def test_an_encrypted_pdf_is_refused():
     """Its password is not asked for."""
     writer, out = PdfWriter(clone_from=io.BytesIO(pdf("secret"))), io.BytesIO()
@@ -231,7 +238,18 @@ def test_a_damaged_word_document_is_refused():
             documents(content, "x.docx")
 
 
-def test_a_word_document_that_unpacks_to_too_much_is_refused(monkeypatch):
+WORD = word(lambda document: document.add_paragraph("The glacier"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, len(WORD)), st.binary(min_size=1, max_size=8))
+def test_a_damaged_word_document_is_read_or_refused(place, junk):
+    """Nothing that its archive holds gets out as another error."""
+    with suppress(Unreadable):
+        documents(WORD[:place] + junk + WORD[place + len(junk) :], "a.docx")
+
+
+def test_a_word_document_that_unpacks_to_too_much_is_refused():
     """The sizes that the archive declares are enough to say so."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
@@ -16,7 +17,20 @@ from lxml.etree import LxmlError
 
 from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable
 
-_DAMAGE = (OpcError, LxmlError, BadZipFile, AttributeError, KeyError, TypeError, ValueError, EOFError, OSError)
+# What python-docx and zipfile raise on damaged files, seen by flipping and cutting bytes; RuntimeError is a password.
+_DAMAGE = (
+    OpcError,
+    LxmlError,
+    BadZipFile,
+    zlib.error,
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
@@ -27,7 +41,9 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
         blocks = [block for block in _blocks(word) if block[0].strip()]
         title = word.core_properties.title
     except _DAMAGE as error:
-        raise Unreadable(f"is a damaged Word document ({type(error).__name__}); open and save it again") from error
+        raise Unreadable(
+            f"is a damaged or locked Word document ({type(error).__name__}); save it again without a password"
+        ) from error
     if not blocks:
         raise Unreadable("holds no text")
     yield _document(title or "", blocks, PurePath(name).stem)

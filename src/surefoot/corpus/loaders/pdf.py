@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
 from pypdf import PdfReader
+from pypdf.errors import DeprecationError as Outdated
 from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
 
 from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable
@@ -18,14 +20,15 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every oddity of
 # What pypdf lets through from damaged files beside its own errors, seen by flipping and cutting bytes.
 _DAMAGE = (
     PyPdfError,
+    Outdated,
+    zlib.error,
     ArithmeticError,
     AssertionError,
     AttributeError,
     LookupError,
     MemoryError,
-    NotImplementedError,
     OSError,
-    RecursionError,
+    RuntimeError,
     TypeError,
     ValueError,
 )

@@ -1,0 +1,210 @@
+"""Write the pages of the docs that can be read off the code, and check the others: python docs/generate.py [--check].
+
+Writes docs/reference/ and the tables between the markers in docs/roles/. With --check it writes nothing, names each
+page that is stale, and exits with 1. Either way it names links that lead nowhere and examples that do not parse.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+# Before Typer is imported, which reads them then: the same pages on every machine, also on one that forces colour.
+os.environ.update(COLUMNS="88", TERMINAL_WIDTH="88", TERM="dumb", NO_COLOR="1", _TYPER_FORCE_DISABLE_TERMINAL="1")
+
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from surefoot import components
+from surefoot.act import POLICIES, PRESETS
+from surefoot.cli import app
+from surefoot.config import DEFAULTS, Builder
+from surefoot.types import Thresholds
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
+ROLES = [*components.ROOMS, "policy"]
+PARTS = sorted(Builder(DEFAULTS)._parts)
+"""Parameters that a component gets from the configuration's other sections, not from its own."""
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^()\s]+)\)")
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code: 1 where a page is stale and may not be written, or where something in one is broken."""
+    check = arguments == ["--check"]
+    if arguments and not check:
+        print(f"python docs/generate.py [--check], not {' '.join(arguments)}")
+        return 2
+    faults = [fault for page, text in generated() if (fault := _settled(page, text, check))]
+    faults += [fault for page in pages() for fault in broken(page)]
+    print("\n".join(faults) or "the docs are as the code says")
+    return 1 if faults else 0
+
+
+def generated() -> Iterator[tuple[Path, str]]:
+    """Each page that is written, with what it should say."""
+    yield DOCS / "reference" / "commands.md", commands()
+    yield DOCS / "reference" / "components.md", all_components()
+    yield DOCS / "reference" / "configuration-defaults.md", defaults()
+    for role in ROLES:
+        page = DOCS / "roles" / f"{role}.md"
+        yield page, with_table(page.read_text(encoding="utf-8"), role)
+
+
+def commands() -> str:
+    """What `--help` says for every command."""
+    parts = [NOTE, "# Commands\n", "What `--help` prints.\n"]
+    for path in _paths(get_command(app), ()):
+        said = CliRunner().invoke(app, [*path, "--help"], prog_name="surefoot").output
+        lines = "\n".join(line.rstrip() for line in said.strip().splitlines())
+        parts.append(f"## {' '.join(('surefoot', *path))}\n\n```text\n{lines}\n```\n")
+    return "\n".join(parts)
+
+
+def _paths(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, inner in sorted(getattr(command, "commands", {}).items()):
+        yield from _paths(inner, (*path, name))
+
+
+def all_components() -> str:
+    """The built-ins of every role."""
+    tables = [f"## [{role}](../roles/{role}.md)\n\n{table(role)}" for role in ROLES]
+    return "\n".join(
+        [NOTE, "# Components\n", "`use` names one; its options are the other keys of its section.\n", *tables]
+    )
+
+
+def with_table(page: str, role: str) -> str:
+    """The page of a role with the table of its built-ins between the markers."""
+    begin, end = f"<!-- built-ins of {role}: written by docs/generate.py -->\n", "<!-- end -->\n"
+    before, marker, rest = page.partition(begin)
+    if not marker or end not in rest:
+        raise SystemExit(f"docs/roles/{role}.md lacks the markers {begin.strip()} and {end.strip()}")
+    return before + begin + table(role) + end + rest.partition(end)[2]
+
+
+def table(role: str) -> str:
+    """What can be named for a role, without what other packages plug in here."""
+    rows = [[f"`{name}`", _options(make), _about(make)] for name, make in _built_in(role)]
+    return _table(["`use =`", "Options and their defaults", "What it is"], rows)
+
+
+def _built_in(role: str) -> list[tuple[str, Callable[..., Any]]]:
+    if role == "policy":
+        return sorted(POLICIES.items())
+    return [(c.name, components.find(role, c.name)) for c in _components() if c.role == role]
+
+
+def _components() -> list[components.Component]:
+    return [component for component in components.components() if component.origin == "surefoot"]
+
+
+def _options(make: Callable[..., Any]) -> str:
+    options = [p for p in inspect.signature(make).parameters.values() if p.name not in PARTS or p.name == "retrievers"]
+    return ", ".join(_option(option) for option in options) or "none"
+
+
+def _option(option: inspect.Parameter) -> str:
+    if option.name == "retrievers":
+        return "`retrievers`"
+    return f"`{option.name}`" if option.default is option.empty else f"`{option.name} = {_toml(option.default)}`"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _about(make: Callable[..., Any]) -> str:
+    return (inspect.getdoc(make) or "").partition("\n")[0]
+
+
+def defaults() -> str:
+    """The configuration where nothing is said, and all thresholds there are."""
+    sections = "\n\n".join(_section(name, values) for name, values in DEFAULTS.items())
+    return "\n".join(
+        [
+            NOTE,
+            "# Defaults\n",
+            f"What holds where nothing else is said:\n\n```toml\n{sections}\n```\n",
+            f"## Thresholds of the evaluators\n\n{_thresholds(_fitted())}",
+            f'## Presets\n\nFor `[thresholds] preset = "…"`.\n\n{_thresholds(PRESETS)}',
+        ]
+    )
+
+
+def _section(name: str, values: dict[str, Any]) -> str:
+    return "\n".join([f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in values.items())])
+
+
+def _fitted() -> dict[str, Thresholds]:
+    """By evaluator: its own thresholds, or those that it has for each embedder."""
+    found: dict[str, Thresholds] = {}
+    for name, make in _built_in("evaluator"):
+        if isinstance(own := getattr(make, "thresholds", None), Thresholds):
+            found[name] = own
+        by_embedder = getattr(import_module(make.__module__), "FITTED", {})
+        found |= {f"{name}, over {embedder}": fitted for embedder, fitted in sorted(by_embedder.items())}
+    return found
+
+
+def _thresholds(named: dict[str, Thresholds]) -> str:
+    rows = [
+        [name, str(own.upper), str(own.lower), str(own.strip), f"`{own.evaluator}`", own.fitted_on]
+        for name, own in named.items()
+    ]
+    return _table(["", "upper (τ+)", "lower (τ−)", "strip", "scores of", "from"], rows)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _settled(page: Path, text: str, check: bool) -> str:
+    """Writes the page unless it says that already; where it may not, what is wrong with it."""
+    if page.exists() and page.read_text(encoding="utf-8") == text:
+        return ""
+    if check:
+        return f"{page.relative_to(ROOT)} is stale; run: python docs/generate.py"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(text, encoding="utf-8")
+    return ""
+
+
+def pages() -> list[Path]:
+    """What is checked."""
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def broken(page: Path) -> Iterator[str]:
+    """What is wrong with a page: links to no file, TOML and Python that do not parse."""
+    text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
+    for link in _LINK.findall(_FENCE.sub("", text)):
+        path = link.partition("#")[0]
+        if path and ":" not in path and not (page.parent / path).exists():
+            yield f"{name}: there is no {link}"
+    for language, block in _FENCE.findall(text):
+        try:
+            if language == "toml":
+                tomllib.loads(block)
+            elif language == "python":
+                compile(block, str(name), "exec")
+        except (tomllib.TOMLDecodeError, SyntaxError) as error:
+            yield f"{name}: {language} that does not parse: {error}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

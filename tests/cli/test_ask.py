@@ -1,0 +1,95 @@
+"""`surefoot ask`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.store import loads, read_trace
+
+QUESTION = "Who built the Ruvel Bridge?"
+
+
+def test_the_answer_comes_with_decision_evidence_and_cost(indexed: Callable[..., Any]) -> None:
+    """All of a run, from the retrieval to the checked quote."""
+    done = indexed("ask", QUESTION)
+    assert (done.code, done.err) == (0, "")
+    for part in ("Retrieved", "Decision   CORRECT", "Refined", "Tomas Aldwin built it. [1]", "✓ quote found", "pairs"):
+        assert part in done.out
+
+
+def test_json_is_one_line_and_nothing_else(indexed: Callable[..., Any]) -> None:
+    """The whole trace, to be read by the next program."""
+    done = indexed("ask", QUESTION, "--json")
+    assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
+    assert json.loads(done.out)["answer"]["text"] == "Tomas Aldwin built it. [1]"
+    assert loads(done.out).question == QUESTION
+
+
+def test_the_trace_is_kept_in_a_file(indexed: Callable[..., Any], here: Path) -> None:
+    """It is the one that was shown."""
+    done = indexed("ask", QUESTION, "--json", "--trace", "kept/trace.json")
+    assert done.code == 0
+    assert read_trace(here / "kept" / "trace.json") == loads(done.out)
+
+
+def test_a_refusal_is_no_failure(indexed: Callable[..., Any]) -> None:
+    """Nothing went wrong; what the model said is shown as withheld."""
+    done = indexed("ask", "Who built the Hohrin Hut?")
+    assert done.code == 0
+    assert "I cannot answer this" in done.out
+    assert "withheld: Napoleon did." in done.out
+
+
+def test_a_part_that_failed_shows_and_gives_exit_code_3(indexed: Callable[..., Any]) -> None:
+    """The question still ends, with the fallback in sight."""
+    done = indexed("ask", QUESTION, "--set", "llm.replies={}")
+    assert done.code == 3
+    assert "! no scripted reply fits" in done.out
+    assert "I cannot answer this" in done.out
+    assert "Traceback" not in done.out + done.err
+
+
+@pytest.mark.parametrize("question", ["", "x" * 50_000])
+def test_a_question_that_cannot_be_asked_is_a_mistake_of_the_users(indexed: Callable[..., Any], question: str) -> None:
+    """One line that does not repeat the question."""
+    done = indexed("ask", question)
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err) < 200
+
+
+def test_one_setting_can_be_given_for_once(indexed: Callable[..., Any]) -> None:
+    """Several times over, the last one wins; a model can be any class by its path."""
+    sets = ("--set", "pipeline.k=2", "--set", "pipeline.k=1", "--set", "llm.use=surefoot.llms.scripted:Scripted")
+    done = indexed("ask", QUESTION, "--json", *sets, "--set", 'llm.replies={Ruvel="Nobody."}')
+    trace = loads(done.out)
+    assert len(trace.passages) == 1
+    assert trace.answer
+    assert trace.answer.withheld == "Nobody."
+
+
+def test_what_a_document_holds_cannot_steer_the_terminal(surefoot: Callable[..., Any], here: Path) -> None:
+    """Escape sequences in titles and texts come out as signs, and brackets as brackets."""
+    text = "[b]The :smile: Ruvel Bridge[/b] \x1b]0;owned\x07 was built in 1911 by Tomas Aldwin."
+    (here / "library" / "bridge.md").write_text(f"# Ruvel \x1b[2J Bridge [/x]\n\n{text}\n")
+    surefoot("index", "library")
+    done = surefoot("ask", QUESTION)
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    assert "\x07" not in done.out
+    assert "[b]The :smile: Ruvel Bridge[/b]" in done.out
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_line_is_wider_than_the_terminal(
+    indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Nothing wraps by accident."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = indexed("ask", QUESTION, "--set", "thresholds.upper=5")
+    assert max(map(len, done.out.splitlines())) <= columns
+    assert "AMBIGUOUS" in done.out

@@ -1,0 +1,47 @@
+"""`surefoot index`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def test_files_become_an_index_and_the_report_says_how_many(surefoot: Callable[..., Any], here: Path) -> None:
+    """New ones the first time, unchanged ones the second."""
+    first = surefoot("index", "library")
+    assert (first.code, first.err) == (0, "")
+    assert "2 new" in first.out
+    assert (here / ".surefoot" / "index.db").exists()
+    assert "2 unchanged" in surefoot("index", "library").out
+
+
+def test_the_index_goes_where_it_is_told_to(surefoot: Callable[..., Any], here: Path) -> None:
+    """Also to a name that a terminal library might take for markup."""
+    done = surefoot("index", "library", "--index", "[b]/mine.db")
+    assert "[b]/mine.db" in done.out
+    assert (here / "[b]" / "mine.db").exists()
+
+
+def test_what_cannot_be_read_is_named_on_standard_error(surefoot: Callable[..., Any], here: Path) -> None:
+    """The others are indexed all the same; a name cannot steer the terminal."""
+    (here / "library" / "bad\x1b[31m.pdf").write_bytes(b"no pdf")
+    done = surefoot("index", "library")
+    assert done.code == 0
+    assert "skipped" in done.err
+    assert ".pdf" in done.err
+    assert "\x1b" not in done.err + done.out
+    assert "2 new" in done.out
+
+
+def test_rebuild_forgets_what_was_there(indexed: Callable[..., Any]) -> None:
+    """Only the paths that are named are in the index then."""
+    assert "1 new" in indexed("index", "library/hut.md", "--rebuild").out
+    assert "1 unchanged" in indexed("index", "library/hut.md").out
+
+
+def test_pushing_needs_a_server(surefoot: Callable[..., Any]) -> None:
+    """The default retriever has none, and the error says so."""
+    done = surefoot("index", "library", "--push")
+    assert done.code == 2
+    assert "has no server to push to" in done.err

@@ -1,0 +1,106 @@
+"""`surefoot components`, `surefoot doctor` and `surefoot models`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot import doctor, models
+
+
+def lines(text: str) -> dict[str, str]:
+    """What doctor says, by what it looked at."""
+    return dict(line[2:].split(": ", 1) for line in text.splitlines())
+
+
+def test_components_lists_every_role_with_what_can_be_used(surefoot: Callable[..., Any]) -> None:
+    """A name, where it is from, and the first line of its documentation."""
+    done = surefoot("components")
+    assert (done.code, done.err) == (0, "")
+    for word in ("evaluator", "lexical", "searcher", "nowhere", "surefoot"):
+        assert word in done.out
+
+
+def test_components_shows_how_to_install_what_is_missing(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line is whole, brackets included."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "surefoot.retrievers.pgvector", raising=False)
+    assert "pip install 'surefoot[pgvector]'" in surefoot("components").out
+
+
+def test_doctor_finds_nothing_wrong_where_all_is_well(
+    indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each thing is named, with what was found."""
+    monkeypatch.setattr(doctor, "ENOUGH_DISK", 0)
+    done = indexed("doctor")
+    assert (done.code, done.err) == (0, "")
+    assert "✗" not in done.out
+    found = lines(done.out)
+    assert "2 passages of 2 documents" in found["index"]
+    assert "full-text search" in found["SQLite"]
+    assert "scripted" in found["language model"]
+
+
+def test_doctor_says_what_to_do_where_something_is_wrong(surefoot: Callable[..., Any]) -> None:
+    """Exit code 1; the checks after the first fault are made all the same."""
+    done = surefoot("doctor", "--set", "llm.use=nobody")
+    assert done.code == 1
+    assert "✗ index" in done.out
+    assert "surefoot index" in lines(done.out)["index"]
+    assert "there are: " in lines(done.out)["language model"]
+    assert "pipeline" in lines(done.out)
+
+
+def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says how much, and where."""
+    monkeypatch.setattr(doctor, "ENOUGH_DISK", 10**18)
+    done = indexed("doctor")
+    assert done.code == 1
+    assert "make room" in lines(done.out)["disk"]
+
+
+def test_doctor_finds_a_damaged_model(indexed: Callable[..., Any], here: Path) -> None:
+    """Whether it is wanted or not, with the line that mends it."""
+    model = models.REGISTRY["minilm-int8"]
+    (here / "models").mkdir()
+    (here / "models" / model.file).write_text("short")
+    done = indexed("doctor")
+    assert done.code == 1
+    assert "surefoot models pull minilm-int8" in lines(done.out)["model minilm-int8"]
+
+
+def test_doctor_speaks_of_absent_models_only_where_they_are_wanted(indexed: Callable[..., Any]) -> None:
+    """An endpoint's user need not fetch a local model; a user of the local one is told that the first question will."""
+    assert "model " not in indexed("doctor").out.replace("language model", "")
+    assert "model smollm2-135m-instruct-q4_1" in lines(indexed("doctor", "--set", "llm.use=local").out)
+    assert "model minilm-int8" in lines(indexed("doctor", "--set", "embedder.use=minilm").out)
+
+
+def test_models_are_listed_with_their_state(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that Surefoot knows, where they would be kept, without fetching any."""
+    monkeypatch.setenv("COLUMNS", "200")
+    done = surefoot("models", "list")
+    assert done.code == 0
+    for model in models.REGISTRY.values():
+        assert model.name in done.out
+        assert model.licence in done.out
+    assert done.out.count("absent") == len(models.REGISTRY)
+    assert "models" in done.out.splitlines()[-1]
+
+
+def test_verify_gives_exit_code_3_for_a_damaged_model(surefoot: Callable[..., Any], here: Path) -> None:
+    """And names it; an absent one is no damage."""
+    assert surefoot("models", "verify").code == 0
+    (here / "models").mkdir()
+    (here / "models" / models.REGISTRY["minilm-int8"].file).write_text("short")
+    done = surefoot("models", "verify", "minilm-int8")
+    assert done.code == 3
+    assert done.out.startswith("minilm-int8: damaged ")

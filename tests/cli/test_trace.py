@@ -1,0 +1,83 @@
+"""`surefoot trace` and `surefoot replay`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+QUESTION = "Who built the Ruvel Bridge?"
+OUTSIDE = ("--set", "searcher.use=folder", "--set", "searcher.path=.surefoot/index.db")
+
+
+@pytest.fixture
+def traced(indexed: Callable[..., Any]) -> Callable[..., Any]:
+    """`surefoot`, after a question whose trace is in trace.json."""
+    indexed("ask", QUESTION, "--trace", "trace.json")
+    return indexed
+
+
+def tamper(path: Path, **decision: object) -> None:
+    data = json.loads(path.read_text())
+    data["decision"] |= decision
+    path.write_text(json.dumps(data))
+
+
+def test_a_trace_is_drawn_like_the_run_with_what_each_step_cost(traced: Callable[..., Any]) -> None:
+    """Everything that `ask` shows, the question and the steps."""
+    done = traced("trace", "trace.json")
+    assert (done.code, done.err) == (0, "")
+    for part in (QUESTION, "Decision   CORRECT", "Tomas Aldwin built it. [1]", "Step", "retrieve", "generate"):
+        assert part in done.out
+
+
+def test_a_trace_with_knowledge_from_outside_is_drawn(indexed: Callable[..., Any]) -> None:
+    """The passages from outside have grades too; their strips say where they are from."""
+    sets = ("--set", "thresholds.upper=5", "--set", "searcher.use=folder", "--set", "searcher.path=other.db")
+    indexed("index", "library", "--index", "other.db")
+    asked = indexed("ask", QUESTION, "--trace", "trace.json", *sets, "--set", "retriever.use=dense")
+    assert asked.code == 0
+    done = indexed("trace", "trace.json")
+    assert done.code == 0
+    assert "AMBIGUOUS" in done.out
+    assert "Searched" in done.out
+
+
+def test_outside_knowledge_is_labelled(indexed: Callable[..., Any], here: Path) -> None:
+    """At the beginning of the line, where a narrow terminal does not cut it off."""
+    (here / "world").mkdir()
+    (here / "world" / "tower.md").write_text(f"# Ivel Tower\n\n{'The Ivel Tower was built by Ola. ' * 9}\n")
+    indexed("index", "world", "--index", "world.db")
+    sets = ("--set", "searcher.use=folder", "--set", "searcher.path=world.db", "--set", "llm.replies={Ivel='Ola [1].'}")
+    assert "outside: The Ivel Tower was built" in indexed("ask", "Who built the Ivel Tower?", *sets).out
+
+
+def test_the_same_grades_give_the_same_decision(traced: Callable[..., Any]) -> None:
+    """Anyone can check it."""
+    done = traced("replay", "trace.json")
+    assert (done.code, done.out.count("\n")) == (0, 1)
+    assert done.out.startswith("same decision: correct (")
+
+
+@pytest.mark.parametrize("changed", [{"action": "incorrect"}, {"best": 0.1}, {"because": "I say so"}, {"upper": 7.0}])
+def test_a_decision_that_was_tampered_with_comes_out_differently(
+    traced: Callable[..., Any], here: Path, changed: dict[str, object]
+) -> None:
+    """Both are shown, and the exit code is 1."""
+    tamper(here / "trace.json", **changed)
+    done = traced("replay", "trace.json")
+    assert done.code == 1
+    assert done.out.startswith("DIFFERENT: ")
+    assert "\nrecorded: " in done.out
+
+
+def test_a_trace_of_a_newer_version_is_refused(traced: Callable[..., Any], here: Path) -> None:
+    """With what to do."""
+    data = json.loads((here / "trace.json").read_text())
+    (here / "trace.json").write_text(json.dumps(data | {"schema": 99}))
+    done = traced("trace", "trace.json")
+    assert done.code == 2
+    assert "update Surefoot" in done.err

@@ -1,0 +1,72 @@
+"""The transformer embedder; its model is pulled, not shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from surefoot import models
+from surefoot.embedders.minilm import MiniLM
+from surefoot.errors import ModelError
+from surefoot.protocols import Embedder
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    try:
+        models.path("minilm-int8")
+    except ModelError as error:
+        pytest.skip(str(error))
+    return MiniLM(threads=2)
+
+
+@pytest.mark.slow
+def test_it_is_an_embedder_named_after_its_weights(minilm: MiniLM) -> None:
+    """The name ends with the start of the model file's sha256."""
+    assert isinstance(minilm, Embedder)
+    assert minilm.name == f"minilm-int8-{models.REGISTRY['minilm-int8'].sha256[:8]}"
+
+
+@pytest.mark.slow
+def test_a_row_depends_on_its_text_only(minilm: MiniLM) -> None:
+    """Alone, in a batch and on one thread, a text gets the same unit vector to the last bit."""
+    texts = ["a short one", "a much longer one, " * 40, "Where is the hut?", "a short one"]
+    rows = minilm.embed(texts)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    assert all(MiniLM(threads=1).embed([t])[0].tobytes() == row.tobytes() for t, row in zip(texts, rows, strict=True))
+
+
+@pytest.mark.slow
+def test_no_words_no_direction(minilm: MiniLM) -> None:
+    """A text without words is a zero row, and no texts are no rows."""
+    assert not minilm.embed(["", " \n"]).any()
+    assert minilm.embed([]).shape == (0, 384)
+
+
+@pytest.mark.slow
+def test_the_end_of_a_long_text_is_not_seen(minilm: MiniLM) -> None:
+    """What lies beyond 256 pieces does not change the vector."""
+    start = "mountain " * 254
+    one, other = minilm.embed([start + "hut", start + "glacier"])
+    assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.slow
+def test_likeness_of_meaning_is_nearness(minilm: MiniLM) -> None:
+    """A question is nearer to its answer, in other words, than to a text that shares its words."""
+    question, answer, other = minilm.embed(
+        ["How tall is the tower?", "The building rises 300 metres.", "How tall are your children?"]
+    )
+    assert question @ answer > question @ other
+
+
+def test_a_damaged_model_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no model becomes a ModelError that names the command."""
+    model = models.REGISTRY["minilm-int8"]
+    with (tmp_path / model.file).open("wb") as file:
+        file.truncate(model.size)
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
+    with pytest.raises(ModelError, match="surefoot models pull minilm-int8"):
+        MiniLM()

@@ -1,0 +1,102 @@
+"""The static embedding that ships with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.embedders.static import Static, pooled, unit, wordpiece
+from surefoot.protocols import Embedder
+
+
+@pytest.fixture(scope="module")
+def static() -> Static:
+    return Static()
+
+
+texts = st.lists(
+    st.text(max_size=60) | st.sampled_from(["the hut", "Anna Tresk, botanist", "", "café № 5"]), max_size=12
+)
+
+
+def test_it_is_an_embedder_named_after_its_weights(static: Static) -> None:
+    """The name carries dimensions, version and a hash of the weights, so that new weights are another embedder."""
+    assert isinstance(static, Embedder)
+    kind, dimensions, version, digest = static.name.split("-")
+    assert (kind, int(dimensions), version, len(digest)) == ("static", static.dimensions, "v1", 8)
+
+
+@given(texts=texts)
+def test_rows_have_length_one_or_are_zero(static: Static, texts: Sequence[str]) -> None:
+    """The shape is (texts, dimensions) and every row is a unit vector or, without known pieces, zero."""
+    rows = static.embed(texts)
+    assert rows.shape == (len(texts), static.dimensions)
+    assert rows.dtype == np.float32
+    lengths = np.linalg.norm(rows, axis=1)
+    assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
+
+
+@given(texts=texts, data=st.data())
+def test_a_row_depends_on_its_text_only(static: Static, texts: list[str], data: st.DataObject) -> None:
+    """Shuffled, or alone, a text gets the same vector to the last bit."""
+    shuffled = data.draw(st.permutations(texts))
+    rows = {text: row.tobytes() for text, row in zip(texts, static.embed(texts), strict=True)}
+    assert all(rows[t] == row.tobytes() for t, row in zip(shuffled, static.embed(shuffled), strict=True))
+    assert all(rows[t] == static.embed([t])[0].tobytes() for t in texts)
+
+
+def test_chunks_do_not_show(static: Static) -> None:
+    """More texts than are summed at once give the rows that each gives alone."""
+    texts = [f"passage number {n} " * (n % 7) for n in range(600)]
+    rows = static.embed(texts)
+    assert all(rows[n].tobytes() == static.embed([texts[n]])[0].tobytes() for n in (0, 1, 255, 256, 257, 511, 512, 599))
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "[CLS] [SEP] [MASK]", "\U000131b1"])
+def test_a_text_without_known_pieces_is_zero(static: Static, text: str) -> None:
+    """Nothing, spaces, the names of special pieces and unknown signs have no direction."""
+    assert not static.embed([text]).any()
+
+
+@pytest.mark.parametrize(
+    ("one", "like", "unlike"),
+    [
+        ("Who wrote the novel?", "The author of the book", "The price of copper fell"),
+        ("a doctor treats patients", "the physician works in a hospital", "the train leaves the station"),
+        ("When was the bridge built?", "Construction of the crossing ended in 1932.", "Cats sleep most of the day."),
+        ("capital of France", "Paris is the largest French city", "Photosynthesis needs light"),
+    ],
+)
+def test_likeness_of_meaning_is_nearness(static: Static, one: str, like: str, unlike: str) -> None:
+    """A text that says something related in other words is nearer than one about something else."""
+    question, near, far = static.embed([one, like, unlike])
+    assert question @ near > question @ far + 0.1
+
+
+def test_the_tokenizer_reads_whole_texts() -> None:
+    """The shipped tokeniser neither cuts nor pads."""
+    assert len(wordpiece().encode("word " * 1000, add_special_tokens=False).ids) == 1000
+    assert len(wordpiece().encode("word", add_special_tokens=False).ids) == 1
+
+
+def test_pooling_sums_the_rows_of_each_text() -> None:
+    """Repeated pieces count repeatedly; empty lists, first, between and last, give zeros."""
+    table = np.eye(3, dtype=np.float32)
+    assert pooled(table, [[], [0, 0, 2], [], [1], []]).tolist() == [
+        [0, 0, 0],
+        [2, 0, 1],
+        [0, 0, 0],
+        [0, 1, 0],
+        [0, 0, 0],
+    ]
+    assert pooled(table, [[]]).tolist() == [[0, 0, 0]]
+    assert pooled(table, []).shape == (0, 3)
+
+
+def test_unit_leaves_zero_rows() -> None:
+    """A row without a direction stays zero instead of becoming NaN."""
+    assert unit(np.array([[3, 4], [0, 0]], np.float32)).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]

@@ -1,0 +1,75 @@
+"""Likeness of meaning as a grade."""
+
+from __future__ import annotations
+
+import pytest
+
+from surefoot.contracts import verify
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import ConfigError
+from surefoot.evaluators.cosine import Cosine
+from surefoot.meter import metered
+from surefoot.types import Passage, Thresholds
+
+FITTED = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="cosine-hashing")
+
+
+@pytest.fixture
+def cosine() -> Cosine:
+    """Over the hashing embedder."""
+    return Cosine(Hashing(), FITTED)
+
+
+def test_an_embedder_without_thresholds_is_refused_by_name() -> None:
+    """Cosines of one model mean nothing under another's thresholds."""
+    with pytest.raises(ConfigError, match="no thresholds for the embedder 'hashing-256'"):
+        Cosine(Hashing())
+
+
+def test_it_goes_by_the_name_that_its_thresholds_were_fitted_for(cosine: Cosine) -> None:
+    """So that thresholds for another embedder do not match it."""
+    assert (cosine.name, cosine.thresholds) == ("cosine-hashing", FITTED)
+
+
+def test_the_score_is_the_cosine(cosine: Cosine) -> None:
+    """The same words are 1, no shared word is about 0, and half of them lies between."""
+    pairs = [("red iron bridge", Passage(str(n), text)) for n, text in enumerate(("bridge iron red", "iron", "goat"))]
+    same, half, other = (grade.score or 0.0 for grade in cosine.grade(pairs))
+    assert same == pytest.approx(1.0)
+    assert half == pytest.approx(3**-0.5)
+    assert other == pytest.approx(0.0, abs=0.01)
+
+
+def test_the_title_counts_as_text(cosine: Cosine) -> None:
+    """As in every other evaluator."""
+    with_title, without = cosine.grade([("bridge", Passage("1", "iron", "bridge")), ("bridge", Passage("2", "iron"))])
+    assert with_title.score is not None
+    assert without.score is not None
+    assert with_title.score > without.score
+
+
+@pytest.mark.parametrize(("question", "text"), [("", "bridge"), ("bridge", ""), ("?", "bridge")])
+def test_a_text_without_a_word_cannot_be_graded(cosine: Cosine, question: str, text: str) -> None:
+    """It has no direction; the grade says so."""
+    (grade,) = cosine.grade([(question, Passage("1", text))])
+    assert grade.score is None
+    assert grade.reason
+
+
+def test_each_text_is_embedded_once(cosine: Cosine) -> None:
+    """Ten passages for one question are eleven embeddings, not twenty."""
+    seen: list[str] = []
+
+    class Counting(Hashing):
+        def embed(self, texts: object) -> object:
+            seen.extend(texts)  # type: ignore[call-overload]
+            return super().embed(texts)  # type: ignore[arg-type]
+
+    with metered() as spent:
+        Cosine(Counting(), FITTED).grade([("Who?", Passage(str(n), f"text {n}")) for n in range(10)])
+    assert (len(seen), spent.graded) == (11, 10)
+
+
+def test_it_keeps_the_contract(cosine: Cosine) -> None:
+    """The one that every evaluator has to keep."""
+    verify("evaluator", cosine)

@@ -1,0 +1,187 @@
+"""From grades to a decision: the paper's trigger, count routing, and the replay of both."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from surefoot.act import PRESETS, Count, Threshold, label, labelled, redecide, require_match
+from surefoot.errors import ConfigError, TraceFault
+from surefoot.types import Action, Decision, Grade, Passage, Thresholds, Trace
+
+OWN = Thresholds(upper=0.5, lower=-0.9, strip=-0.5, evaluator="test")
+CORRECT, AMBIGUOUS, INCORRECT = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT
+
+
+def grades(*scores: float | None) -> tuple[Grade, ...]:
+    return labelled([Grade(str(n), score) for n, score in enumerate(scores)], OWN)
+
+
+def with_labels(correct: int, ambiguous: int, incorrect: int = 0) -> tuple[Grade, ...]:
+    labels = [CORRECT] * correct + [AMBIGUOUS] * ambiguous + [INCORRECT] * incorrect
+    return tuple(Grade(str(n), 0.0, label=each) for n, each in enumerate(labels))
+
+
+@pytest.mark.parametrize(
+    ("score", "action"),
+    [
+        (1.03, CORRECT),
+        (0.5, CORRECT),
+        (0.4999, AMBIGUOUS),
+        (0.0, AMBIGUOUS),
+        (-0.9, AMBIGUOUS),
+        (-0.9001, INCORRECT),
+        (-1.04, INCORRECT),
+    ],
+)
+def test_the_best_score_decides(score: float, action: Action) -> None:
+    """At or above τ+ CORRECT, at or above τ− AMBIGUOUS, else INCORRECT, whatever the others score."""
+    assert label(score, OWN) is action
+    assert Threshold(OWN).decide(grades(-1.5, score, -1.2)).action is action
+
+
+@pytest.mark.parametrize(
+    ("score", "because", "margin"),
+    [
+        (1.03, "best score 1.03 ≥ τ+ 0.5", 0.53),
+        (0.2, "best score 0.2 lies between τ− -0.9 and τ+ 0.5", 0.3),
+        (-1.04, "best score -1.04 < τ− -0.9", 0.14),
+    ],
+)
+def test_a_decision_explains_itself(score: float, because: str, margin: float) -> None:
+    """In words, with the score it hangs on and how close the call was; scores are never clamped."""
+    decision = Threshold(OWN).decide(grades(score))
+    assert (decision.because, decision.best) == (because, score)
+    assert decision.margin == pytest.approx(margin)
+    assert (decision.policy, decision.upper, decision.lower) == ("threshold", 0.5, -0.9)
+
+
+def test_nothing_retrieved_is_incorrect() -> None:
+    """There is no score to show, and none is made up."""
+    decision = Threshold(OWN).decide(())
+    assert (decision.action, decision.because) == (INCORRECT, "nothing was retrieved")
+    assert decision.best is decision.margin is None
+
+
+def test_passages_without_a_grade_are_not_irrelevant() -> None:
+    """They leave the matter open: AMBIGUOUS, not INCORRECT."""
+    unknown = Threshold(OWN).decide(grades(None, None))
+    assert (unknown.action, unknown.because, unknown.best) == (AMBIGUOUS, "no passage could be graded", None)
+    half = Threshold(OWN).decide(grades(-1.0, None))
+    assert (half.action, half.because, half.best) == (AMBIGUOUS, "1 of 2 passages could not be graded", -1.0)
+
+
+def test_one_correct_passage_is_enough_beside_ungraded_ones() -> None:
+    """A missing grade does not take away what is there."""
+    assert Threshold(OWN).decide(grades(None, 0.7)).action is CORRECT
+
+
+@pytest.mark.parametrize(
+    ("name", "upper", "lower"),
+    [("popqa", 0.592, -0.995), ("pubhealth", 0.5, -0.915), ("arc", 0.5, -0.91), ("bio", 0.95, -0.91)],
+)
+def test_the_presets_are_those_of_the_released_scripts(name: str, upper: float, lower: float) -> None:
+    """They belong to the paper's T5 evaluator, with its strip threshold of -0.5."""
+    preset = PRESETS[name]
+    assert (preset.upper, preset.lower, preset.strip, preset.evaluator) == (upper, lower, -0.5, "t5")
+    assert preset.fitted_on
+
+
+def test_there_are_four_presets() -> None:
+    """One for each data set of the paper."""
+    assert len(PRESETS) == 4
+
+
+def test_thresholds_of_one_evaluator_do_not_judge_another() -> None:
+    """The error names both, and the way out."""
+    with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5' and mean nothing for 'lexical'; leave"):
+        require_match(PRESETS["popqa"], "lexical")
+    require_match(PRESETS["popqa"], "t5")
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_a_score_that_is_no_number_was_not_graded(score: float) -> None:
+    """It becomes None with a reason, also where a label came with it."""
+    (grade,) = labelled([Grade("a", score, label=CORRECT)], OWN)
+    assert grade == Grade("a", None, label=None, reason=f"the evaluator returned {score}")
+
+
+def test_a_label_of_the_evaluator_stays() -> None:
+    """An evaluator that judges in labels is not overruled by its number; what was not graded gets none."""
+    judged, plain, failed = labelled([Grade("a", -2.0, label=CORRECT), Grade("b", 0.0), Grade("c", None)], OWN)
+    assert (judged.label, plain.label, failed.label) == (CORRECT, AMBIGUOUS, None)
+
+
+@pytest.mark.parametrize(
+    ("correct", "ambiguous", "rewrites", "action", "again"),
+    [
+        (2, 0, 0, CORRECT, False),
+        (3, 2, 0, CORRECT, False),
+        (1, 1, 0, CORRECT, False),
+        (1, 0, 0, AMBIGUOUS, False),
+        (0, 2, 0, AMBIGUOUS, True),
+        (0, 5, 1, AMBIGUOUS, True),
+        (0, 2, 2, AMBIGUOUS, False),
+        (0, 2, 3, AMBIGUOUS, False),
+        (1, 1, 2, CORRECT, False),
+        (0, 1, 0, AMBIGUOUS, False),
+        (0, 0, 0, INCORRECT, False),
+        (0, 0, 2, INCORRECT, False),
+    ],
+)
+def test_count_routing(correct: int, ambiguous: int, rewrites: int, action: Action, again: bool) -> None:
+    """Two correct, or one with an ambiguous one, answer; two ambiguous ones alone rewrite; all else searches."""
+    decision = Count(OWN).decide(with_labels(correct, ambiguous, incorrect=2), rewrites)
+    assert (decision.action, decision.again, decision.rewrites) == (action, again, rewrites)
+
+
+def test_count_routing_says_what_it_counted() -> None:
+    """And which rewrite it asks for."""
+    assert Count(OWN).decide(with_labels(1, 0, 2)).because == "1 correct and 0 ambiguous of 3 passages"
+    assert Count(OWN).decide(with_labels(0, 2), 1).because == "0 correct and 2 ambiguous of 2 passages; rewrite 2"
+
+
+def test_what_could_not_be_graded_counts_as_ambiguous() -> None:
+    """Beside one correct passage it is enough; nothing at all is INCORRECT."""
+    assert Count(OWN).decide(grades(0.7, None)).action is CORRECT
+    assert Count(OWN).decide(()).action is INCORRECT
+
+
+def test_a_trace_is_decided_again_from_the_grades_of_what_was_retrieved() -> None:
+    """Grades of passages from outside came after the decision, and have no part in it."""
+    inside, outside = grades(-1.0, -1.0), grades(0.9)
+    passages = tuple(Passage(str(n), "text") for n in range(2))
+    decision = Threshold(OWN).decide(inside)
+    trace = Trace("t", "Q?", passages, inside + outside, decision, external=(Passage("x", "text", source="external"),))
+    assert redecide(trace) == decision
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_a_count_decision_is_replayed_under_any_limit(limit: int) -> None:
+    """The trace does not hold the policy's limit of rewrites, and need not."""
+    seen = with_labels(0, 3)
+    passages = tuple(Passage(grade.passage_id, "text") for grade in seen)
+    for rewrites in range(limit + 1):
+        decision = Count(OWN, max_rewrites=limit).decide(seen, rewrites)
+        assert decision.again == (rewrites < limit)
+        assert redecide(Trace("t", "Q?", passages, seen, decision)) == decision
+
+
+def test_changed_grades_are_decided_otherwise() -> None:
+    """A replay takes the decision; it does not copy it."""
+    decision = Threshold(OWN).decide(grades(0.9))
+    assert redecide(Trace("t", "Q?", (Passage("0", "text"),), grades(-1.0), decision)).action is INCORRECT
+
+
+@pytest.mark.parametrize(
+    ("decision", "says"),
+    [
+        (None, "trace t holds no decision to replay: the retriever broke"),
+        (Decision(CORRECT, "coin", 0.0, 0.0, "heads"), "'coin', which is not one of: count, threshold"),
+    ],
+)
+def test_what_cannot_be_replayed_says_why(decision: Decision | None, says: str) -> None:
+    """No decision, or one of a policy that is not ours."""
+    with pytest.raises(TraceFault, match=says):
+        redecide(Trace("t", "Q?", decision=decision, error="the retriever broke"))

@@ -1,0 +1,206 @@
+"""From names to objects: what is there, what others plug in, and what a wrong name says."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.metadata import metadata
+from pathlib import Path
+
+import pytest
+
+from surefoot import components
+from surefoot.components import Component, assemble, build, find, names
+from surefoot.errors import ConfigError, MissingExtra
+from surefoot.evaluators.lexical import Lexical
+from surefoot.llms.scripted import Scripted
+from surefoot.retrievers.bm25 import Bm25
+
+
+def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, entry: str, code: str = "") -> None:
+    """An installed distribution "acme-plugins" that plugs `entry` in, with its module `acme_plugins`."""
+    about = folder / "acme_plugins-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-plugins\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(entry)
+    (folder / "acme_plugins.py").write_text(code)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "acme_plugins", raising=False)
+
+
+def without(library: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the library were not installed, and the module had not been imported yet."""
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+
+
+# Names
+
+
+def test_a_built_in_is_found_by_the_name_of_its_file() -> None:
+    """The class has the same name, in any case."""
+    assert find("evaluator", "lexical") is Lexical
+    assert find("retriever", "bm25") is Bm25
+
+
+@pytest.mark.parametrize("role", components.ROOMS)
+def test_every_built_in_of_every_role_can_be_found(role: str) -> None:
+    """A file in a role's package is a component, with nothing to register."""
+    for name in names(role):
+        assert find(role, name).__module__ == f"surefoot.{components.ROOMS[role]}.{name}"
+
+
+def test_an_unknown_name_lists_the_choices() -> None:
+    """So that a typing error is mended in one look."""
+    with pytest.raises(ConfigError, match=r"no evaluator called 'lexicla'; there are: .*lexical"):
+        find("evaluator", "lexicla")
+
+
+def test_an_unknown_role_lists_the_roles() -> None:
+    """Likewise."""
+    with pytest.raises(ConfigError, match="no role called 'judge'; there are: retriever, "):
+        find("judge", "x")
+
+
+def test_any_class_can_be_named_by_its_path() -> None:
+    """Without being plugged in."""
+    assert find("llm", "surefoot.llms.scripted:Scripted") is Scripted
+
+
+@pytest.mark.parametrize("path", ["no.such.module:X", "json:NoSuchThing", ":X", ".relative:X", "json:"])
+def test_a_path_that_leads_nowhere_is_a_mistake_of_the_users(path: str) -> None:
+    """The message says which path, and why."""
+    with pytest.raises(ConfigError, match="cannot be imported"):
+        find("llm", path)
+
+
+# Options and parts
+
+
+def test_options_reach_the_constructor() -> None:
+    """As keyword arguments."""
+    assert build("llm", "scripted", {"replies": {}, "name": "mine"}, {}).name == "mine"
+
+
+def test_an_unknown_option_lists_the_options() -> None:
+    """Only those that a user can give: parts come from elsewhere."""
+    with pytest.raises(ConfigError, match=r"^retriever 'hybrid' has no option 'dept'; it has: depth, constant$"):
+        build("retriever", "hybrid", {"dept": 3}, {"retrievers": list})
+    with pytest.raises(ConfigError, match=r"it has: none$"):
+        build("rewriter", "verbatim", {"x": 1}, {})
+
+
+def test_a_missing_option_is_named() -> None:
+    """In the words of the constructor."""
+    with pytest.raises(ConfigError, match=r"searcher 'folder' cannot be built .*'path'"):
+        build("searcher", "folder", {}, {})
+
+
+@pytest.mark.parametrize(
+    ("annotation", "fitting", "other"),
+    [
+        ("int", [0, 7], ["7", 0.5, True]),
+        ("float", [1, 0.5], ["1", False]),
+        ("str", ["a"], [1, ["a"]]),
+        ("bool", [True], [1, "yes"]),
+        ("int | None", [3], ["3"]),
+        ("str | int", ["a", 1], [0.5]),
+        ("dict[str, str]", [{}, "left to the constructor"], []),
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_refused(annotation: str, fitting: list[object], other: list[object]) -> None:
+    """Before a component trips over it in the middle of a question; kinds that are not plain are left alone."""
+
+    def make(value: object) -> object:
+        return value
+
+    make.__annotations__["value"] = annotation
+    for value in other:
+        with pytest.raises(ConfigError, match=r"^this: the option 'value' must be "):
+            assemble("this", make, {"value": value}, {})
+    for value in fitting:
+        assert assemble("this", make, {"value": value}, {}) == value
+
+
+def test_a_part_is_made_only_for_those_who_want_it() -> None:
+    """Building a retriever does not load a language model."""
+
+    def unwanted() -> object:
+        raise AssertionError("made although nobody wants it")
+
+    def make(index: str) -> str:
+        return index
+
+    assert assemble("this", make, {}, {"index": lambda: "the index", "llm": unwanted}) == "the index"
+
+
+def test_what_cannot_be_built_is_a_mistake_of_the_users() -> None:
+    """A path may lead to something that is no class."""
+    with pytest.raises(ConfigError, match="is nothing that can be built"):
+        build("llm", "json:__name__", {}, {})
+
+
+# Plugged in
+
+
+def test_another_package_plugs_a_component_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found, built, listed with its origin, and nothing is registered in code."""
+    code = 'class Echo:\n    """Says it again."""\n    def rewrite(self, question, seen): return (question,)\n'
+    plug_in(tmp_path, monkeypatch, "[surefoot.rewriters]\necho = acme_plugins:Echo\n", code)
+    assert "echo" in names("rewriter")
+    assert build("rewriter", "echo", {}, {}).rewrite("Who?", ()) == ("Who?",)
+    assert Component("rewriter", "echo", "acme-plugins", "Says it again.", None) in components.components()
+
+
+def test_a_built_in_cannot_be_replaced_by_a_plugin_of_the_same_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`use = "lexical"` means the same on every machine."""
+    plug_in(tmp_path, monkeypatch, "[surefoot.evaluators]\nlexical = acme_plugins:Fake\n", "class Fake: pass")
+    assert find("evaluator", "lexical") is Lexical
+
+
+@pytest.mark.parametrize("code", ["import no_such_library", "x = 1"])
+def test_a_plugin_that_does_not_load_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """And does not keep the others from being listed."""
+    plug_in(tmp_path, monkeypatch, "[surefoot.rewriters]\necho = acme_plugins:Echo\n", code)
+    with pytest.raises(ConfigError, match="'echo', plugged in by acme-plugins, does not load"):
+        find("rewriter", "echo")
+    listed = {component.name: component for component in components.components()}
+    assert listed["echo"].missing
+    assert listed["verbatim"].missing is None
+
+
+# What is not installed
+
+
+def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To be copied as it stands; the list shows the same."""
+    without("psycopg", "surefoot.retrievers.pgvector", monkeypatch)
+    with pytest.raises(MissingExtra, match=r"run: pip install 'surefoot\[pgvector\]'$"):
+        find("retriever", "pgvector")
+    shown = next(component for component in components.components() if component.name == "pgvector")
+    assert "pip install 'surefoot[pgvector]'" in (shown.missing or "")
+
+
+def test_a_missing_library_without_an_extra_does_not_send_one_to_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no such extra to install; the library itself is named."""
+    without("onnxruntime", "surefoot.embedders.minilm", monkeypatch)
+    with pytest.raises(ConfigError, match=r"embedder 'minilm' cannot be imported: .*onnxruntime"):
+        find("embedder", "minilm")
+
+
+def test_a_fault_of_our_own_is_not_taken_for_a_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes out as it is."""
+    without("surefoot.corpus.index", "surefoot.retrievers.bm25", monkeypatch)
+    with pytest.raises(ModuleNotFoundError):
+        find("retriever", "bm25")
+
+
+def test_the_extras_are_those_that_can_be_installed() -> None:
+    """The install line works."""
+    provided = metadata("surefoot").get_all("Provides-Extra") or []
+    assert set(components.EXTRAS) <= set(provided)
+    assert {importlib.import_module(f"surefoot.retrievers.{name}").__name__ for name in components.EXTRAS}

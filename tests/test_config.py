@@ -1,0 +1,254 @@
+"""From a file, a dictionary and single settings to a pipeline; and what a wrong one says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot import load
+from surefoot.config import DEFAULTS, Builder, read, setting, settings
+from surefoot.corpus.build import build
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import ConfigError, IndexFault
+from surefoot.evaluators.lexical import Lexical
+from surefoot.types import Thresholds
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory: no surefoot.toml but the test's own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A document with an index beside it."""
+    path = tmp_path_factory.mktemp("library") / "bridge.txt"
+    path.write_text("The Ruvel Bridge was built by Tomas Aldwin.")
+    build([path], path.with_name("index.db"), Hashing())
+    return path
+
+
+@pytest.fixture
+def small(document: Path) -> dict[str, Any]:
+    """A configuration over an index of one document, without any model."""
+    return {
+        "index": {"path": str(document.with_name("index.db"))},
+        "embedder": "hashing",
+        "llm": {"use": "scripted", "replies": {"Ruvel": "Tomas Aldwin [1]."}},
+    }
+
+
+def built(small: dict[str, Any], **sections: Any) -> Builder:
+    return Builder(read(small, sections))
+
+
+# Reading
+
+
+def test_nothing_said_is_the_defaults() -> None:
+    """And what is read is a copy of them."""
+    config = read()
+    assert config == DEFAULTS
+    config["searcher"]["use"] = "changed"
+    assert DEFAULTS["searcher"]["use"] == "nowhere"
+
+
+def test_a_file_in_the_working_directory_is_read_unasked(here: Path) -> None:
+    """A named file takes its place."""
+    (here / "surefoot.toml").write_text("[pipeline]\nk = 3\n")
+    (here / "other.toml").write_text("[pipeline]\nk = 4\n")
+    assert read()["pipeline"] == {"k": 3}
+    assert read("other.toml")["pipeline"] == {"k": 4}
+    assert read({})["pipeline"] == {}
+
+
+def test_later_layers_win_key_by_key() -> None:
+    """What they do not name stays."""
+    config = read({"pipeline": {"k": 3, "external_k": 2}}, {"pipeline": {"k": 4}})
+    assert config["pipeline"] == {"k": 4, "external_k": 2}
+
+
+def test_a_component_can_be_named_in_one_word() -> None:
+    """`evaluator = "cosine"` is short for a section with `use`."""
+    assert read({"evaluator": "cosine"})["evaluator"] == {"use": "cosine"}
+
+
+def test_another_component_drops_the_options_of_the_old_one(here: Path) -> None:
+    """A folder's path is no option of another searcher; the same component keeps what is not named."""
+    old = {"searcher": {"use": "folder", "path": "a.db"}}
+    assert read(old, {"searcher": {"use": "nowhere"}})["searcher"] == {"use": "nowhere"}
+    assert read(old, {"searcher": {"use": "folder"}})["searcher"] == {"use": "folder", "path": "a.db"}
+
+
+def test_a_model_is_exchanged_in_one_line(here: Path) -> None:
+    """An endpoint in the place of the local model."""
+    (here / "surefoot.toml").write_text('llm = {use="openai", base_url="http://127.0.0.1:11434/v1", model="qwen"}\n')
+    assert read()["llm"] == {"use": "openai", "base_url": "http://127.0.0.1:11434/v1", "model": "qwen"}
+    assert Builder(read()).llm.name == "qwen"
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        ({"judge": {}}, "no section called 'judge'; there are: index, embedder, "),
+        ({"pipeline": 3}, "'pipeline' must be a section of keys, not 3"),
+        ({"evaluator": {"use": 3}}, r"\[evaluator\] use must be the name of a component, not 3"),
+    ],
+)
+def test_a_layer_that_is_none_is_refused(layer: dict[str, Any], message: str) -> None:
+    """With what it should be."""
+    with pytest.raises(ConfigError, match=message):
+        read(layer)
+
+
+@pytest.mark.parametrize(("name", "content"), [("absent.toml", None), ("bad.toml", b"[x"), ("bytes.toml", b"\xff")])
+def test_a_file_that_cannot_be_read_is_named(here: Path, name: str, content: bytes | None) -> None:
+    """Whether it is not there, not TOML or not text."""
+    if content is not None:
+        (here / name).write_bytes(content)
+    with pytest.raises(ConfigError, match=f"^{name} "):
+        read(name)
+
+
+# Settings of the command line
+
+
+@pytest.mark.parametrize(
+    ("text", "section", "key", "value"),
+    [
+        ("pipeline.k=5", "pipeline", "k", 5),
+        ("evaluator.use=cosine", "evaluator", "use", "cosine"),
+        ('evaluator.use="cosine"', "evaluator", "use", "cosine"),
+        ("thresholds.upper = 0.5", "thresholds", "upper", 0.5),
+        ("retriever.retrievers=['bm25']", "retriever", "retrievers", ["bm25"]),
+        ('llm.replies={Who="me"}', "llm", "replies", {"Who": "me"}),
+        ("index.path=a=b.db", "index", "path", "a=b.db"),
+        ("llm.model=", "llm", "model", ""),
+    ],
+)
+def test_a_setting_is_read_as_toml_and_as_text_where_it_is_none(text: str, section: str, key: str, value: Any) -> None:
+    """Names need no quotes in a shell."""
+    assert setting(text) == {section: {key: value}}
+
+
+@pytest.mark.parametrize("text", ["", "k=5", "pipeline.k", ".k=5", "pipeline.=5"])
+def test_a_setting_without_section_key_or_value_shows_the_form(text: str) -> None:
+    """With an example."""
+    with pytest.raises(ConfigError, match=r"write section\.key=value"):
+        setting(text)
+
+
+def test_settings_apply_in_their_order() -> None:
+    """The last one wins."""
+    assert read({}, *settings(["pipeline.k=1", "pipeline.k=2"]))["pipeline"] == {"k": 2}
+
+
+# Building
+
+
+def test_load_gives_a_pipeline_that_answers(small: dict[str, Any]) -> None:
+    """From a dictionary, with overrides by keyword; the trace records what was given."""
+    pipeline = load(small, pipeline={"k": 3})
+    trace = pipeline.run("Who built the Ruvel Bridge?")
+    assert trace.answer
+    assert trace.answer.text == "Tomas Aldwin. [1]"
+    assert (pipeline.k, trace.config["llm"]["use"], trace.config["pipeline"]) == (3, "scripted", {"k": 3})
+
+
+def test_shared_parts_are_built_once(small: dict[str, Any]) -> None:
+    """The refiner grades with the very evaluator that grades passages."""
+    builder = built(small)
+    pipeline = builder.pipeline()
+    assert pipeline.refiner.evaluator is pipeline.evaluator is builder.evaluator  # type: ignore[attr-defined]
+
+
+def test_what_is_fused_can_be_chosen(small: dict[str, Any]) -> None:
+    """`retrievers` of `hybrid`."""
+    retriever = built(small, retriever={"retrievers": ["bm25"]}).pipeline().retriever
+    assert retriever.retrieve("zebra", 5) == ()
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"index": {"paths": "a"}}, r"\[index\] has no option 'paths'; it has: path"),
+        ({"index": {"path": 3}}, r"\[index\]: the option 'path' must be str"),
+        ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, external_k"),
+        ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be a whole number from 1 up, not 0"),
+        ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
+        ({"thresholds": {"uper": 1}}, r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, preset"),
+        ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a finite number, not 'high'"),
+        ({"thresholds": {"lower": float("-inf")}}, r"\[thresholds\] lower must be a finite number, not -inf"),
+        ({"thresholds": {"upper": -1, "lower": 1}}, "lower 1 lies above upper -1"),
+        ({"thresholds": {"preset": "pop"}}, "no thresholds called 'pop'; there are: popqa, pubhealth, arc, bio"),
+        ({"thresholds": {"preset": "popqa", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: preset"),
+        ({"policy": "vote"}, "no policy called 'vote'; there are: threshold, count"),
+        ({"policy": {"use": "count", "rewrites": 3}}, "policy 'count' has no option 'rewrites'; it has: max_rewrites"),
+        ({"policy": {"use": "count", "max_rewrites": "3"}}, "policy 'count': the option 'max_rewrites' must be int"),
+        ({"evaluator": {"embedder": "minilm"}}, r"\[evaluator\] has no key 'embedder'.*: \[embedder\]"),
+        ({"evaluator": {"retrievers": ["bm25"]}}, "evaluator 'lexical' has no option 'retrievers'"),
+        ({"retriever": {"use": "bm25", "retrievers": ["dense"]}}, "retriever 'bm25' has no option 'retrievers'"),
+        ({"retriever": {"retrievers": "bm25"}}, "retrievers must be a list of retrievers other than hybrid"),
+        ({"retriever": {"retrievers": ["hybrid"]}}, "retrievers must be a list of retrievers other than hybrid"),
+        ({"retriever": {"retrievers": ["bm52"]}}, "no retriever called 'bm52'"),
+        ({"generator": {"max_tokens": "many"}}, "generator 'llm': the option 'max_tokens' must be int, not 'many'"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_refused_before_anything_is_asked(
+    small: dict[str, Any], sections: dict[str, Any], message: str
+) -> None:
+    """Nothing is ignored in silence, and no traceback waits in the middle of a question."""
+    with pytest.raises(ConfigError, match=message):
+        built(small, **sections).pipeline()
+
+
+def test_a_missing_index_says_how_to_make_one(here: Path) -> None:
+    """A fault of the index, not of the configuration."""
+    with pytest.raises(IndexFault, match="surefoot index"):
+        load({"index": {"path": "none.db"}, "embedder": "hashing"})
+
+
+def test_an_index_of_another_embedder_is_refused(small: dict[str, Any], document: Path) -> None:
+    """Its vectors mean nothing to this one; so says the error, before a question is asked."""
+
+    class Other(Hashing):
+        name = "other"
+
+    build([document], Path("other.db"), Other())
+    with pytest.raises(IndexFault, match="built with the embedder other"):
+        built(small, index={"path": "other.db"}).pipeline()
+
+
+# Thresholds
+
+
+def test_thresholds_are_the_evaluators_own_unless_given(small: dict[str, Any]) -> None:
+    """Single values are replaced, and then say that a hand has been at them."""
+    assert built(small).thresholds == Lexical.thresholds
+    own = Lexical.thresholds
+    assert built(small, thresholds={"upper": 0.95}).thresholds == Thresholds(
+        0.95, own.lower, own.strip, "lexical", "set by hand"
+    )
+
+
+def test_the_given_thresholds_decide(small: dict[str, Any]) -> None:
+    """In the policy and in the refiner."""
+    pipeline = built(small, thresholds={"upper": 2, "lower": 1.5, "strip": 1.2}).pipeline()
+    assert pipeline.policy.thresholds.upper == 2
+    assert pipeline.refiner.floor == 1.2  # type: ignore[attr-defined]
+
+
+def test_a_preset_of_another_evaluator_is_refused(small: dict[str, Any]) -> None:
+    """The paper's logits mean nothing for word overlap; the message offers the ways out."""
+    with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5'.*leave \[thresholds\] out"):
+        built(small, thresholds={"preset": "popqa"}).pipeline()
+
+
+def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:
+    """The retrievers of this machine have none."""
+    with pytest.raises(ConfigError, match="retriever 'hybrid' has no server to push to"):
+        built(small).push()

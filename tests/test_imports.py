@@ -1,0 +1,128 @@
+"""Which way imports go, what `import surefoot` costs, and that all that is public is documented."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+
+import surefoot
+from surefoot.components import ROOMS
+
+SOURCE = Path(surefoot.__file__).parent
+HEAVY = ("numpy", "torch", "onnxruntime", "xllamacpp", "httpx", "tokenizers", "psycopg", "pypdf", "trafilatura", "docx")
+
+LAYERS = (
+    ("types", "errors"),
+    ("protocols", "meter", "words"),
+    ("screen", "act", "merge", "grounding", "recorder", "models", "corpus", "components", *ROOMS.values()),
+    ("pipeline",),
+    ("store", "config"),
+    ("contracts", "train", "doctor", "bench"),
+    ("cli",),
+)
+"""Each imports only from its own layer and from those above it here."""
+LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def imported(module: str) -> Iterator[str]:
+    """The modules of the package that this one imports, anywhere in it."""
+    path = FILES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "surefoot")
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
+            if origin.split(".")[0] == "surefoot":
+                names = [f"{origin}.{alias.name}" for alias in node.names]
+                yield from (name if name in FILES else origin for name in names)
+
+
+def room(module: str) -> str:
+    """The part of the package that a module belongs to: "surefoot.llms.local" is in "llms"."""
+    return [*module.split("."), ""][1]
+
+
+@pytest.mark.parametrize("module", [module for module in FILES if module != "surefoot"])
+def test_imports_go_one_way(module: str) -> None:
+    """types ← protocols ← components ← pipeline ← store ← bench ← cli, which also takes the version from the front."""
+    for other in imported(module):
+        if other == "surefoot":
+            assert room(module) == "cli", f"{module} imports the package's front"
+        else:
+            assert LEVEL[room(other)] <= LEVEL[room(module)], f"{module} imports {other}"
+
+
+@pytest.mark.parametrize("name", ROOMS.values())
+def test_a_role_knows_no_other_role(name: str) -> None:
+    """Components get each other from their constructors, as protocols."""
+    for module in FILES:
+        if room(module) == name:
+            others = {room(other) for other in imported(module)} & set(ROOMS.values()) - {name}
+            assert not others, f"{module} imports from {others}"
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    """In a fresh interpreter; `surefoot.load` is what costs."""
+    code = f"import sys, surefoot; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_load_is_imported_when_it_is_asked_for() -> None:
+    """And other names that do not exist say so."""
+    assert callable(surefoot.load)
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        surefoot.lod  # noqa: B018
+
+
+def test_all_that_is_promised_is_there() -> None:
+    """`__all__` names nothing that does not exist."""
+    assert [name for name in surefoot.__all__ if not hasattr(surefoot, name)] == []
+
+
+def public(module: str) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+    """The public functions, classes and methods of a module, by name."""
+
+    def walk(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                yield f"{prefix}{node.name}", node
+                if isinstance(node, ast.ClassDef):
+                    yield from walk(node.body, f"{prefix}{node.name}.")
+
+    return walk(ast.parse(FILES[module].read_text(encoding="utf-8")).body, f"{module}.")
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_all_that_is_public_is_documented_and_annotated(module: str) -> None:
+    """The module, its functions, classes and methods; parameters and results."""
+    assert ast.get_docstring(ast.parse(FILES[module].read_text(encoding="utf-8"))), f"{module} has no docstring"
+    for name, node in public(module):
+        assert ast.get_docstring(node), f"{name} has no docstring"
+        if isinstance(node, ast.FunctionDef):
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            bare = [a.arg for a in every if not a.annotation and a.arg not in ("self", "cls")]
+            assert not bare, f"{name} does not say what {bare} are"
+            assert node.returns, f"{name} does not say what it gives"
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_only_the_command_line_prints(module: str) -> None:
+    """A library that prints speaks over whoever uses it."""
+    calls = [n for n in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
+    assert not [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]

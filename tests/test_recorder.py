@@ -1,0 +1,80 @@
+"""The recorder times and meters each step, tells the listener, and takes the declared fallback."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from surefoot import meter
+from surefoot.errors import EndpointError, SearchError, UsageError
+from surefoot.recorder import Recorder
+from surefoot.types import Answer, Event, Passage, Step, Trace
+
+
+def test_a_step_gives_its_result_and_its_cost() -> None:
+    """What the work counted stands in the step, under its name."""
+
+    def work(a: int, b: int) -> int:
+        meter.count(calls=1, graded=2, tokens=3, cached=4)
+        meter.degrade("cut short")
+        return a + b
+
+    run = Recorder("Q?", {})
+    assert run.step("add", work, 1, 2, fallback=0, instead="nothing") == 3
+    (step,) = run.trace().steps
+    assert step == Step("add", step.seconds, 1, 2, 3, 4, degraded="cut short", error=None)
+    assert 0 <= step.seconds < 5
+
+
+@pytest.mark.parametrize("kind", [SearchError, EndpointError])
+def test_a_part_that_fails_is_replaced_by_its_fallback(kind: type[Exception]) -> None:
+    """The step names the error and what was done instead, and still what was spent."""
+
+    def work() -> str:
+        meter.count(calls=1)
+        raise kind("the server is down")
+
+    run = Recorder("Q?", {})
+    assert run.step("search", work, fallback="none", instead="went without") == "none"
+    (step,) = run.trace().steps
+    assert (step.error, step.degraded, step.calls) == ("the server is down", "went without", 1)
+
+
+@pytest.mark.parametrize("error", [UsageError("no index"), KeyError("a bug")])
+def test_only_a_part_that_failed_at_work_has_a_fallback(error: Exception) -> None:
+    """What the user can mend, and bugs, come out as they are."""
+
+    def work() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        Recorder("Q?", {}).step("x", work, fallback=None, instead="hid it")
+
+
+def test_the_listener_hears_everything_in_order() -> None:
+    """Each value as soon as it exists, each piece of text, each finished step."""
+    heard: list[Event] = []
+    run = Recorder("Q?", {}, heard.append)
+    found = (Passage("a", "text"),)
+    assert run.set("passages", run.step("retrieve", lambda: found, fallback=(), instead="nothing")) is found
+    run.text("Tom")
+    step = run.trace().steps[0]
+    assert heard == [Event("step", step), Event("passages", found), Event("text", "Tom")]
+
+
+def test_the_trace_holds_what_was_set() -> None:
+    """And the configuration, the time in UTC, and why there is no answer."""
+    run = Recorder("Q?", {"k": {"v": 1}})
+    answer = run.set("answer", Answer("Tom [1]"))
+    trace = run.trace(error="broke off")
+    assert trace == Trace(
+        trace.id, "Q?", answer=answer, config={"k": {"v": 1}}, error="broke off", created=trace.created
+    )
+    age = datetime.now(UTC) - datetime.fromisoformat(trace.created)
+    assert abs(age.total_seconds()) < 60
+
+
+def test_every_trace_has_an_id_of_its_own() -> None:
+    """Also of the same question."""
+    assert len({Recorder("Q?", {}).trace().id for _ in range(100)}) == 100

@@ -1,0 +1,171 @@
+"""Traces on disk: whole or not at all, resumed after a kill, and refused in one line where they are not ours."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from surefoot.errors import TraceFault
+from surefoot.store import Run, dumps, from_json, loads, read_trace, to_json, write_text, write_trace
+from surefoot.types import Action, Grade, Passage, Trace
+
+TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
+
+
+def test_json_is_plain() -> None:
+    """Dictionaries, lists, strings and numbers; an action is its word."""
+    data = to_json(TRACE)
+    assert data == json.loads(json.dumps(data))
+    assert data["grades"][0]["label"] == "correct"
+    assert to_json({1: (Action.CORRECT,)}) == {"1": ["correct"]}
+
+
+def test_a_number_without_a_point_is_a_score_too() -> None:
+    """Other programs write 1.0 as 1."""
+    data = to_json(TRACE)
+    data["grades"][0]["score"] = 1
+    score = from_json(Trace, data).grades[0].score
+    assert score == 1.0
+    assert isinstance(score, float)
+
+
+def test_what_may_be_left_out_has_its_default() -> None:
+    """A trace by another hand need not spell out every None."""
+    assert loads('{"schema": 1, "id": "t", "question": "Who?"}') == Trace("t", "Who?")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("colour", "red", "has no field 'colour'"),
+        ("question", 5, "5 is not"),
+        ("question", None, "None is not"),
+        ("passages", {"id": "a"}, "is not <class 'list'>"),
+        ("passages", ["a"], "'a' is not <class 'dict'>"),
+        ("passages", [{"id": "a", "text": "t", "source": "moon"}], "'moon' is none of"),
+        ("passages", [{"id": "a", "text": "t", "start": True}], "True is not"),
+        ("passages", [{"id": "a", "text": "t", "start": 1.5}], "1.5 is not"),
+        ("grades", [{"passage_id": "a", "score": "high"}], "'high' is not"),
+        ("grades", [{"passage_id": "a", "score": 10**400}], "int too large"),
+        ("grades", [{"passage_id": "a", "score": 0, "label": "perhaps"}], "'perhaps' is not a valid Action"),
+        ("grades", [{"score": 0}], "passage_id"),
+        ("answer", {"text": "t", "refused": 1}, "1 is not <class 'bool'>"),
+        ("config", ["a"], "is not <class 'dict'>"),
+    ],
+)
+def test_other_data_is_refused(field: str, value: object, says: str) -> None:
+    """With a TraceFault that names what is wrong."""
+    with pytest.raises(TraceFault, match=f"this is not a Trace: .*{says}"):
+        from_json(Trace, to_json(TRACE) | {field: value})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "f.json is not JSON"),
+        ("{", "f.json is not JSON"),
+        ("[" * 100_000, "f.json is not JSON"),
+        ("[]", "f.json is not a Surefoot trace: it has no schema version"),
+        ('{"id": "t"}', "f.json is not a Surefoot trace: it has no schema version"),
+        ('{"schema": 2}', "f.json has trace schema 2, this Surefoot reads 1; update Surefoot"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
+    """One line, also for JSON that is nested out of all reason."""
+    (tmp_path / "f.json").write_text(text)
+    with pytest.raises(TraceFault, match=says):
+        read_trace(tmp_path / "f.json")
+
+
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    """Absent, or not text."""
+    with pytest.raises(TraceFault, match="No such file"):
+        read_trace(tmp_path / "absent.json")
+    (tmp_path / "image.json").write_bytes(b"\x89PNG\xff")
+    with pytest.raises(TraceFault, match="it is not UTF-8 text"):
+        read_trace(tmp_path / "image.json")
+
+
+def test_a_written_trace_is_readable_by_people(tmp_path: Path) -> None:
+    """Indented, in its own letters, in a folder that is made for it."""
+    write_trace(TRACE, tmp_path / "new" / "t.json")
+    assert '"question": "Wer baute die Brücke?",\n' in (tmp_path / "new" / "t.json").read_text(encoding="utf-8")
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    """When writing breaks off, the old text stays, and no half file beside it."""
+    path = tmp_path / "t.txt"
+    write_text(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "x" * 100_000 + "\ud800")
+    assert path.read_text() == "old"
+    write_text(path, "new")
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("t.txt", "new")]
+
+
+def test_a_config_that_is_not_json_is_a_fault(tmp_path: Path) -> None:
+    """Objects do not go into a trace."""
+    with pytest.raises(TraceFault, match="trace t cannot be written as JSON"):
+        dumps(Trace("t", "Who?", config={"path": tmp_path}))
+
+
+def test_a_run_is_resumed_with_the_same_settings(tmp_path: Path) -> None:
+    """In any order, tuples being lists on disk; what was done is there by key, the last one of a key."""
+    run = Run(tmp_path / "run", {"data": "q.jsonl", "seeds": (1, 2)})
+    run.append("q1", Trace("old", "Who?"))
+    run.append("q1", TRACE)
+    resumed = Run(tmp_path / "run", {"seeds": (1, 2), "data": "q.jsonl"})
+    assert resumed.done() == {"q1": TRACE}
+
+
+def test_a_folder_of_another_run_is_left_alone(tmp_path: Path) -> None:
+    """Two runs in one folder would count as one."""
+    Run(tmp_path, {"method": "crag"})
+    with pytest.raises(TraceFault, match="holds another run; give a new folder, or the same settings to resume it"):
+        Run(tmp_path, {"method": "rag"})
+    assert json.loads((tmp_path / "run.json").read_text()) == {"method": "crag"}
+
+
+def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
+    """Opening it is enough to say what it is."""
+    assert Run(tmp_path / "a" / "b", {"method": "crag"}).done() == {}
+    assert (tmp_path / "a" / "b" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{torn", "line 2 is damaged"),
+        ("[1]", "line 2 is damaged"),
+        ('{"key": "q"}', "line 2 is damaged: 'trace'"),
+        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 2}}', "line 2 has trace schema 2"),
+        ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "this is not a Trace"),
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path: Path, line: str, says: str) -> None:
+    """A line in the middle is not torn but damaged; nobody counts on without it."""
+    run = Run(tmp_path, {})
+    run.append("q1", TRACE)
+    with run.path.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(TraceFault, match=says):
+        Run(tmp_path, {}).done()
+
+
+def test_a_damaged_description_is_named(tmp_path: Path) -> None:
+    """It cannot be told which run it was."""
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(TraceFault, match=r"run\.json is damaged: .*; give a new folder"):
+        Run(tmp_path, {})
+
+
+def test_a_line_is_one_write(tmp_path: Path) -> None:
+    """Runs that append to one folder at once do not mix their lines, however long these are."""
+    traces = {str(n): Trace(str(n), f"{n}" * 50_000) for n in range(60)}
+    runs = [Run(tmp_path, {}) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: runs[n % 4].append(str(n), traces[str(n)]), range(60)))
+    assert Run(tmp_path, {}).done() == traces

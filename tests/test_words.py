@@ -1,0 +1,168 @@
+"""Words, sentences and names: the one tokeniser that all lexical parts agree on."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.words import content_words, fold, names, sentences, stem, words
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "The hut stands at 2,214 m.",
+        "The hut stands at 2,214.5 metres.",
+        "She lives in the U.S. and likes it.",
+        "She lives in Washington D.C. since 1990.",
+        "Dr. A. B. Smith wrote it.",
+        "It was J. R. R. Tolkien.",
+        "Use fruit, e.g. apples.",
+        "Use fruit, e.g. Golden Delicious.",
+        "It was built c. 1911.",
+        "The train leaves at 3 p.m. on Mondays.",
+        "Bring ropes, axes, etc. in winter.",
+        "It is 5 ft. tall.",
+        "He lives at no. 4.",
+        "Smith et al. found it.",
+        "He said “Go!”",
+        'He said "Stop."',
+        "(See below.)",
+        "What?!",
+        "It was…",
+        "Was it so?",
+        "Version 1.2.3 is out.",
+        "1. Boil the water.",
+    ],
+)
+def test_a_sentence_ends_where_it_ends(first: str) -> None:
+    """Not at an abbreviation, an initial, a decimal or the number of a list; but after a closing quote."""
+    assert split(f"{first} Then they left.") == [first, "Then they left."]
+
+
+def test_a_unit_may_end_a_sentence() -> None:
+    """After "p.m." a capital letter begins a new one."""
+    assert split("It began at 3 p.m. They left.") == ["It began at 3 p.m.", "They left."]
+
+
+def test_no_is_an_abbreviation_only_before_a_number() -> None:
+    """An answer of one word is a sentence."""
+    assert split("Was it? No. He left.") == ["Was it?", "No.", "He left."]
+
+
+def test_a_blank_line_ends_a_sentence() -> None:
+    """With or without a full stop, also after an abbreviation, and with any line ends."""
+    assert split("A heading\n\nIt is in the U.S.\n \nThen\r\n\r\nend") == [
+        "A heading",
+        "It is in the U.S.",
+        "Then",
+        "end",
+    ]
+
+
+def test_a_line_end_does_not_end_a_sentence() -> None:
+    """Wrapped text stays together."""
+    assert split("The hut is\nold. It\nstands.") == ["The hut is\nold.", "It\nstands."]
+
+
+@given(st.text("aB .!?…\n\"')1,", max_size=80))
+def test_sentences_leave_out_white_space_only(text: str) -> None:
+    """They are in order, disjoint and trimmed, and nothing that can be read lies outside."""
+    at = 0
+    for start, end in sentences(text):
+        assert at <= start < end
+        assert not text[at:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        at = end
+    assert not text[at:].strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The café’s Hut", ["the", "cafe", "hut"]),
+        ("cafe\u0301s de l'E\u0301tat", ["cafes", "de", "l'etat"]),
+        ("James' book won't", ["james", "book", "won't"]),
+        ("2,214 m", ["2214", "m"]),
+        ("2,214.5 and 3.5.", ["2214.5", "and", "3.5"]),
+        ("$5,000,000", ["5000000"]),
+        ("24.12.1911 or 1911-15", ["24", "12", "1911", "or", "1911", "15"]),
+        ("1,2,3", ["1", "2", "3"]),
+        ("Straße ΑΒΓ", ["strasse", "αβγ"]),
+        ("", []),
+        ("?! —", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    """Folded, without possessive endings; a number with its separators is one word."""
+    assert words(text) == expected
+
+
+@given(st.text("abcé 019'’.,é", max_size=40))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    """What was folded is the same word."""
+    assert fold(fold(text)) == fold(text)
+
+
+def test_content_words_leave_out_stop_words() -> None:
+    """Unless nothing else is there."""
+    assert content_words("Who built the bridge?") == ["built", "bridge"]
+    assert content_words("Who is it?") == ["who", "is", "it"]
+
+
+def test_forms_of_a_word_have_one_stem() -> None:
+    """Which need not be a word."""
+    assert {stem(word) for word in ("compose", "composed", "composer", "composers", "composing")} == {"compos"}
+    assert stem("foundation") == stem("founded") == "found"
+
+
+def test_a_stem_keeps_three_letters() -> None:
+    """Short words are left alone."""
+    assert [stem(word) for word in ("bed", "red", "ties", "goes")] == ["bed", "red", "tie", "goe"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who built the Ruvel Bridge?", ["Ruvel Bridge"]),
+        ("What is Henry Feilden's occupation?", ["Henry Feilden"]),
+        ("In what city was Tove Jansson born?", ["Tove Jansson"]),
+        ("Is Paris in France?", ["Paris", "France"]),
+        ("When did World War II end?", ["World War II"]),
+        ("Who wrote The Lord of the Rings?", ["The Lord of the Rings"]),
+        ("Who is Ludwig van Beethoven's teacher?", ["Ludwig van Beethoven"]),
+        ("What does J. R. R. Tolkien teach?", ["J. R. R. Tolkien"]),
+        ("Which of Anna Tresk's books sold 2,214 copies?", ["Anna Tresk", "2,214"]),
+        ("Name the author of Emma.", ["Emma"]),
+        ("Tell me about Dr. Smith.", ["Dr. Smith"]),
+        ("Please tell me who Anna is", ["Anna"]),
+        ("The Beatles formed when?", ["Beatles"]),
+        ("When did the US enter?", ["US"]),
+        ("Yes, Paris is.", ["Paris"]),
+        ("Am I right?", []),
+        ("Where was Łukasz Fabiański born?", ["Łukasz Fabiański"]),
+        ("Was it 3.5 km in 1911?", ["3.5", "1911"]),
+        ("I like Emma. Who wrote it?", ["Emma"]),
+        ("Does iOS run?", []),
+        ("How high is the hut?", []),
+        ("who is barack obama", []),
+        ("", []),
+    ],
+)
+def test_names_of_a_question(question: str, expected: list[str]) -> None:
+    """Runs of capitalised words and numbers, without what merely opens the sentence."""
+    assert names(question) == expected
+
+
+def test_hostile_text_takes_linear_time() -> None:
+    """Twenty thousand exclamation marks are one sentence, found without trying each of them as its end."""
+    begun = process_time()
+    assert split("!" * 20_000) == ["!" * 20_000]
+    assert process_time() - begun < 2
