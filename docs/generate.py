@@ -7,6 +7,7 @@ page that is stale, and exits with 1. Either way it names links that lead nowher
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 import sys
@@ -25,7 +26,7 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.cli import app
-from surefoot.config import DEFAULTS, Builder
+from surefoot.config import DEFAULTS, HYBRID, Builder
 from surefoot.types import Thresholds
 
 DOCS = Path(__file__).resolve().parent
@@ -97,7 +98,7 @@ def with_table(page: str, role: str) -> str:
 def table(role: str) -> str:
     """What can be named for a role, without what other packages plug in here."""
     rows = [[f"`{name}`", _options(make), _about(make)] for name, make in _built_in(role)]
-    return _table(["`use =`", "Options and their defaults", "What it is"], rows)
+    return _table(["`use =`", "Options, with their defaults", "What it is"], rows)
 
 
 def _built_in(role: str) -> list[tuple[str, Callable[..., Any]]]:
@@ -117,14 +118,10 @@ def _options(make: Callable[..., Any]) -> str:
 
 def _option(option: inspect.Parameter) -> str:
     if option.name == "retrievers":
-        return "`retrievers`"
-    return f"`{option.name}`" if option.default is option.empty else f"`{option.name} = {_toml(option.default)}`"
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
+        return f"`retrievers = {json.dumps(HYBRID)}`"
+    if option.default is option.empty:
+        return f"`{option.name}` (required)"
+    return f"`{option.name}`" if option.default is None else f"`{option.name} = {json.dumps(option.default)}`"
 
 
 def _about(make: Callable[..., Any]) -> str:
@@ -146,7 +143,7 @@ def defaults() -> str:
 
 
 def _section(name: str, values: dict[str, Any]) -> str:
-    return "\n".join([f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in values.items())])
+    return "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())])
 
 
 def _fitted() -> dict[str, Thresholds]:
@@ -193,8 +190,7 @@ def broken(page: Path) -> Iterator[str]:
     """What is wrong with a page: links to no file, TOML and Python that do not parse."""
     text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
     for link in _LINK.findall(_FENCE.sub("", text)):
-        path = link.partition("#")[0]
-        if path and ":" not in path and not (page.parent / path).exists():
+        if not (re.match(r"\w+:", link) or _exists(page, link)):
             yield f"{name}: there is no {link}"
     for language, block in _FENCE.findall(text):
         try:
@@ -204,6 +200,18 @@ def broken(page: Path) -> Iterator[str]:
                 compile(block, str(name), "exec")
         except (tomllib.TOMLDecodeError, SyntaxError) as error:
             yield f"{name}: {language} that does not parse: {error}"
+
+
+def _exists(page: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = page.parent / path if path else page
+    return target.exists() and (not anchor or anchor in _anchors(target.read_text(encoding="utf-8")))
+
+
+def _anchors(text: str) -> set[str]:
+    """What its headings are called in links, as GitHub does it."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 if __name__ == "__main__":

@@ -158,6 +158,7 @@ def test_a_built_in_cannot_be_replaced_by_a_plugin_of_the_same_name(
     """`use = "lexical"` means the same on every machine."""
     plug_in(tmp_path, monkeypatch, "[surefoot.evaluators]\nlexical = acme_plugins:Fake\n", "class Fake: pass")
     assert find("evaluator", "lexical") is Lexical
+    assert {c.origin for c in components.components() if c.name == "lexical"} == {"surefoot"}
 
 
 @pytest.mark.parametrize("code", ["import no_such_library", "x = 1"])

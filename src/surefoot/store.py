@@ -100,9 +100,8 @@ class Run:
 
     def append(self, key: str, trace: Trace) -> None:
         """Add the trace of the question with this key."""
-        line = (_encoded({"key": key, "trace": to_json(trace)}, f"trace {trace.id}") + "\n").encode()
-        # A buffer that holds it all makes it one write, so that two processes do not mix their lines.
-        with self.path.open("ab", buffering=len(line) + 1) as file:
+        line = _encoded({"key": key, "trace": to_json(trace)}, f"trace {trace.id}") + "\n"
+        with self.path.open("a", encoding="utf-8") as file:
             file.write(line)
 
     def done(self) -> dict[str, Trace]:

@@ -94,4 +94,4 @@ def test_a_question_that_fails_counts_as_wrong(bench: Callable[..., Any], here: 
     done = bench()
     assert done.code == 0
     assert "1 of 3" in done.out
-    assert "1 questions failed and count as wrong" in done.out
+    assert "failed, and counted as wrong: 1" in done.out

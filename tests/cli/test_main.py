@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -111,7 +112,7 @@ def test_a_terminal_without_the_signs_still_gets_the_lines(here: Path) -> None:
     """A question mark instead of a traceback."""
     done = subprocess.run(
         [sys.executable, "-c", "from surefoot.cli import main; main()", "models", "list"],
-        env={"PYTHONIOENCODING": "ascii", "SUREFOOT_MODELS": str(here / "mödels")},
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "SUREFOOT_MODELS": str(here / "mödels")},
         capture_output=True,
         check=True,
     )

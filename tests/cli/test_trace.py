@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 QUESTION = "Who built the Ruvel Bridge?"
-OUTSIDE = ("--set", "searcher.use=folder", "--set", "searcher.path=.surefoot/index.db")
 
 
 @pytest.fixture
@@ -34,25 +33,18 @@ def test_a_trace_is_drawn_like_the_run_with_what_each_step_cost(traced: Callable
         assert part in done.out
 
 
-def test_a_trace_with_knowledge_from_outside_is_drawn(indexed: Callable[..., Any]) -> None:
-    """The passages from outside have grades too; their strips say where they are from."""
-    sets = ("--set", "thresholds.upper=5", "--set", "searcher.use=folder", "--set", "searcher.path=other.db")
-    indexed("index", "library", "--index", "other.db")
-    asked = indexed("ask", QUESTION, "--trace", "trace.json", *sets, "--set", "retriever.use=dense")
-    assert asked.code == 0
-    done = indexed("trace", "trace.json")
-    assert done.code == 0
-    assert "AMBIGUOUS" in done.out
-    assert "Searched" in done.out
-
-
-def test_outside_knowledge_is_labelled(indexed: Callable[..., Any], here: Path) -> None:
-    """At the beginning of the line, where a narrow terminal does not cut it off."""
+def test_knowledge_from_outside_is_drawn_with_its_grades_and_labelled(indexed: Callable[..., Any], here: Path) -> None:
+    """At the beginning of the line, where a narrow terminal does not cut it off; while it runs, and afterwards."""
     (here / "world").mkdir()
     (here / "world" / "tower.md").write_text(f"# Ivel Tower\n\n{'The Ivel Tower was built by Ola. ' * 9}\n")
     indexed("index", "world", "--index", "world.db")
     sets = ("--set", "searcher.use=folder", "--set", "searcher.path=world.db", "--set", "llm.replies={Ivel='Ola [1].'}")
-    assert "outside: The Ivel Tower was built" in indexed("ask", "Who built the Ivel Tower?", *sets).out
+    asked = indexed("ask", "Who built the Ivel Tower?", "--trace", "trace.json", *sets)
+    again = indexed("trace", "trace.json")
+    assert again.code == 0
+    for shown in (asked.out, again.out):
+        assert "1 passage from outside" in shown
+        assert "outside: The Ivel Tower was built" in shown
 
 
 def test_the_same_grades_give_the_same_decision(traced: Callable[..., Any]) -> None:

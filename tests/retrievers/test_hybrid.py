@@ -25,9 +25,17 @@ def fused(*rankings, k=10, **options):
 
 
 def test_scores_are_those_of_the_formula():
-    """The sum of 1 / (60 + rank)."""
-    assert [(passage.id, passage.score) for passage in fused("ab", "b")] == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]
+    """The sum of 1 / (constant + rank)."""
+    assert [(p.id, p.score) for p in fused("ab", "b", constant=60)] == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]
     assert isinstance(Hybrid([]), Retriever)
+
+
+def test_a_retriever_weighs_what_its_name_does():
+    """Named ones are weighted, others weigh 1."""
+    light = Listed("b")
+    light.name = "light"
+    found = Hybrid([Listed("a"), light], weights={"light": 0.5}, constant=9).retrieve("?", 2)
+    assert [(passage.id, passage.score) for passage in found] == [("a", 0.1), ("b", 0.05)]
 
 
 def test_ties_go_by_id():

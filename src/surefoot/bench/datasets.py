@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,7 @@ def read(path: str | Path, limit: int | None = None) -> list[Example]:
     `passages` may be left out; ids must be distinct. Raises UsageError with the line number.
     """
     examples: dict[str, Example] = {}
-    for number, row in _rows(Path(path)):
-        if limit is not None and len(examples) >= limit:
-            break
+    for number, row in islice(_rows(Path(path)), limit):
         example = _example(row, f"{path}, line {number}")
         if example.id in examples:
             raise UsageError(f"{path}, line {number}: the id '{example.id}' was there before; ids must be distinct")

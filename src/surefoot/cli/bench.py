@@ -82,7 +82,7 @@ def _show(report: bench_qa.Report) -> None:
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
     out.print(f"median {report.seconds or 0:.2f} s a question: {stages}", soft_wrap=True)
     if report.failed:
-        out.print(f"{report.failed} questions failed and count as wrong", style="yellow")
+        out.print(f"failed, and counted as wrong: {report.failed}", style="yellow")
 
 
 def _cells(share: bench_qa.Share) -> tuple[str, str, str]:

@@ -27,8 +27,10 @@ def demo() -> None:
     with as_file(files("surefoot") / "demo") as folder, tempfile.TemporaryDirectory() as place, pulling():
         builder = Builder(_indexed(folder, Path(place)))
         pipeline = builder.pipeline()
-        out.print(f"A library of {builder.index.info().documents} pages about an invented mountain range,")
-        out.print("and a small world outside it. Three questions, one for each action of corrective RAG.")
+        out.print(
+            f"A library of {builder.index.info().documents} pages about an invented mountain range, and a small world "
+            "outside it. Three questions, one for each action of corrective RAG."
+        )
         for number, case in enumerate(
             tomllib.loads((folder / "questions.toml").read_text("utf-8"))["questions"], start=1
         ):

@@ -122,7 +122,7 @@ def retrieved(
 ) -> RenderableType:
     """The passages with their grades as bars, best first."""
     taken = sum(step.seconds for step in spent if step.name in ("retrieve", "grade"))
-    head = _line("Retrieved", Text(f"{len(passages)} passages · graded in {taken * 1000:.0f} ms"))
+    head = _line("Retrieved", Text(f"{_plural(len(passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
     return Group(head, *_troubles(spent, ("retrieve", "grade")), _bars(passages, grades, shown))
 
 
@@ -130,8 +130,8 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
     table.add_column(width=BAR)
     table.add_column(width=5, justify="right")
-    table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    table.add_column(ratio=1, no_wrap=True, overflow="ellipsis", style="dim")
+    table.add_column(ratio=3, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
     ranked = sorted(zip(passages, grades, strict=True), key=lambda pair: -_height(pair[1]))
     for passage, grade in ranked[:shown]:
         colour = COLOUR[grade.label]
@@ -160,7 +160,7 @@ def _searched(
     if not any(step.name == "search" for step in spent):
         return None
     asked = ", ".join(f"“{plain(query)}”" for query in queries)
-    head = _line("Searched", Text(f"{asked} · {len(external)} passages from outside"))
+    head = _line("Searched", Text(f"{asked} · {_plural(len(external), 'passage')} from outside"))
     parts = [head, *_troubles(spent, ("rewrite", "search", "grade external"))]
     return Group(*parts, _bars(external, grades, 3)) if external else Group(*parts)
 

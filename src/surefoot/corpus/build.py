@@ -135,7 +135,7 @@ class _Run:
         self._forgotten = 0
         self._documents: Counter[str] = Counter()
         self._passages: Counter[str] = Counter()
-        self._problems: dict[str, list[Problem]] = {}
+        self._problems: dict[int, list[tuple[str, Problem]]] = {}
         self._waiting: list[tuple[int, str]] = []
         self._progress = (0, 0, "")
 
@@ -162,7 +162,7 @@ class _Run:
 
     def report(self, found: Sequence[Found], started: float) -> IndexReport:
         """What has been done since `started`."""
-        told = [(path, problem) for path, problems in sorted(self._problems.items()) for problem in problems]
+        told = [each for problems in self._problems.values() for each in problems]
         skipped = [entry for each in found for entry in each.skipped]
         return IndexReport(
             files=self._changes(
@@ -211,7 +211,7 @@ class _Run:
         for location, file in wanted.items():
             known = stored.get(location)
             if known and known.complete and (known.size, known.mtime_ns) == (file.size, file.mtime_ns):
-                self._problems[known.path] = _loaded(known.problems)
+                self._tell(known, _loaded(known.problems))
                 continue
             if known:
                 self._db.execute("UPDATE files SET complete = 0 WHERE rowid = ?", (known.rowid,))
@@ -244,8 +244,11 @@ class _Run:
             "UPDATE files SET size = ?, mtime_ns = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
             (file.size, mtime_ns, None if disputed else digest, _dumped(problems), known.rowid),
         )
-        self._problems[known.path] = problems
+        self._tell(known, problems)
         return disputed
+
+    def _tell(self, file: _Stored, problems: list[Problem]) -> None:
+        self._problems[file.rowid] = [(file.path, problem) for problem in problems]
 
     def _read_documents(self, known: _Stored, file: File) -> tuple[list[Problem], bool]:
         old, seen = self._known(known.rowid), set[str]()

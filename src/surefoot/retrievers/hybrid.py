@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from surefoot.protocols import Retriever
 from surefoot.types import Passage
 
+WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.3})
+"""By a retriever's name; others weigh 1. Words find names and numbers, likeness what was said in other words: over
+five question sets, this lifted recall@1 above that of BM25 alone, and equal weights lowered it."""
+
 
 class Hybrid:
-    """Reciprocal rank fusion: a passage scores the sum of 1 / (constant + rank) over the retrievers that found it.
+    """Reciprocal rank fusion: the sum of weight / (constant + rank) over the retrievers that found a passage.
 
-    Only ranks count, so that scores of any scales can be fused (Cormack, Clarke and Büttcher, SIGIR 2009, who set the
-    constant to 60). Costs one retrieval of `depth` passages from each.
+    Only ranks count, so that scores of any scales can be fused (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh
+    all alike and set the constant to 60; with 10, first places count for more). Costs one retrieval of `depth`
+    passages from each.
     """
 
     name = "hybrid"
 
-    def __init__(self, retrievers: Sequence[Retriever], depth: int = 50, constant: int = 60) -> None:
-        self._retrievers = tuple(retrievers)
+    def __init__(
+        self,
+        retrievers: Sequence[Retriever],
+        weights: Mapping[str, float] = WEIGHTS,
+        depth: int = 50,
+        constant: int = 10,
+    ) -> None:
+        self._retrievers = tuple(
+            (retriever, weights.get(getattr(retriever, "name", ""), 1.0)) for retriever in retrievers
+        )
         self._depth = depth
         self._constant = constant
 
@@ -28,9 +42,9 @@ class Hybrid:
         """At most `k` passages, scored by the fusion; ties go by id."""
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)
-        for retriever in self._retrievers:
+        for retriever, weight in self._retrievers:
             for rank, passage in enumerate(retriever.retrieve(question, max(k, self._depth)), start=1):
                 found.setdefault(passage.id, passage)
-                scores[passage.id] += 1 / (self._constant + rank)
+                scores[passage.id] += weight / (self._constant + rank)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
         return tuple(replace(found[id], score=scores[id]) for id in best)

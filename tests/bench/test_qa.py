@@ -1,0 +1,197 @@
+"""A benchmark counts every question, resumes where it stopped, and keeps each outcome."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.bench.datasets import Example
+from surefoot.bench.qa import Report, Row, Share, as_json, report, run
+from surefoot.errors import ConfigError
+from surefoot.pipeline import Pipeline
+from surefoot.store import Run
+from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
+
+
+def share(count: int, of: int, low: float | None = None, high: float | None = None) -> Any:
+    return pytest.approx((count, of, count / of, low, high), abs=5e-4) if of else (0, 0, None, None, None)
+
+
+def plain(figure: Share) -> tuple[Any, ...]:
+    return (figure.count, figure.of, figure.share, figure.low, figure.high)
+
+
+def example(id: str, *answers: str, gold: str = "", question: str = "Who?") -> Example:
+    return Example(id, question, answers, frozenset(gold.split()))
+
+
+def trace(
+    action: Action | None,
+    text: str,
+    refused: bool = False,
+    found: str = "",
+    seconds: float = 1.0,
+    error: str | None = None,
+) -> Trace:
+    return Trace(
+        "t",
+        "Who?",
+        passages=tuple(Passage(id, "text") for id in found.split()),
+        decision=Decision(action, "threshold", 0.5, 0.0, "because") if action else None,
+        answer=None if error else Answer(text, refused=refused),
+        steps=(Step("retrieve", seconds / 4), Step("grade", seconds / 4), Step("retrieve", seconds / 2)),
+        error=error,
+    )
+
+
+EXAMPLES = [
+    example("right", "Aldwin", gold="b"),
+    example("lower", "Aldwin", gold="h"),
+    example("refused", "refuse"),
+    example("wrong", "Aldwin", gold="z"),
+    example("failed", "Aldwin"),
+]
+TRACES = [
+    trace(Action.CORRECT, "Tomas Aldwin [1]", found="b x", seconds=1.0),
+    trace(Action.CORRECT, "aldwin", found="x h#2", seconds=2.0),
+    trace(Action.INCORRECT, "I refuse.", refused=True, found="x", seconds=3.0),
+    trace(Action.AMBIGUOUS, "A troll", found="", seconds=4.0),
+    trace(None, "", error="the index is gone", seconds=10.0),
+]
+
+
+@pytest.fixture(scope="module")
+def figures() -> Report:
+    """Five questions: one right, one right in lower case, one refused, one wrong, one failed."""
+    return report("crag", EXAMPLES, TRACES)
+
+
+def test_every_question_is_in_the_denominator(figures: Report) -> None:
+    """Refused and failed ones count as wrong, though the words of a refusal hold the alias."""
+    assert (figures.method, figures.questions, figures.failed) == ("crag", 5, 1)
+    assert plain(figures.match) == share(1, 5, 0.0362, 0.6245)
+    assert plain(figures.match_lower) == share(2, 5, 0.1176, 0.7693)
+    assert plain(figures.answered) == share(3, 5, 0.2307, 0.8824)
+    assert plain(figures.right_when_answered) == share(2, 3, 0.2077, 0.9385)
+
+
+def test_each_action_has_a_row(figures: Report) -> None:
+    """In the order of the actions, with its share of all questions and what became of its own."""
+    assert [row.action for row in figures.actions] == ["correct", "ambiguous", "incorrect"]
+    correct, ambiguous, incorrect = figures.actions
+    assert [plain(s)[:2] for s in (correct.questions, correct.match_lower, correct.answered)] == [
+        (2, 5),
+        (2, 2),
+        (2, 2),
+    ]
+    assert [plain(s)[:2] for s in (ambiguous.match_lower, ambiguous.answered)] == [(0, 1), (1, 1)]
+    assert [plain(s)[:2] for s in (incorrect.match_lower, incorrect.answered)] == [(0, 1), (0, 1)]
+
+
+def test_a_method_that_decides_nothing_has_no_rows() -> None:
+    """And one that took an action only once has all three."""
+    assert report("rag", EXAMPLES[:1], [trace(None, "Aldwin")]).actions == ()
+    rows = report("crag", EXAMPLES[:1], TRACES[:1]).actions
+    assert rows[1] == Row("ambiguous", rows[1].questions, Share(0, 0, None, None, None), Share(0, 0, None, None, None))
+
+
+def test_recall_counts_the_questions_whose_gold_is_known(figures: Report) -> None:
+    """Also one for which nothing was retrieved; a part of a passage counts as the passage."""
+    assert {rank: plain(figure)[:2] for rank, figure in figures.recall.items()} == {
+        "1": (1, 3),
+        "5": (2, 3),
+        "10": (2, 3),
+    }
+
+
+def test_a_method_that_does_not_retrieve_has_no_recall() -> None:
+    """Not a recall of zero."""
+    alone = Trace("t", "Who?", answer=Answer("Aldwin"), steps=(Step("generate", 1.0),))
+    assert plain(report("none", EXAMPLES[:1], [alone]).recall["1"]) == share(0, 0)
+
+
+def test_times_are_medians(figures: Report) -> None:
+    """A step that ran twice in a question is summed there first."""
+    assert figures.seconds == 3.0
+    assert figures.stages == {"retrieve": 2.25, "grade": 0.75}
+
+
+def test_every_outcome_is_kept(figures: Report) -> None:
+    """So that two methods can be compared question by question."""
+    assert figures.outcomes[1] == {
+        "id": "lower",
+        "action": "correct",
+        "answer": "aldwin",
+        "match": False,
+        "match_lower": True,
+        "refused": False,
+        "seconds": 2.0,
+    }
+    assert [outcome["refused"] for outcome in figures.outcomes] == [False, False, True, False, True]
+    assert figures.outcomes[2]["answer"] == ""
+
+
+def test_a_report_is_json(figures: Report) -> None:
+    """Without NaN, with shares by name."""
+    data = json.loads(json.dumps(as_json(figures), allow_nan=False))
+    assert data["match"]["share"] == 0.2
+    assert data["recall"]["1"]["of"] == 3
+    assert len(data["outcomes"]) == 5
+
+
+def test_nothing_asked_is_nothing_counted() -> None:
+    """No share, no interval, no time."""
+    empty = report("crag", [], [])
+    assert (plain(empty.match), empty.seconds, empty.stages) == (share(0, 0), None, {})
+
+
+QUESTIONS = [
+    example("bridge", "Aldwin", gold="b", question="Who built the Ruvel Bridge?"),
+    example("empty", "Aldwin", question=" "),
+    example("troll", "Aldwin", gold="b", question="Who closed the Ruvel Bridge?"),
+]
+
+
+def ask(pipeline: Pipeline, folder: Path, method: str = "crag", examples: list[Example] = QUESTIONS) -> Report:
+    return run(pipeline, examples, method, 2, Run(folder, {}), lambda done, total: None)
+
+
+def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:
+    """One that cannot be asked is a trace with its error, and counts."""
+    figures = ask(pipeline, tmp_path)
+    assert plain(figures.match_lower)[:2] == (1, 3)
+    assert (plain(figures.answered)[:2], figures.failed) == ((1, 3), 1)
+    done = Run(tmp_path, {}).done()
+    assert list(done) == ["bridge", "empty", "troll"]
+    assert (done["empty"].error or "").startswith("the question is empty")
+
+
+def test_a_run_goes_on_where_it_stopped(pipeline: Pipeline, tmp_path: Path) -> None:
+    """What is in the folder is not asked again, and counts as it did."""
+    first = ask(pipeline, tmp_path, examples=QUESTIONS[:2])
+    silent = pipeline.but(generator=None)
+    assert ask(silent, tmp_path, examples=QUESTIONS[:2]) == first
+    assert ask(pipeline, tmp_path).outcomes[:2] == first.outcomes
+
+
+def test_progress_is_told_before_and_after(pipeline: Pipeline, tmp_path: Path) -> None:
+    """From none of three to three of three."""
+    told: list[tuple[int, int]] = []
+    run(pipeline, QUESTIONS, "crag", 2, Run(tmp_path, {}), lambda done, total: told.append((done, total)))
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_other_methods_run_the_same_way(pipeline: Pipeline, tmp_path: Path) -> None:
+    """Plain RAG passes the troll on, and memory knows nothing."""
+    assert plain(ask(pipeline, tmp_path / "rag", "rag").answered)[:2] == (2, 3)
+    memory = ask(pipeline, tmp_path / "none", "none", QUESTIONS[:1])
+    assert (plain(memory.answered)[:2], plain(memory.match_lower)[:2]) == ((1, 1), (0, 1))
+
+
+def test_an_unknown_method_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
+    """With the ones that there are."""
+    with pytest.raises(ConfigError, match="no method called 'magic'; there are: crag, rag, none"):
+        ask(pipeline, tmp_path, "magic")

@@ -1,0 +1,103 @@
+"""How a trace looks: what is claimed at its foot, and that any trace can be drawn."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from surefoot.cli.draw import retrieved, stayed, whole
+from surefoot.config import read
+from surefoot.types import Action, Answer, Grade, Passage, Step, Strip, Trace
+
+
+def drawn(what: RenderableType, width: int = 80) -> str:
+    console = Console(file=StringIO(), width=width)
+    console.print(what)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("sections", "here"),
+    [
+        ({}, True),
+        ({"retriever": "bm25"}, True),
+        ({"embedder": "minilm"}, True),
+        ({"searcher": {"use": "folder", "path": "x.db"}}, True),
+        ({"searcher": "tavily"}, False),
+        ({"retriever": "pgvector"}, False),
+        ({"evaluator": "acme"}, False),
+        ({"embedder": "acme"}, False),
+        ({"llm": {"use": "openai", "model": "x"}}, False),
+        ({"llm": {"use": "openai", "base_url": "https://api.example.org/v1"}}, False),
+        ({"llm": {"use": "openai", "base_url": "https://localhost.example.org/v1"}}, False),
+        ({"llm": {"use": "openai", "base_url": "http://127.0.0.1:11434/v1"}}, True),
+        ({"llm": {"use": "openai", "base_url": "http://[::1]:8080/v1"}}, True),
+        ({"llm": "acme"}, False),
+    ],
+)
+def test_nothing_is_said_to_have_stayed_unless_it_must_have(sections: dict[str, Any], here: bool) -> None:
+    """A component that is not known to send nothing out may send something out."""
+    config = read({}, sections)
+    assert stayed(config) is here
+    assert ("nothing left this machine" in drawn(whole(Trace("1", "Who?", config=config)))) is here
+
+
+def test_a_pipeline_built_by_hand_makes_no_claim() -> None:
+    """Nothing is known of its parts."""
+    assert not stayed({})
+
+
+def test_a_question_that_failed_is_drawn_with_its_error() -> None:
+    """Without a decision, passages or an answer."""
+    assert "Answer     none: it broke" in drawn(whole(Trace("1", "Who?", error="it broke")))
+
+
+def test_a_fallback_that_was_taken_shows_where_it_was_taken() -> None:
+    """Error and fallback, each once."""
+    step = Step("generate", 0.1, degraded="refused to answer", error="no model")
+    text = drawn(whole(Trace("1", "Who?", answer=Answer("No.", refused=True), steps=(step, step))))
+    assert (text.count("! no model"), text.count("! refused to answer")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("score", "probability", "shown", "eighths"),
+    [
+        (1.0, None, "1.00", 96),
+        (0.5, None, ".50", 48),
+        (-1.04, None, "-1.04", 0),
+        (-0.5, None, "-.50", 24),
+        (1.03, None, "1.03", 96),
+        (0.1, 0.25, ".10", 24),
+        (None, None, "–", 0),
+    ],
+)
+def test_a_bar_is_as_long_as_the_grade_is_good(
+    score: float | None, probability: float | None, shown: str, eighths: int
+) -> None:
+    """A probability, a share, or a logit around [-1, 1]; no grade is no bar and no number."""
+    text = drawn(retrieved([Passage("1", "text", "Title")], [Grade("1", score, probability)], [], 5))
+    row = text.splitlines()[1]
+    assert f" {shown} Title" in row
+    assert sum({"█": 8}.get(sign, "▏▎▍▌▋▊▉".find(sign) + 1) for sign in row if sign in "█▏▎▍▌▋▊▉") == eighths
+
+
+def test_passages_that_are_not_shown_are_counted() -> None:
+    """The best are shown."""
+    passages = [Passage(str(n), "text", f"Title {n}") for n in range(9)]
+    grades = [Grade(p.id, n / 10, label=Action.INCORRECT) for n, p in enumerate(passages)]
+    text = drawn(retrieved(passages, grades, [], 2))
+    assert "9 passages" in text
+    assert "and 7 more" in text
+    assert [n for n in range(9) if f"Title {n}" in text] == [7, 8]
+
+
+def test_dropped_strips_are_shown_with_their_reason_while_there_is_room() -> None:
+    """After the kept ones, which are numbered as the answer cites them."""
+    strips = [Strip("1", n, n + 1, f"text {n}", 0.1, kept=n > 2, reason="" if n > 2 else "too low") for n in range(4)]
+    text = drawn(whole(Trace("1", "Who?", passages=(Passage("1", "t"),), strips=tuple(strips)), shown=3))
+    assert "1 of 4 strips kept" in text
+    assert "[1]   .10 text 3" in text
+    assert text.count("too low: ") == 2

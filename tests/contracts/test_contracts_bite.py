@@ -1,0 +1,301 @@
+"""Every promise of `surefoot.contracts` is broken here once, on purpose, by a component that keeps all the others."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+
+from surefoot import contracts, meter
+from surefoot.act import Threshold
+from surefoot.contracts import CONTRACTS, verify
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import ConfigError, EndpointError
+from surefoot.evaluators.lexical import Lexical
+from surefoot.llms.scripted import Scripted
+from surefoot.refiners.strips import Strips
+from surefoot.types import Action, Answer, Citation, Completion, Grade, Passage, Strip, Thresholds
+
+OWN = Thresholds(0.5, -0.5, 0.0, "broken")
+FOUND = (Passage("a", "x", score=2.0), Passage("b", "y", score=1.0))
+
+
+def component(verb: str, does: Callable[..., Any], **names: Any) -> Any:
+    """An object with this one verb and these names."""
+    return type("Broken", (), {verb: staticmethod(does), **names})()
+
+
+@dataclass
+class Turns:
+    """Gives one thing the first time and another ever after."""
+
+    first: Any
+    later: Any
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        now, self.first = self.first, self.later
+        return now
+
+
+def retrieving(*found: Passage) -> Any:
+    return component("retrieve", lambda question, k: found[:k])
+
+
+def grading(change: Callable[[list[Grade]], Any], **names: Any) -> Any:
+    def grade(pairs: Sequence[Any]) -> Any:
+        return change([Grade(passage.id, float(len(passage.text))) for _, passage in pairs])
+
+    return component("grade", grade, **{"name": "broken", "thresholds": OWN, **names})
+
+
+def by_place(grades: list[Grade]) -> tuple[Grade, ...]:
+    return tuple(replace(grade, score=float(place)) for place, grade in enumerate(grades))
+
+
+def by_company(grades: list[Grade]) -> tuple[Grade, ...]:
+    """Right alone and in this order, wrong in another."""
+    first = [grade.passage_id for grade in grades][:1]
+    return tuple(replace(grade, score=0.0 if len(grades) > 1 and first == ["empty"] else 1.0) for grade in grades)
+
+
+def deciding(change: Callable[[Any, Sequence[Grade], int], Any]) -> Any:
+    real = Threshold(OWN)
+    return component(
+        "decide",
+        lambda grades, rewrites=0: change(real.decide(grades), grades, rewrites),
+        name="threshold",
+        thresholds=OWN,
+    )
+
+
+def alternating() -> Callable[..., Any]:
+    calls: list[int] = []
+
+    def change(decision: Any, *_: Any) -> Any:
+        calls.append(1)
+        return replace(decision, because=str(len(calls)))
+
+    return change
+
+
+def by_the_first(decision: Any, grades: Sequence[Grade], _: int) -> Any:
+    return replace(decision, best=grades[0].score if grades else None)
+
+
+def refining(change: Callable[[tuple[Strip, ...]], Any]) -> Any:
+    real = Strips(Lexical(), Lexical.thresholds)
+    return component("refine", lambda question, passages: change(real.refine(question, passages)))
+
+
+def saying(text: str = "red", model: str = "m", calls: int = 1, tokens: int = 1, pieces: str | None = None) -> Any:
+    def complete(
+        messages: Any, schema: Any = None, *, max_tokens: int = 100, stop: Any = (), on_text: Any = None
+    ) -> Any:
+        meter.count(calls=calls)
+        if on_text:
+            on_text(text if pieces is None else pieces)
+        return Completion(text, model, 1, tokens)
+
+    return component("complete", complete, name="m")
+
+
+def moody() -> Any:
+    said = count()
+    return Scripted(lambda messages: str(next(said)))
+
+
+def embedding(change: Callable[[Any, Sequence[str]], Any]) -> Any:
+    return component("embed", lambda texts: change(Hashing().embed(texts), texts), name="h", dimensions=256)
+
+
+def searching(*found: Passage) -> Any:
+    return component("search", lambda query, k: found, name="s")
+
+
+def hostile(good: Any, bad: Any) -> Callable[..., Any]:
+    """Right for plain text, wrong for a text that is made to break things."""
+    return lambda text, k: bad if text in contracts.HOSTILE else good[:k]
+
+
+EXTERNAL = Passage("a", "x", source="external")
+HIGH, LOW = Grade("a", 9.0, label=Action.CORRECT), Grade("b", -9.0, label=Action.INCORRECT)
+VERB = "has the verb of its role, and the names that go with it"
+
+BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
+    ("retriever", VERB, lambda: object()),
+    ("retriever", "returns a tuple of passages", lambda: component("retrieve", lambda question, k: list(FOUND))),
+    ("retriever", "returns a tuple of passages", lambda: component("retrieve", lambda question, k: ("a",))),
+    ("retriever", "returns at most k passages", lambda: component("retrieve", lambda question, k: FOUND * 3)),
+    ("retriever", "returns each passage once", lambda: retrieving(FOUND[0], FOUND[0])),
+    ("retriever", "gives each passage a score", lambda: retrieving(Passage("a", "x"))),
+    ("retriever", "gives each passage a score", lambda: retrieving(Passage("a", "x", score=float("nan")))),
+    ("retriever", "returns the best first", lambda: retrieving(*FOUND[::-1])),
+    ("retriever", "is deterministic", lambda: component("retrieve", Turns(FOUND, FOUND[:1]))),
+    ("retriever", "k only cuts the list", lambda: component("retrieve", lambda question, k: FOUND[: k + 1])),
+    ("retriever", "survives any text as a query", lambda: component("retrieve", hostile(FOUND, None))),
+    ("evaluator", VERB, lambda: component("grade", lambda pairs: ())),
+    ("evaluator", "returns a tuple of grades", lambda: grading(list)),
+    ("evaluator", "grades each pair, in order", lambda: grading(lambda grades: tuple(grades[::-1]))),
+    ("evaluator", "grades each pair, in order", lambda: grading(lambda grades: tuple(grades[:1]))),
+    ("evaluator", "says why it cannot grade", lambda: grading(lambda gs: tuple(replace(g, score=None) for g in gs))),
+    (
+        "evaluator",
+        "a score is a number; a failure is None",
+        lambda: grading(lambda gs: tuple(replace(g, score=float("nan")) for g in gs)),
+    ),
+    (
+        "evaluator",
+        "a probability lies in [0, 1]",
+        lambda: grading(lambda gs: tuple(replace(g, probability=1.2) for g in gs)),
+    ),
+    ("evaluator", "grades nothing for no pairs", lambda: grading(lambda gs: tuple(gs) or (Grade("x", 0.0),))),
+    ("evaluator", "a grade does not depend on the other pairs", lambda: grading(by_place)),
+    ("evaluator", "nor on their order", lambda: grading(by_company)),
+    ("evaluator", "has thresholds of its own", lambda: grading(tuple, thresholds=replace(OWN, evaluator="t5"))),
+    ("evaluator", "τ− is not above τ+", lambda: grading(tuple, thresholds=replace(OWN, lower=0.6))),
+    (
+        "evaluator",
+        "grades any text",
+        lambda: grading(lambda gs: tuple(gs) if [g.passage_id for g in gs] != ["x"] else ()),
+    ),
+    ("policy", VERB, lambda: component("decide", lambda grades, rewrites=0: None)),
+    ("policy", "decides, and says why", lambda: deciding(lambda decision, *_: replace(decision, because=""))),
+    ("policy", "decides, and says why", lambda: deciding(lambda decision, *_: decision.action)),
+    ("policy", "is deterministic", lambda: deciding(alternating())),
+    ("policy", "records what it decided by", lambda: deciding(lambda decision, *_: replace(decision, upper=0.6))),
+    ("policy", "does not mind the order", lambda: deciding(by_the_first)),
+    (
+        "policy",
+        "nothing retrieved is INCORRECT",
+        lambda: deciding(
+            lambda decision, grades, _: decision if grades else replace(decision, action=Action.AMBIGUOUS)
+        ),
+    ),
+    (
+        "policy",
+        "does not rewrite for ever",
+        lambda: deciding(lambda decision, grades, _: replace(decision, again=len(grades) == 3)),
+    ),
+    ("refiner", VERB, lambda: object()),
+    ("refiner", "returns a tuple of strips", lambda: refining(list)),
+    (
+        "refiner",
+        "cuts the passages that it was given",
+        lambda: refining(lambda strips: tuple(replace(s, passage_id="other") for s in strips)),
+    ),
+    (
+        "refiner",
+        "a strip is a slice of its passage",
+        lambda: refining(lambda strips: tuple(replace(s, start=s.start + 1) for s in strips)),
+    ),
+    (
+        "refiner",
+        "a strip is a slice of its passage",
+        lambda: refining(lambda strips: tuple(replace(s, end=s.start, text="") for s in strips)),
+    ),
+    (
+        "refiner",
+        "says why it dropped a strip, and only then",
+        lambda: refining(lambda strips: tuple(replace(s, reason="") for s in strips)),
+    ),
+    (
+        "refiner",
+        "says why it dropped a strip, and only then",
+        lambda: refining(lambda strips: tuple(replace(s, reason="because") for s in strips)),
+    ),
+    ("refiner", "keeps the order of passages and text", lambda: refining(lambda strips: strips[::-1])),
+    (
+        "refiner",
+        "makes nothing of nothing",
+        lambda: refining(lambda strips: strips or (Strip("bridge", 0, 3, "The", 1.0, kept=True),)),
+    ),
+    ("refiner", "is deterministic", lambda: component("refine", first_strips_then_none())),
+    ("rewriter", VERB, lambda: object()),
+    ("rewriter", "returns at least one query", lambda: component("rewrite", lambda question, seen: ())),
+    ("rewriter", "returns at least one query", lambda: component("rewrite", lambda question, seen: [question])),
+    ("rewriter", "returns no empty query", lambda: component("rewrite", lambda question, seen: (question, " "))),
+    ("rewriter", "returns each query once", lambda: component("rewrite", lambda question, seen: (question, question))),
+    ("searcher", VERB, lambda: component("search", lambda query, k: ())),
+    ("searcher", "returns at most k passages", lambda: searching(*[replace(EXTERNAL, id=str(n)) for n in range(4)])),
+    ("searcher", "returns at most k passages", lambda: component("search", lambda query, k: [], name="s")),
+    ("searcher", "marks what it finds as external", lambda: searching(replace(EXTERNAL, source="corpus"))),
+    ("searcher", "returns each passage once", lambda: searching(EXTERNAL, EXTERNAL)),
+    ("llm", VERB, lambda: component("complete", saying().complete)),
+    ("llm", "returns a completion", lambda: component("complete", lambda *_, **__: "red", name="m")),
+    ("llm", "its pieces joined are its text", lambda: saying(pieces="green")),
+    ("llm", "says which model spoke", lambda: saying(model="")),
+    ("llm", "stops at the token limit", lambda: saying(tokens=9)),
+    ("llm", "counts itself as one call", lambda: saying(calls=0)),
+    ("llm", "is greedy: the same again", moody),
+    ("generator", VERB, lambda: object()),
+    ("generator", "answers or refuses", lambda: component("generate", lambda *_: Answer(""))),
+    (
+        "generator",
+        "leaves the citations to be checked",
+        lambda: component("generate", lambda *_: Answer("Tom", (Citation(1, None, "", verified=True),))),
+    ),
+    ("embedder", VERB, lambda: component("embed", Hashing().embed)),
+    ("embedder", "one row a text", lambda: embedding(lambda rows, _: rows[:, :10])),
+    ("embedder", "rows have length 1", lambda: embedding(lambda rows, _: rows * 2)),
+    ("embedder", "rows have length 1", lambda: embedding(lambda rows, _: rows * float("nan"))),
+    ("embedder", "a row depends on its text only", lambda: embedding(lambda rows, _: np.roll(rows, len(rows), axis=1))),
+    ("embedder", "no texts, no rows", lambda: embedding(lambda rows, texts: rows if texts else np.zeros((1, 256)))),
+    ("embedder", "embeds any text", lambda: embedding(lambda rows, texts: rows[:0] if texts == [""] else rows)),
+]
+
+
+def first_strips_then_none() -> Callable[..., Any]:
+    """Strips the first time that there are passages, none later."""
+    given = Turns(Strips(Lexical(), Lexical.thresholds).refine(contracts.QUESTION, contracts.PASSAGES), ())
+    return lambda question, passages: given() if passages else ()
+
+
+@pytest.mark.parametrize(("role", "promise", "build"), BROKEN, ids=[f"{role}: {why}" for role, why, _ in BROKEN])
+def test_a_broken_promise_is_named(role: str, promise: str, build: Callable[[], Any]) -> None:
+    """The check fails with the very promise that is broken, and says what came instead."""
+    with pytest.raises(AssertionError) as caught:
+        verify(role, build())
+    assert str(caught.value).startswith(f"{promise}; instead: ")
+
+
+def test_every_promise_is_broken_once() -> None:
+    """A new line of the contracts needs a component here that breaks it."""
+    promised = {(role, promise) for role, (_, check) in CONTRACTS.items() for promise in promises(check)}
+    promised |= {(role, VERB) for role in CONTRACTS}
+    assert promised == {(role, promise) for role, promise, _ in BROKEN}
+
+
+def promises(check: Callable[..., Any]) -> list[str]:
+    """The second argument of each `_holds` in a check."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(check))) if isinstance(node, ast.Call)]
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "_holds"]
+    return [ast.literal_eval(call.args[1]) for call in named]
+
+
+def test_a_searcher_may_fail_with_a_search_error_only() -> None:
+    """Another failure comes out as it is."""
+
+    def search(query: str, k: int) -> tuple[Passage, ...]:
+        raise EndpointError("down")
+
+    with pytest.raises(EndpointError):
+        verify("searcher", component("search", search, name="s"))
+
+
+def test_a_wrong_role_is_named() -> None:
+    """With the right ones."""
+    with pytest.raises(ConfigError, match="no role called 'judge'; there are: retriever, evaluator, policy"):
+        verify("judge", object())
+
+
+def test_a_long_value_does_not_flood_the_screen() -> None:
+    """What came instead is cut."""
+    with pytest.raises(AssertionError) as caught:
+        verify("llm", saying(text="x" * 10_000, pieces=""))
+    assert len(str(caught.value)) == 500

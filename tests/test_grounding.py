@@ -1,0 +1,269 @@
+"""An answer is held against its strips: what they carry is cited, and what nothing carries is withheld."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.grounding import grounded, refusal
+from surefoot.types import Action, Answer, Citation, Decision, Passage, Strip
+
+BRIDGE = Passage(
+    "b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. He called it “a leap of iron”.", "Ruvel Bridge"
+)
+HUT = Passage("h", "The hut stands at 2,214 m. Its keeper is Josef Ruhn.", "Upper Larrow Hut")
+WHO = "Who built the Ruvel Bridge?"
+HIGH = "How high is the Upper Larrow Hut?"
+
+
+def strip(passage: Passage) -> Strip:
+    return Strip(passage.id, 0, len(passage.text), passage.text, 1.0, kept=True)
+
+
+KNOWLEDGE = [(strip(BRIDGE), BRIDGE), (strip(HUT), HUT)]
+
+
+def ground(question: str, text: str) -> Answer:
+    return grounded(question, Answer(text, model="m"), KNOWLEDGE)
+
+
+def only(answer: Answer) -> Citation:
+    assert not answer.refused
+    (citation,) = answer.citations
+    return citation
+
+
+def test_a_cited_answer_is_verified_word_for_word() -> None:
+    """The quote is the longest run of the strip's own words in the sentence."""
+    answer = ground(WHO, "It was built in 1911 by Tomas Aldwin [1].")
+    assert answer == Answer(
+        "It was built in 1911 by Tomas Aldwin. [1]",
+        (Citation(1, strip(BRIDGE), "was built in 1911 by Tomas Aldwin", verified=True),),
+        model="m",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "quote"),
+    [
+        (WHO, "TOMAS ALDWIN built it [1].", "Tomas Aldwin"),
+        (HIGH, "It is at 2214 m [2].", "at 2,214 m"),
+        (HIGH, "Its height: 2,214 m! [2]", "2,214 m"),
+    ],
+)
+def test_a_quote_is_as_the_source_writes_it(question: str, text: str, quote: str) -> None:
+    """Whatever the answer makes of capitals, punctuation and thousands."""
+    assert only(ground(question, text)).quote == quote
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tomas Aldwin built it [1].",
+        "Tomas Aldwin built it. [1]",
+        "Tomas Aldwin built it.[1]",
+        "Tomas Aldwin [1] built it.",
+        "[1] Tomas Aldwin built it.",
+        "Tomas Aldwin built it.",
+    ],
+)
+def test_a_marker_belongs_to_its_sentence(text: str) -> None:
+    """Before the full stop or behind it; and a sentence without one gets that of the strip that carries it."""
+    answer = ground(WHO, text)
+    assert answer.text == "Tomas Aldwin built it. [1]"
+    assert only(answer).verified
+
+
+def test_each_sentence_has_its_own_source() -> None:
+    """Also where the model gave no markers at all."""
+    answer = ground("Who built the bridge and how high is the hut?", "Tomas Aldwin did. It stands at 2,214 m.")
+    assert answer.text == "Tomas Aldwin did. [1] It stands at 2,214 m. [2]"
+    assert [citation.verified for citation in answer.citations] == [True, True]
+
+
+def test_several_markers_are_several_citations() -> None:
+    """In one bracket or in two, each once; each is checked for itself."""
+    for text in ("Tomas Aldwin [1, 2, 1].", "Tomas Aldwin [1][2]."):
+        first, second = ground(WHO, text).citations
+        assert (first.marker, first.verified, second.marker, second.verified) == (1, True, 2, False)
+        assert second.reason == "nothing of the sentence stands in the source"
+
+
+@pytest.mark.parametrize("marker", [0, 3, 999])
+def test_a_source_that_does_not_exist_is_said_to(marker: int) -> None:
+    """The citation stays in sight, unverified, and the strip that does carry the sentence is cited beside it."""
+    answer = ground(WHO, f"Tomas Aldwin built it [{marker}].")
+    missing, found = answer.citations
+    assert missing == Citation(marker, None, "", verified=False, reason=f"there is no source {marker}")
+    assert (found.marker, found.verified) == (1, True)
+    assert answer.text == f"Tomas Aldwin built it. [{marker}] [1]"
+
+
+def test_a_wrong_marker_does_not_cost_the_answer() -> None:
+    """What stands on another strip than the one named is cited from there too."""
+    wrong, right = ground(WHO, "Tomas Aldwin built it [2].").citations
+    assert (wrong.marker, wrong.verified, right.marker, right.verified) == (2, False, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "absent"),
+    [
+        (WHO, "Tomas Brandt built it [1].", "Tomas Brandt"),
+        (WHO, "Tomas Aldwin built it in 1912 [1].", "1912"),
+        (WHO, "Tomas Aldwin and Josef Ruhn built it [1].", "Tomas Aldwin and Josef Ruhn"),
+        (WHO, "Bergen's Tomas Aldwin did [1].", "Bergen's Tomas Aldwin"),
+        (HIGH, "It stands at 214 m [2].", "214"),
+        (HIGH, "It stands at 2.2 km [2].", "2.2"),
+        (HIGH, "It stands at 2,215 m [2].", "2,215"),
+    ],
+)
+def test_a_name_or_number_that_the_source_lacks_is_not_verified(question: str, text: str, absent: str) -> None:
+    """The reason names it; a part of a number is not the number."""
+    citation = only(ground(question, text))
+    assert (citation.verified, citation.reason) == (False, f"not in the source: {absent}")
+
+
+def test_names_of_the_question_and_the_title_need_not_stand_in_the_strip() -> None:
+    """The title says what the text is about, and the question was given."""
+    assert only(ground(HIGH, "The Upper Larrow Hut stands at 2,214 m [2].")).verified
+    assert only(ground("Who built it for King Harald?", "Tomas Aldwin built it for King Harald [1].")).verified
+
+
+@pytest.mark.parametrize("opening", ["Yes, it", "According to the sources it", "It", "Source [1]: it"])
+def test_an_opening_word_is_no_name(opening: str) -> None:
+    """Its capital letter says nothing."""
+    assert ground(WHO, f"{opening} was built by Tomas Aldwin.").citations[0].verified
+
+
+@pytest.mark.parametrize(
+    "quotation", ["“a leap of steel”", '"I made it"', "'leap of faith'", "‘a leap’ and “don’t”", "“eap of iro”"]
+)
+def test_a_made_up_quotation_is_never_verified(quotation: str) -> None:
+    """In any quotation marks, also where the rest of the sentence is true, and though it begin inside a word."""
+    citation = only(ground(WHO, f"Tomas Aldwin called it {quotation} [1]."))
+    assert not citation.verified
+    assert citation.reason.startswith("not in the source: ")
+
+
+@pytest.mark.parametrize("quotation", ["“a leap of iron”", '"A leap of iron,"', "'leap of iron'", "‘a leap’"])
+def test_a_true_quotation_is_verified(quotation: str) -> None:
+    """Word for word; capitals and punctuation do not count."""
+    assert only(ground(WHO, f"Tomas Aldwin called it {quotation} [1].")).verified
+
+
+@pytest.mark.parametrize(
+    "text", ["Henry Brandt built it [1].", "Nobody knows [2].", "A troll.", "[1]", "[1] [2].", "", "…"]
+)
+def test_an_answer_that_stands_in_no_strip_is_withheld(text: str) -> None:
+    """It is not shown; what the model said is kept apart."""
+    assert ground(WHO, text) == Answer("", refused=True, model="m", withheld=text)
+
+
+def test_an_answer_that_only_repeats_the_question_is_withheld() -> None:
+    """Words of the question prove nothing, though they stand in a strip."""
+    assert ground(WHO, "The Ruvel Bridge was built [1].").refused
+
+
+def test_without_knowledge_everything_is_withheld() -> None:
+    """There is nothing to stand on."""
+    assert grounded(WHO, Answer("Tomas Aldwin [1]."), []).refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Not found.",
+        "not found [1]",
+        "“Not found”",
+        "The builder, Tomas Aldwin, is not mentioned in the sources.",
+        "It is not explicitly stated in the given text who built it in 1911.",
+        "The sources do not hold the answer.",
+        "Source [1] doesn’t say who built it, only that Tomas Aldwin called it iron.",
+        "The provided passage does not explicitly mention who built it in 1911.",
+        "None of the sources say whether Tomas Aldwin built it.",
+        "I don't know, perhaps Tomas Aldwin.",
+        "It cannot be determined whether Tomas Aldwin built it.",
+        "There is no information about Tomas Aldwin.",
+    ],
+)
+def test_not_found_is_a_refusal(text: str) -> None:
+    """In the model's many ways of saying so, though it names what stands in a strip."""
+    assert ground(WHO, text).refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tomas Aldwin, who does not hold a degree.",
+        "Tomas Aldwin; his grave was not found until 1990.",
+        "Tomas Aldwin does not say why in 1911.",
+    ],
+)
+def test_an_answer_with_a_negation_is_an_answer(text: str) -> None:
+    """Only what is said of the sources is about the sources."""
+    assert not ground(WHO, text).refused
+
+
+words_of_the_case = st.sampled_from(
+    "Tomas Aldwin Brandt built 1911 1912 it. He “a leap” [1] [2] [9] not found U.S.".split()
+)
+
+
+@given(st.lists(words_of_the_case, max_size=12).map(" ".join))
+def test_what_is_shown_is_checked(text: str) -> None:
+    """A quote stands in its strip as it is; what is verified has one; what is refused shows no text."""
+    answer = ground(WHO, text)
+    assert answer.refused == (answer.text == "") == (answer.withheld is not None)
+    for citation in answer.citations:
+        assert citation.quote in (citation.strip.text if citation.strip else "")
+        assert citation.verified == (citation.reason == "")
+        assert citation.quote or not citation.verified
+
+
+DECISION = Decision(Action.INCORRECT, "threshold", 0.5, -0.5, "best score -0.9 < τ− -0.5")
+
+
+def refuse(question: str, draft: Answer | None, knowledge: bool = True, queries: tuple[str, ...] = ()) -> Answer:
+    return refusal(question, draft, 10, KNOWLEDGE if knowledge else [], DECISION, queries)
+
+
+def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
+    """Names whole, then other words; what stands in the evidence is not missing."""
+    withheld = Answer("", refused=True, model="m", withheld="Not found.")
+    answer = refuse("Who painted the Ruvel Bridge for Anna Tresk?", withheld, queries=("Ruvel Bridge", "Tresk"))
+    assert answer == Answer(
+        "I cannot answer this from the evidence. What was found does not hold the answer; nothing there mentions "
+        "“Anna Tresk”, “painted”. Looked at: 10 passages graded (best score -0.9 < τ− -0.5); searched for "
+        "“Ruvel Bridge”, “Tresk”.",
+        refused=True,
+        model="m",
+        withheld="Not found.",
+    )
+
+
+def test_a_refusal_without_evidence_does_not_claim_what_passages_mention() -> None:
+    """What was dropped may well have mentioned it; it was not good enough."""
+    text = refuse("Who painted the Ruvel Bridge?", None, knowledge=False).text
+    assert "Nothing that was found is good enough to stand on; nothing sound on “Ruvel Bridge”, “painted”." in text
+    assert "searched" not in text
+
+
+@pytest.mark.parametrize(
+    ("draft", "why"),
+    [
+        (None, "Evidence was found, but the model that reads it failed"),
+        (Answer("", refused=True, withheld="A troll."), "What the model said does not stand in what was found"),
+        (Answer("", refused=True, withheld="Not found."), "What was found does not hold the answer"),
+    ],
+)
+def test_a_refusal_says_whose_fault_it_is(draft: Answer | None, why: str) -> None:
+    """The model's, or the evidence's."""
+    answer = refuse(WHO, draft)
+    assert answer.text.startswith(f"I cannot answer this from the evidence. {why}. Looked at: ")
+    assert (answer.refused, answer.citations) == (True, ())
+
+
+def test_words_that_mean_nothing_are_not_missed() -> None:
+    """A question of stop words lacks none of them."""
+    assert "mentions" not in refuse("Who is it?", None).text
