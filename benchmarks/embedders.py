@@ -15,6 +15,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,15 +28,14 @@ from surefoot.words import STOP_WORDS
 DEPTH = 50
 """Passages that each side brings to the fusion."""
 CUTS = (1, 5, 10)
-WEIGHTS = (1.0, 0.5, 0.25)
-"""Of the dense side in the fusion; BM25's is 1."""
 TIMED = 200
 """Passages that the transformer's speed is measured on; the static embedding's is measured on all."""
 
 Ranking = list[int]
+Scored = list[tuple[int, float]]
 Question = tuple[str, set[int]]
-Rankings = dict[str, list[Ranking]]
 Sets = dict[str, list[Question]]
+Found = dict[str, list[Scored]]
 
 
 def lines(path: Path) -> Iterator[dict]:
@@ -59,24 +59,45 @@ class BM25:
         rows = ((n, p["title"], p["text"]) for n, p in enumerate(passages))
         self.db.executemany("insert into f(rowid, title, text) values(?, ?, ?)", rows)
 
-    def search(self, question: str) -> Ranking:
+    def search(self, question: str) -> Scored:
         words = re.findall(r"\w+", question.lower())
         match = " OR ".join(f'"{w}"' for w in [w for w in words if w not in STOP_WORDS] or words)
-        query = "select rowid from f where f match ? order by bm25(f, 2, 1), rowid limit ?"
-        return [row[0] for row in self.db.execute(query, (match, DEPTH))]
+        query = "select rowid, -bm25(f, 2, 1) from f where f match ? order by bm25(f, 2, 1), rowid limit ?"
+        return self.db.execute(query, (match, DEPTH)).fetchall()
 
 
-def dense(questions: Matrix, passages: Matrix) -> list[Ranking]:
-    return [np.argsort(-(passages @ q), kind="stable")[:DEPTH].tolist() for q in questions]
+def nearest(questions: Matrix, passages: Matrix) -> list[Scored]:
+    found = []
+    for question in questions:
+        cosines = passages @ question
+        best = np.argsort(-cosines, kind="stable")[:DEPTH]
+        found.append([(int(p), float(cosines[p])) for p in best])
+    return found
 
 
-def fused(one: Ranking, other: Ranking, weight: float, k: int = 60) -> Ranking:
+def fused(lexical: Scored, dense: Scored, weight: float, k: int = 60) -> Ranking:
     """Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
     score: dict[int, float] = {}
-    for share, ranking in ((1.0, one), (weight, other)):
-        for rank, passage in enumerate(ranking, start=1):
+    for share, ranking in ((1.0, lexical), (weight, dense)):
+        for rank, (passage, _) in enumerate(ranking, start=1):
             score[passage] = score.get(passage, 0.0) + share / (k + rank)
     return sorted(score, key=lambda p: (-score[p], p))
+
+
+def blended(lexical: Scored, dense: Scored, weight: float) -> Ranking:
+    """Sum of scores: BM25's by its best, the cosines from the last found to the best, a passage not found as 0
+    (a convex combination: Bruch, Gai and Ingber 2023)."""
+    score = {p: (1 - weight) * s / lexical[0][1] for p, s in lexical}
+    low, high = dense[-1][1], dense[0][1]
+    for passage, cosine in dense:
+        score[passage] = score.get(passage, 0.0) + weight * (cosine - low) / (high - low)
+    return sorted(score, key=lambda p: (-score[p], p))
+
+
+FUSIONS = {
+    **{f"RRF, dense weight {w:g}": partial(fused, weight=w) for w in (1.0, 0.5, 0.25)},
+    **{f"scores, dense share {w:g}": partial(blended, weight=w) for w in (0.1, 0.2, 0.3, 0.5)},
+}
 
 
 def recall(rankings: list[Ranking], asked: list[Question]) -> list[float]:
@@ -105,17 +126,22 @@ def row(method: str, per_second: str, recalls: list[list[float]]) -> str:
     return f"| {' | '.join([method, per_second, *cells])} |"
 
 
-def compare(
-    embedder: Embedder, texts: list[str], sample: int, sets: Sets, lexical: Rankings, cache: Path | None
-) -> None:
-    """The embedder's own row, and one for each weight in the fusion with BM25."""
+def alone(found: Scored) -> Ranking:
+    return [passage for passage, _ in found]
+
+
+def compare(embedder: Embedder, texts: list[str], sample: int, sets: Sets, lexical: Found, cache: Path | None) -> None:
+    """The embedder's own row, and one for each fusion with BM25."""
     per_second = speed(embedder, texts[:sample])
     vectors = passage_vectors(embedder, texts, cache)
-    ranked = {name: dense(embedder.embed([q for q, _ in asked]), vectors) for name, asked in sets.items()}
-    print(row(embedder.name, f"{per_second:.0f}", [recall(ranked[n], asked) for n, asked in sets.items()]), flush=True)
-    for weight in WEIGHTS:
-        both = {n: [fused(a, b, weight) for a, b in zip(lexical[n], ranked[n], strict=True)] for n in sets}
-        print(row(f"BM25 + {weight:g} × it", "", [recall(both[n], asked) for n, asked in sets.items()]), flush=True)
+    found = {name: nearest(embedder.embed([q for q, _ in asked]), vectors) for name, asked in sets.items()}
+    rankings = {n: [alone(f) for f in found[n]] for n in sets}
+    print(
+        row(embedder.name, f"{per_second:.0f}", [recall(rankings[n], asked) for n, asked in sets.items()]), flush=True
+    )
+    for name, fusion in FUSIONS.items():
+        rankings = {n: [fusion(a, b) for a, b in zip(lexical[n], found[n], strict=True)] for n in sets}
+        print(row(f"+ BM25, {name}", "", [recall(rankings[n], asked) for n, asked in sets.items()]), flush=True)
 
 
 def main() -> None:
@@ -133,7 +159,7 @@ def main() -> None:
     print("|---" * (2 + len(sets)) + "|")
     bm25 = BM25(passages)
     lexical = {name: [bm25.search(q) for q, _ in asked] for name, asked in sets.items()}
-    print(row("BM25", "", [recall(lexical[name], asked) for name, asked in sets.items()]), flush=True)
+    print(row("BM25", "", [recall([alone(f) for f in lexical[n]], asked) for n, asked in sets.items()]), flush=True)
     compare(Static(), texts, len(texts), sets, lexical, given.cache)
     compare(MiniLM(), texts, TIMED, sets, lexical, given.cache)
 

@@ -174,6 +174,12 @@ def test_changed_grades_are_decided_otherwise() -> None:
     assert redecide(Trace("t", "Q?", (Passage("0", "text"),), grades(-1.0), decision)).action is INCORRECT
 
 
+def test_a_method_that_decides_nothing_cannot_be_replayed() -> None:
+    """Plain RAG leaves a trace without a decision, and without an error."""
+    with pytest.raises(TraceFault, match="trace t holds no decision to replay: its method makes none"):
+        redecide(Trace("t", "Q?"))
+
+
 @pytest.mark.parametrize(
     ("decision", "says"),
     [

@@ -84,8 +84,8 @@ def test_options_reach_the_constructor() -> None:
 
 def test_an_unknown_option_lists_the_options() -> None:
     """Only those that a user can give: parts come from elsewhere."""
-    with pytest.raises(ConfigError, match=r"^retriever 'hybrid' has no option 'dept'; it has: depth, constant$"):
-        build("retriever", "hybrid", {"dept": 3}, {"retrievers": list})
+    with pytest.raises(ConfigError, match=r"^generator 'llm' has no option 'tokens'; it has: (?!llm).*max_tokens"):
+        build("generator", "llm", {"tokens": 3}, {"llm": list})
     with pytest.raises(ConfigError, match=r"it has: none$"):
         build("rewriter", "verbatim", {"x": 1}, {})
 

@@ -82,6 +82,19 @@ def test_each_sentence_has_its_own_source() -> None:
     assert [citation.verified for citation in answer.citations] == [True, True]
 
 
+def test_a_sentence_that_stands_nowhere_has_no_source() -> None:
+    """Nor is one made up for it, beside a sentence that has its own."""
+    answer = ground(WHO, "Tomas Aldwin built it. Trolls laughed.")
+    assert answer.text == "Tomas Aldwin built it. [1] Trolls laughed."
+    assert only(answer).marker == 1
+
+
+def test_the_source_that_the_model_names_is_enough() -> None:
+    """Where it holds anything of the sentence, no better one is looked for."""
+    citation = only(ground(WHO, "Tomas Aldwin stands at 2,214 m [1]."))
+    assert (citation.marker, citation.quote, citation.reason) == (1, "Tomas Aldwin", "not in the source: 2,214")
+
+
 def test_several_markers_are_several_citations() -> None:
     """In one bracket or in two, each once; each is checked for itself."""
     for text in ("Tomas Aldwin [1, 2, 1].", "Tomas Aldwin [1][2]."):

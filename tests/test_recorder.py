@@ -27,6 +27,13 @@ def test_a_step_gives_its_result_and_its_cost() -> None:
     assert 0 <= step.seconds < 5
 
 
+def test_a_step_that_went_well_fell_back_on_nothing() -> None:
+    """None, not an empty text."""
+    run = Recorder("Q?", {})
+    run.step("nothing", tuple, fallback=(), instead="nothing")
+    assert (run.trace().steps[0].degraded, run.trace().steps[0].error) == (None, None)
+
+
 @pytest.mark.parametrize("kind", [SearchError, EndpointError])
 def test_a_part_that_fails_is_replaced_by_its_fallback(kind: type[Exception]) -> None:
     """The step names the error and what was done instead, and still what was spent."""

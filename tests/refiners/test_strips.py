@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -35,7 +36,7 @@ class Scores:
         said = text.rpartition("(")[2].partition(")")[0]
         if said == "?":
             return None
-        return float(said) if said.replace(".", "", 1).isdigit() else 1.0
+        return float(said) if re.fullmatch(r"[0-9]\.[0-9]+", said) else 1.0
 
 
 def refined(*texts: str, mode: Mode = "sentences", **options: int) -> tuple[Strip, ...]:

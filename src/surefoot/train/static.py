@@ -52,7 +52,7 @@ class Recipe:
     dimensions: int = 256
     smoothing: float = 1e-3
     """The a of a / (a + frequency)."""
-    epochs: int = 20
+    epochs: int = 12
     batch: int = 128
     rate: float = 3e-3
     """Adam's at the start; it falls to 0 in a straight line."""
