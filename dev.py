@@ -28,7 +28,7 @@ COMMANDS["check"] = [line for name in ("lint", "types", "docs", "test") for line
 
 def main(arguments):
     """Run one of COMMANDS, with further arguments for its last line; or `surefoot` with any arguments."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file must start with an old Python to say so
         sys.exit(f"Surefoot needs Python 3.11 or newer; this is {sys.version.split()[0]}. Run dev.py with another one.")
     name, *more = arguments or ["help"]
     if name != "surefoot" and name not in COMMANDS:

@@ -75,7 +75,7 @@ def nearest(questions: Matrix, passages: Matrix) -> list[Scored]:
     return found
 
 
-def fused(lexical: Scored, dense: Scored, weight: float, k: int = 60) -> Ranking:
+def fused(lexical: Scored, dense: Scored, weight: float, k: int) -> Ranking:
     """Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
     score: dict[int, float] = {}
     for share, ranking in ((1.0, lexical), (weight, dense)):
@@ -95,7 +95,7 @@ def blended(lexical: Scored, dense: Scored, weight: float) -> Ranking:
 
 
 FUSIONS = {
-    **{f"RRF, dense weight {w:g}": partial(fused, weight=w) for w in (1.0, 0.5, 0.25)},
+    **{f"RRF k={k}, dense weight {w}": partial(fused, weight=w, k=k) for k, w in [(60, 1), (60, 0.5), (10, 0.3)]},
     **{f"scores, dense share {w:g}": partial(blended, weight=w) for w in (0.1, 0.2, 0.3, 0.5)},
 }
 

@@ -12,7 +12,8 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.cli import app
 from surefoot.config import DEFAULTS, HYBRID, Builder
+from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 
 DOCS = Path(__file__).resolve().parent
@@ -118,10 +120,16 @@ def _options(make: Callable[..., Any]) -> str:
 
 def _option(option: inspect.Parameter) -> str:
     if option.name == "retrievers":
-        return f"`retrievers = {json.dumps(HYBRID)}`"
+        return f"`retrievers = {_toml(HYBRID)}`"
     if option.default is option.empty:
         return f"`{option.name}` (required)"
-    return f"`{option.name}`" if option.default is None else f"`{option.name} = {json.dumps(option.default)}`"
+    return f"`{option.name}`" if option.default is None else f"`{option.name} = {_toml(option.default)}`"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value)
 
 
 def _about(make: Callable[..., Any]) -> str:
@@ -130,7 +138,8 @@ def _about(make: Callable[..., Any]) -> str:
 
 def defaults() -> str:
     """The configuration where nothing is said, and all thresholds there are."""
-    sections = "\n\n".join(_section(name, values) for name, values in DEFAULTS.items())
+    own = {field.name: field.default for field in fields(Pipeline) if isinstance(field.default, int)}
+    sections = "\n\n".join(_section(name, values) for name, values in {**DEFAULTS, "pipeline": own}.items())
     return "\n".join(
         [
             NOTE,
@@ -143,7 +152,7 @@ def defaults() -> str:
 
 
 def _section(name: str, values: dict[str, Any]) -> str:
-    return "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())])
+    return "\n".join([f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in values.items())])
 
 
 def _fitted() -> dict[str, Thresholds]:

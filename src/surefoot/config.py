@@ -6,6 +6,7 @@ from configuration, never configuration from objects.
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,6 +63,10 @@ def read(source: str | Path | Mapping[str, Any] | None = None, *overrides: Mappi
     for layer in layers:
         for section, values in layer.items():
             _merge(config, section, values)
+    try:
+        json.dumps(config)
+    except TypeError as error:
+        raise ConfigError(f"a setting is text, a number, true, false, or a list of these: {error}") from error
     return config
 
 

@@ -29,7 +29,17 @@ PASSAGES = (
     Passage("empty", "", ""),
 )
 QUESTION = "Who built the Ruvel Bridge?"
-HOSTILE = ("", "?", '"" OR NEAR(', "a" * 4000, "ünïcödé 桥", "'; DROP TABLE passages; --", "\x00\x01", "NOT AND OR *")
+HOSTILE = (
+    "",
+    "?",
+    '"" OR NEAR(',
+    "a" * 4000,
+    "ünïcödé 桥",
+    "'; DROP TABLE passages; --",
+    "\x00\x01",
+    "\ud800",
+    "NOT AND OR *",
+)
 
 
 def retriever(component: protocols.Retriever) -> None:

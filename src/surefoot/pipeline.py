@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
-from surefoot.errors import QuestionError, SurefootError
+from surefoot.errors import ComponentError, QuestionError
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import distinct
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
@@ -47,9 +48,10 @@ class Pipeline:
         return replace(self, **parts)
 
     def run(self, question: str, on_event: Listener | None = None) -> Trace:
-        """The trace of one question; raises QuestionError for one that is empty or over-long.
+        """The trace of one question.
 
-        A component that fails is replaced by its declared fallback, which the trace shows; so this raises nothing else.
+        A component that fails (ComponentError) is replaced by its declared fallback, which the trace shows. What the
+        user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
         run = Recorder(checked(question), self.config, on_event)
         local: tuple[Strip, ...] = ()
@@ -67,15 +69,16 @@ class Pipeline:
     def _retrieve(self, run: Recorder) -> Decision:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
         query = run.question
-        while True:
+        for rewrites in count():
             new = run.step("retrieve", self.retriever.retrieve, query, self.k, fallback=(), instead="nothing retrieved")
             run.set("passages", by_id(run.passages + new))
             run.set("grades", self._grade("grade", run.passages, run))
-            decision = run.set("decision", self.policy.decide(run.grades, rewrites=len(run.queries)))
+            decision = run.set("decision", self.policy.decide(run.grades, rewrites))
             if not decision.again:
-                return decision
+                break
             query = next((q for q in self._rewrite(run) if q not in run.queries), run.question)
-            run.set("queries", (*run.queries, query))
+            run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
+        return decision
 
     def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
         """Grades with labels, against the original question, instructions to the machine blanked out."""
@@ -83,7 +86,10 @@ class Pipeline:
         def grade() -> tuple[Grade, ...]:
             if suspicious := suspects(passages):
                 meter.degrade(f"instructions found in {', '.join(suspicious)}: blanked out before grading")
-            return self.evaluator.grade([(run.question, screened(passage)) for passage in passages])
+            grades = self.evaluator.grade([(run.question, screened(passage)) for passage in passages])
+            if len(grades) != len(passages):
+                raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
+            return grades
 
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         grades = run.step(step, grade, fallback=ungraded, instead="the passages count as ungraded")
@@ -101,7 +107,7 @@ class Pipeline:
     def _search(self, run: Recorder) -> None:
         """Ask outside, query by query until a passage is graded CORRECT; what comes is graded like all the rest."""
         for query in self._rewrite(run):
-            run.set("queries", (*run.queries, query))
+            run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
             hits = run.step(
                 "search", self.searcher.search, query, self.external_k, fallback=(), instead="nothing came from outside"
             )
@@ -115,7 +121,7 @@ class Pipeline:
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        origin = {passage.id: passage for passage in run.passages + run.external}
+        origin = {passage.id: screened(passage) for passage in run.passages + run.external}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
         if knowledge:
@@ -136,8 +142,8 @@ class Pipeline:
     def _run_safely(self, question: str) -> Trace:
         try:
             return self.run(question)
-        except SurefootError as error:
-            return Recorder(question, self.config).trace(error=str(error))
+        except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
+            return Recorder(question, self.config).trace(error=f"{type(error).__name__}: {error}")
 
 
 def checked(question: str) -> str:

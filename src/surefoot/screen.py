@@ -70,13 +70,14 @@ def orders(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def screened(passage: Passage) -> Passage:
-    """The passage with such sentences replaced by as many spaces, so that all offsets stay true."""
+    """The passage with such sentences replaced by as many spaces, so that all offsets stay true; a title by nothing."""
     text = passage.text
     for start, end in orders(text):
         text = text[:start] + " " * (end - start) + text[end:]
-    return passage if text == passage.text else replace(passage, text=text)
+    title = "" if orders(passage.title) else passage.title
+    return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 
 
 def suspects(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Ids of the passages that hold such a sentence."""
-    return tuple(passage.id for passage in passages if orders(passage.text))
+    """Ids of the passages that hold such a sentence, in text or title."""
+    return tuple(passage.id for passage in passages if screened(passage) is not passage)

@@ -94,7 +94,6 @@ class Run:
     def __init__(self, folder: str | Path, about: dict[str, Any]) -> None:
         self.folder = Path(folder)
         self.path = self.folder / "traces.jsonl"
-        self.folder.mkdir(parents=True, exist_ok=True)
         self._claim(about)
         self._mend()
 
@@ -151,7 +150,7 @@ def _trace(data: Any, origin: str) -> Trace:
         raise TraceFault(f"{origin} is not a Surefoot trace: it has no schema version")
     if data["schema"] != TRACE_SCHEMA:
         raise TraceFault(
-            f"{origin} has trace schema {data['schema']}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
+            f"{origin} has trace schema {data['schema']!r}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
         )
     return from_json(Trace, data)
 

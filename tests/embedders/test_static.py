@@ -56,7 +56,7 @@ def test_chunks_do_not_show(static: Static) -> None:
     assert all(rows[n].tobytes() == static.embed([texts[n]])[0].tobytes() for n in (0, 1, 255, 256, 257, 511, 512, 599))
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "[CLS] [SEP] [MASK]", "\U000131b1"])
+@pytest.mark.parametrize("text", ["", "  \n", "[CLS] [SEP] [MASK]", "\U000131b1", "\ud800"])
 def test_a_text_without_known_pieces_is_zero(static: Static, text: str) -> None:
     """Nothing, spaces, the names of special pieces and unknown signs have no direction."""
     assert not static.embed([text]).any()
@@ -75,6 +75,11 @@ def test_likeness_of_meaning_is_nearness(static: Static, one: str, like: str, un
     """A text that says something related in other words is nearer than one about something else."""
     question, near, far = static.embed([one, like, unlike])
     assert question @ near > question @ far + 0.1
+
+
+def test_a_lone_surrogate_is_passed_over(static: Static) -> None:
+    """Text that no encoding can carry is embedded as if the broken sign were not there."""
+    assert static.embed(["the \ud800hut"]).tobytes() == static.embed(["the hut"]).tobytes()
 
 
 def test_the_tokenizer_reads_whole_texts() -> None:

@@ -51,7 +51,7 @@ def test_scores_are_taken_as_they_are(own: Thresholds, values: list[float]) -> N
     assert (decision.action is Action.INCORRECT) == (best < own.lower)
 
 
-@given(thresholds, st.integers(0, 6), st.lists(gradings, min_size=10, max_size=10))
+@given(thresholds, st.integers(0, 6), st.lists(st.lists(st.none() | scores, max_size=3), min_size=10, max_size=10))
 def test_count_routing_always_ends(own: Thresholds, limit: int, rounds: list[list[float | None]]) -> None:
     """Whatever each retrieval brings, no more than `max_rewrites` rewrites are asked for."""
     policy, rewrites = Count(own, max_rewrites=limit), 0

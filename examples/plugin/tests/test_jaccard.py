@@ -1,6 +1,7 @@
+from surefoot_jaccard import Jaccard
+
 from surefoot import components
 from surefoot.contracts import verify
-from surefoot_jaccard import Jaccard
 
 
 def test_it_keeps_the_contract_of_its_role():

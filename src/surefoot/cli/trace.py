@@ -10,6 +10,7 @@ import typer
 from surefoot.act import redecide
 from surefoot.cli.console import out, plain
 from surefoot.cli.draw import whole
+from surefoot.errors import TraceFault
 from surefoot.store import read_trace
 
 TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
@@ -23,7 +24,12 @@ def register(app: typer.Typer) -> None:
 
 def trace(file: TraceFile) -> None:
     """Draw a recorded trace: grades, decision, strips, answer, and what each step cost."""
-    out.print(whole(read_trace(file)))
+    recorded = read_trace(file)
+    try:
+        drawn = whole(recorded)
+    except (KeyError, ValueError) as error:  # a strip without its passage, or grades that are too few
+        raise TraceFault(f"{file} does not fit together: it was changed by hand, or not all of it is there") from error
+    out.print(drawn)
 
 
 def replay(file: TraceFile) -> None:

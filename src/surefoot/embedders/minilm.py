@@ -14,7 +14,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from tokenizers import Encoding
 
 from surefoot import models
-from surefoot.embedders.static import wordpiece
+from surefoot.embedders.static import encodable, wordpiece
 from surefoot.errors import ModelError
 from surefoot.protocols import Matrix
 
@@ -41,7 +41,7 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Rows of length 1, row i from text i only; 0 for a text without words. Some 40 passages a second and core."""
-        encodings = self._tokenizer.encode_batch(list(texts))
+        encodings = self._tokenizer.encode_batch(encodable(texts))
         with ThreadPoolExecutor(self._threads) as pool:
             rows = list(pool.map(self._row, encodings))
         return np.array(rows, np.float32).reshape(len(texts), self.dimensions)

@@ -41,7 +41,7 @@ class Static:
         """Rows of length 1, row i from text i only; 0 for a text without a known piece."""
         out = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), _CHUNK):
-            chunk = list(texts[start : start + _CHUNK])
+            chunk = encodable(texts[start : start + _CHUNK])
             pieces = [e.ids for e in self._tokenizer.encode_batch_fast(chunk, add_special_tokens=False)]
             out[start : start + _CHUNK] = pooled(self._table, pieces)
         return unit(out)
@@ -57,6 +57,11 @@ def pooled(table: Matrix, pieces: Sequence[Sequence[int] | Ids]) -> Matrix:
         # Unlike a matrix product, reduceat adds each segment on its own: neighbours cannot change its rounding.
         out[filled] = np.add.reduceat(table[np.concatenate([p for p in pieces if len(p)])], starts, axis=0)
     return out
+
+
+def encodable(texts: Sequence[str]) -> list[str]:
+    """The texts without lone surrogates, which a file name or a broken decoder can bring, and no tokeniser takes."""
+    return [text.encode("utf-8", "ignore").decode() for text in texts]
 
 
 def unit(rows: Matrix) -> Matrix:

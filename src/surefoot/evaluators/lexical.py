@@ -27,10 +27,10 @@ class Lexical:
     thresholds: ClassVar[Thresholds] = Thresholds(
         upper=0.75,
         lower=0.4,
-        strip=0.6,
+        strip=0.5,
         evaluator="lexical",
-        fitted_on="PopQA and NQ questions with E5 passages: at or above τ+, 73 % and 72 % of the questions have a passage "
-        "that holds an answer; below τ−, 3 % and 14 %",
+        fitted_on="PopQA and NQ questions with E5 passages: at or above τ+, 73 % and 72 % of the questions have a "
+        "passage that holds an answer; below τ−, 3 % and 14 %",
     )
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:

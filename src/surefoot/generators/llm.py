@@ -13,6 +13,11 @@ _REFLECTION = re.compile(
     r"No support / Contradictory|Utility:[1-5])\]|</?paragraph>|</s>"
 )
 
+_CONTROL = re.compile(
+    r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>|\s+", re.IGNORECASE
+)
+"""What separates the turns of a conversation in the common chat formats; and white space, as a source is a line."""
+
 
 class LLM:
     """Answers by one greedy call of a language model, at most `max_tokens` long (the paper: 100).
@@ -58,4 +63,4 @@ def prompt(question: str, knowledge: Sequence[tuple[Strip, Passage]], max_charac
 def source(strip: Strip, passage: Passage) -> str:
     """One source on one line, without anything that could pass for a turn of the conversation."""
     text = f"{passage.title}: {strip.text}" if passage.title else strip.text
-    return re.sub(r"<\|[^|>]*\|>|\s+", " ", text).strip()
+    return _CONTROL.sub(" ", text).strip()

@@ -98,8 +98,8 @@ def by_windows(text: str, _: int) -> list[Span]:
     starts = list(range(0, len(words), WINDOW))
     if len(starts) > 1 and len(words) - starts[-1] < TAIL:
         starts.pop()
-    ends = [*starts[1:], len(words)]
-    return [(words[start][0], words[end - 1][1]) for start, end in zip(starts, ends, strict=True) if words]
+    ends = [*starts[1:], len(words)] if words else []
+    return [(words[start][0], words[end - 1][1]) for start, end in zip(starts, ends, strict=True)]
 
 
 def by_excerpts(text: str, _: int) -> list[Span]:
