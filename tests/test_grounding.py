@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.grounding import grounded, refusal
@@ -223,6 +223,7 @@ words_of_the_case = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(words_of_the_case, max_size=12).map(" ".join))
 def test_what_is_shown_is_checked(text: str) -> None:
     """A quote stands in its strip as it is; what is verified has one; what is refused shows no text."""
@@ -280,3 +281,13 @@ def test_a_refusal_says_whose_fault_it_is(draft: Answer | None, why: str) -> Non
 def test_words_that_mean_nothing_are_not_missed() -> None:
     """A question of stop words lacks none of them."""
     assert "mentions" not in refuse("Who is it?", None).text
+
+
+@pytest.mark.parametrize("verdict", ["Yes.", "No, it was not.", "yes"])
+def test_a_bare_yes_or_no_is_passed_on_as_unverified(verdict: str) -> None:
+    """There is nothing in it to check, and a question that asks for no more must not always be refused."""
+    passages = [Passage("a", "It is of iron.", "Cheese"), Passage("b", "The bridge was built in 1911.", "Ruvel Bridge")]
+    knowledge = [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in passages]
+    answer = grounded("Was the Ruvel Bridge built?", Answer(verdict), knowledge)
+    assert not answer.refused
+    assert [(c.marker, c.verified, c.quote) for c in answer.citations] == [(2, False, "")]

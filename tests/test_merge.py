@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.merge import distinct
@@ -48,6 +48,7 @@ def test_three_of_a_kind_leave_one() -> None:
     assert second.reason == third.reason == "says the same as a strip of a"
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(strip, st.text("ab", max_size=2), st.text("ab ", max_size=12), st.booleans()), max_size=6))
 def test_merging_keeps_order_and_merges_once(strips: list[Strip]) -> None:
     """No strip is lost, moved or kept anew; merging what is merged changes nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.words import content_words, fold, names, sentences, stem, words
@@ -72,6 +72,7 @@ def test_a_line_end_does_not_end_a_sentence() -> None:
     assert split("The hut is\nold. It\nstands.") == ["The hut is\nold.", "It\nstands."]
 
 
+@settings(deadline=None)
 @given(st.text("aB .!?…\n\"')1,", max_size=80))
 def test_sentences_leave_out_white_space_only(text: str) -> None:
     """They are in order, disjoint and trimmed, and nothing that can be read lies outside."""
@@ -105,6 +106,7 @@ def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
+@settings(deadline=None)
 @given(st.text("abcé 019'’.,é", max_size=40))
 def test_folding_twice_changes_nothing(text: str) -> None:
     """What was folded is the same word."""

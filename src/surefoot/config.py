@@ -66,7 +66,7 @@ def read(source: str | Path | Mapping[str, Any] | None = None, *overrides: Mappi
     try:
         json.dumps(config)
     except TypeError as error:
-        raise ConfigError(f"a setting is text, a number, true, false, or a list of these: {error}") from error
+        raise ConfigError(f"a setting is text, a number, true, false, or a list or table of these: {error}") from error
     return config
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from surefoot import models
 from surefoot.config import Builder, Config
@@ -68,7 +69,11 @@ def _models(config: Config) -> Iterator[Check]:
         elif status.state == "ready":
             yield Check(f"model {status.model.name}", True, "ready")
         elif status.model.name in wanted:
-            yield Check(f"model {status.model.name}", True, "not here yet; the first question fetches it")
+            yield _try(f"model {status.model.name}", partial(_absent, status.model.name))
+
+
+def _absent(name: str) -> str:
+    return str(models.path(name)) if models.offline() else "not here yet; the first question fetches it"
 
 
 def _wanted(config: Config) -> set[str]:

@@ -5,7 +5,7 @@
     │   ├── ConfigError              a setting that does not exist or does not fit
     │   ├── QuestionError            an empty or an over-long question
     │   ├── IndexFault               no index there, a damaged one, or one of another version
-    │   ├── TraceFault               a file that is not a trace, or one of a newer schema
+    │   ├── TraceFault               a file that is not a trace, or one of another schema
     │   └── MissingExtra             an optional dependency that is not installed
     └── ComponentError               a part failed while it was at work; the pipeline takes its declared fallback
         ├── ModelError               a model file that is missing, damaged or does not load
@@ -39,7 +39,7 @@ class IndexFault(UsageError):
 
 
 class TraceFault(UsageError):
-    """A file that is not a trace, or one of a newer schema."""
+    """A file that is not a trace, or one of another schema."""
 
 
 class MissingExtra(UsageError):

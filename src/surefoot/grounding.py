@@ -29,6 +29,8 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
+
 
 def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
@@ -36,7 +38,7 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
     carries most of what it says beyond the question. A citation is verified when the strip holds words that the
     sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
-    that it adds.
+    that it adds. A bare yes or no adds nothing to check: it is passed on as unverified.
     """
     pieces: list[str] = []
     citations: list[Citation] = []
@@ -46,7 +48,10 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
         cited = _cited(question, said, _markers(text[start:end]), knowledge)
         pieces.append(said + "".join(f" [{citation.marker}]" for citation in cited))
         citations += cited
-    if _NOT_FOUND.search(draft.text) or not any(citation.quote for citation in citations):
+    if knowledge and _VERDICT.match(draft.text) and not citations:
+        citations = [_on_trust(question, knowledge)]
+        pieces.append(f"[{citations[0].marker}]")
+    elif _NOT_FOUND.search(draft.text) or not any(citation.quote for citation in citations):
         return replace(draft, text="", refused=True, withheld=draft.text)
     return replace(draft, text=" ".join(pieces), citations=tuple(citations))
 
@@ -82,6 +87,14 @@ def _checked(question: str, said: str, marker: int, knowledge: Knowledge) -> Cit
     absent = _absent(question, said, f"{passage.title} {strip.text}")
     reason = f"not in the source: {', '.join(absent)}" if absent else ""
     return Citation(marker, strip, quote, verified=not absent, reason=reason)
+
+
+def _on_trust(question: str, knowledge: Knowledge) -> Citation:
+    """The citation of a bare yes or no: the strip that holds most of the question, and nothing in it to check."""
+    asked = set(content_words(question))
+    shared = [len(asked & set(words(f"{passage.title} {strip.text}"))) for strip, passage in knowledge]
+    best = shared.index(max(shared))
+    return Citation(best + 1, knowledge[best][0], "", verified=False, reason="a yes or no has no words to check")
 
 
 def _new_words(question: str, said: str) -> set[str]:

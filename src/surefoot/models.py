@@ -211,10 +211,14 @@ def path(name: str) -> Path:
     raise ModelError(f"the model {name} {what}; run: surefoot models pull {name}")
 
 
+def offline() -> bool:
+    """Whether SUREFOOT_OFFLINE forbids to fetch models unasked."""
+    return os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
+
+
 def ensure(name: str) -> Path:
     """`path(name)`, after fetching the model if need be; raises ModelError instead where SUREFOOT_OFFLINE is set."""
-    offline = os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
-    return path(name) if offline or _look(_model(name)).state == "ready" else pull(name)
+    return path(name) if offline() or _look(_model(name)).state == "ready" else pull(name)
 
 
 def pull(name: str, source: Path | None = None) -> Path:

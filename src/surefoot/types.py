@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 TRACE_SCHEMA = 1
-"""Version of the JSON form of `Trace`; a reader refuses a newer one."""
+"""Version of the JSON form of `Trace`; a reader refuses any other."""
 
 Source = Literal["corpus", "external"]
 

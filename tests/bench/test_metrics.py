@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.bench.metrics import match, match_lower, recall_at, wilson
@@ -67,6 +67,7 @@ def test_without_trials_there_is_no_interval() -> None:
     assert wilson(0, 0) is None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10_000).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
 def test_the_interval_holds_the_share(case: tuple[int, int]) -> None:
     """It lies in [0, 1] around the share, and is mirrored for the failures."""

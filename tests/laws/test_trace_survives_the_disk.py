@@ -114,6 +114,7 @@ def test_a_run_survives_a_torn_line(tmp_path: Path, traces: dict[str, Trace], to
     assert resumed.done() == traces | {"next": Trace("n", "Who?")}
 
 
+@settings(deadline=None)
 @given(
     st.one_of(st.integers(), texts, st.none(), st.lists(st.integers())).filter(lambda schema: schema != TRACE_SCHEMA)
 )

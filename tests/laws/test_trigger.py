@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.act import POLICIES, Count, Threshold, labelled, redecide
@@ -19,6 +19,7 @@ def graded(values: list[float | None], own: Thresholds) -> tuple[Grade, ...]:
     return labelled([Grade(str(n), value) for n, value in enumerate(values)], own)
 
 
+@settings(deadline=None)
 @given(thresholds, gradings, st.data())
 def test_a_higher_score_never_makes_the_action_worse(
     own: Thresholds, values: list[float | None], data: st.DataObject
@@ -33,6 +34,7 @@ def test_a_higher_score_never_makes_the_action_worse(
     assert ORDER.index(Threshold(own).decide(graded(raised, own)).action) >= ORDER.index(before)
 
 
+@settings(deadline=None)
 @given(thresholds, gradings, st.randoms(use_true_random=False), st.sampled_from(sorted(POLICIES)))
 def test_the_order_of_the_passages_plays_no_part(own, values, random, policy) -> None:  # type: ignore[no-untyped-def]
     """Both policies decide the same, and say the same, over the same grades in any order."""
@@ -41,6 +43,7 @@ def test_the_order_of_the_passages_plays_no_part(own, values, random, policy) ->
     assert decide(graded(values, own)) == decide(graded(mixed, own))
 
 
+@settings(deadline=None)
 @given(thresholds, st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12))
 def test_scores_are_taken_as_they_are(own: Thresholds, values: list[float]) -> None:
     """No score is clamped to a range, and the action is that of the best one against τ+ and τ−."""
@@ -51,6 +54,7 @@ def test_scores_are_taken_as_they_are(own: Thresholds, values: list[float]) -> N
     assert (decision.action is Action.INCORRECT) == (best < own.lower)
 
 
+@settings(deadline=None)
 @given(thresholds, st.integers(0, 6), st.lists(st.lists(st.none() | scores, max_size=3), min_size=10, max_size=10))
 def test_count_routing_always_ends(own: Thresholds, limit: int, rounds: list[list[float | None]]) -> None:
     """Whatever each retrieval brings, no more than `max_rewrites` rewrites are asked for."""
@@ -60,6 +64,7 @@ def test_count_routing_always_ends(own: Thresholds, limit: int, rounds: list[lis
     assert rewrites <= limit
 
 
+@settings(deadline=None)
 @given(thresholds, gradings, st.integers(0, 4), st.integers(0, 4), st.sampled_from(sorted(POLICIES)))
 def test_a_decision_is_taken_again_from_its_trace(own, values, rewrites, limit, policy) -> None:  # type: ignore[no-untyped-def]
     """The very same one, from what the trace holds, under both policies."""

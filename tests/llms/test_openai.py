@@ -292,3 +292,15 @@ def test_probe_refuses_what_is_no_list_of_models(server: Server, body: str) -> N
     """Another server on the same port is not taken for a model's."""
     with pytest.raises(EndpointError, match="a list without models"):
         server.llm(Reply(body)).probe()
+
+
+def test_a_proxy_does_not_come_between_us_and_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked of a server on loopback goes there, whatever proxy the environment names."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://proxy.invalid:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(EndpointError) as caught:
+        OpenAI("m", base_url="http://127.0.0.1:9/v1", retries=0).probe()
+    assert "127.0.0.1:9" in str(caught.value)
+    assert "proxy.invalid" not in str(caught.value)

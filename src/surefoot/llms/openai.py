@@ -52,6 +52,7 @@ class OpenAI:
         self._client = httpx.Client(
             base_url=self._where,
             timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
+            trust_env=not _on_this_machine(self._where),  # a proxy would carry the question off it
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
         )
         weakref.finalize(self, self._client.close)
@@ -261,3 +262,7 @@ def _pause(attempt: int, retry_after: str | None = None) -> float:
     if retry_after and retry_after.strip().isdigit():
         return min(float(retry_after), _MAX_WAIT)
     return min(0.5 * 2.0**attempt, _MAX_WAIT) * random.uniform(0.5, 1)  # noqa: S311
+
+
+def _on_this_machine(base_url: str) -> bool:
+    return httpx.URL(base_url).host in ("127.0.0.1", "::1", "localhost")

@@ -56,19 +56,28 @@ class Strips:
         self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 3}[mode]
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
-        """Every strip of every passage, the kept ones marked; one that holds an instruction is never kept."""
-        cut = [(p, start, end) for p in passages for start, end in CUTS[self.mode](p.text, self.size)]
-        pairs = [(question, replace(screened(p), text=screened(p).text[start:end])) for p, start, end in cut]
-        grades = self.evaluator.grade(pairs)
+        """Every strip of every passage, the kept ones marked; an instruction to the machine is one that is dropped."""
+        clean = [screened(passage) for passage in passages]
+        cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(passage.text)]
+        grades = self.evaluator.grade([(question, replace(clean[n], text=clean[n].text[a:b])) for n, a, b in cut])
         strips = [
-            self._sift(Strip(p.id, start, end, p.text[start:end], grade.score, kept=True))
-            for (p, start, end), grade in zip(cut, grades, strict=True)
+            self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, kept=True))
+            for (n, start, end), grade in zip(cut, grades, strict=True)
         ]
         return self._keep_best(strips)
 
+    def _cut(self, text: str) -> list[Span]:
+        """Strips of what lies between the instructions, and the instructions themselves, in order."""
+        spans, begin = [], 0
+        for start, end in [*orders(text), (len(text), len(text))]:
+            spans += [(begin + a, begin + b) for a, b in CUTS[self.mode](text[begin:start], self.size)]
+            spans += [(start, end)] if start < end else []
+            begin = end
+        return spans
+
     def _sift(self, strip: Strip) -> Strip:
         if orders(strip.text):
-            return replace(strip, kept=False, reason="holds an instruction to the machine")
+            return replace(strip, kept=False, reason="an instruction to the machine")
         if strip.score is None:
             return replace(strip, kept=False, reason="could not be graded")
         if strip.score < self.floor:

@@ -125,6 +125,9 @@ class PushReport:
     deleted: int
     unchanged: int
 
+    def __str__(self) -> str:
+        return f"Pushed    {self.added} new, {self.changed} changed, {self.unchanged} unchanged, {self.deleted} gone"
+
 
 class Pgvector:
     """A retriever over a table that `push` filled: full text and vectors, fused in one round trip to PostgreSQL.
