@@ -29,10 +29,15 @@ def test_a_question_has_its_answers_and_gold_passages(tmp_path: Path) -> None:
     ]
 
 
-def test_a_limit_takes_the_first(tmp_path: Path) -> None:
-    """Lines behind it are not looked at."""
-    path = lines(tmp_path / "q.jsonl", ROW, ROW | {"id": "q2"}, "no JSON")
-    assert [example.id for example in read(path, limit=2)] == ["q1", "q2"]
+def test_a_limit_takes_the_same_sample_everywhere(tmp_path: Path) -> None:
+    """In the order of the file; a smaller one is part of a larger one; it is not the first lines."""
+    path = lines(tmp_path / "q.jsonl", *(ROW | {"id": f"q{n}"} for n in range(50)))
+    order = [f"q{n}" for n in range(50)]
+    small, large = ([example.id for example in read(path, limit)] for limit in (5, 20))
+    assert len(small) == 5
+    assert set(small) < set(large)
+    assert large == sorted(large, key=order.index)
+    assert small != order[:5]
 
 
 def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:

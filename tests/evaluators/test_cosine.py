@@ -73,3 +73,10 @@ def test_each_text_is_embedded_once(cosine: Cosine) -> None:
 def test_it_keeps_the_contract(cosine: Cosine) -> None:
     """The one that every evaluator has to keep."""
     verify("evaluator", cosine)
+
+
+def test_the_embedder_in_the_package_has_thresholds() -> None:
+    """New weights have a new name, and want new thresholds."""
+    from surefoot.embedders.static import Static
+
+    verify("evaluator", Cosine(Static()))

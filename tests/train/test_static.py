@@ -152,6 +152,22 @@ def test_special_pieces_mean_nothing(tmp_path: Path, texts: list[str], tokenizer
     assert table[1:].any(axis=1).all()
 
 
+def test_each_step_goes_down_the_slope() -> None:
+    """One step of Adam with a small rate moves every number against the sign of the loss's measured slope."""
+    random = np.random.default_rng(3)
+    table = random.normal(size=(4, 3)).astype(np.float32)
+    lesson = Lesson((np.array([0, 1, 1]), np.array([2, 0, 3])), unit(random.normal(size=(2, 3)).astype(np.float32)))
+
+    def loss(table: Matrix) -> float:
+        return -float((unit(pooled(table, lesson.pieces)) * lesson.directions).sum())
+
+    nudges = 1e-2 * np.eye(12, dtype=np.float32).reshape(12, 4, 3)
+    slope = np.array([loss(table + n) - loss(table - n) for n in nudges]).reshape(4, 3)
+    turned = table.copy()
+    turn(turned, lesson, replace(RECIPE, epochs=2, batch=2, rate=1e-3))
+    assert (np.sign(turned - table) == -np.sign(slope)).all()
+
+
 def test_a_piece_that_no_text_holds_keeps_its_place(tokenizer: Tokenizer) -> None:
     """Adam moves only the rows of the texts."""
     table = np.ones((3, 2), np.float32)

@@ -34,7 +34,7 @@ def qa(
         Literal["crag", "rag", "none"], typer.Option("--method", help="none is the model's memory.")
     ] = "crag",
     top: Annotated[int, typer.Option("--top", min=1, help="Passages that plain rag reads.")] = 3,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
     run: Annotated[Path | None, typer.Option("--run", metavar="FOLDER", help="Keep the traces here; resumes.")] = None,
     config: ConfigFile = None,

@@ -12,15 +12,12 @@ from importlib.resources import files
 from io import BytesIO
 
 import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from surefoot.protocols import Matrix
 
-Ids = npt.NDArray[np.int64]
-
 _CHUNK = 256
-"""Texts summed at once: bounds the memory that the gathered rows of pieces take."""
+"""Texts cut into pieces at once: bounds the memory that the pieces take."""
 
 
 class Static:
@@ -47,15 +44,13 @@ class Static:
         return unit(out)
 
 
-def pooled(table: Matrix, pieces: Sequence[Sequence[int] | Ids]) -> Matrix:
+def pooled(table: Matrix, pieces: Sequence[Sequence[int]]) -> Matrix:
     """The sum of the table's rows for each list of pieces; 0 for an empty list."""
     out = np.zeros((len(pieces), table.shape[1]), np.float32)
-    lengths = np.fromiter(map(len, pieces), np.intp, len(pieces))
-    filled = lengths > 0
-    if filled.any():
-        starts = (np.cumsum(lengths) - lengths)[filled]
-        # Unlike a matrix product, reduceat adds each segment on its own: neighbours cannot change its rounding.
-        out[filled] = np.add.reduceat(table[np.concatenate([p for p in pieces if len(p)])], starts, axis=0)
+    # Text by text: in one matrix product neighbours would change a row's rounding, and one large gather leaves the
+    # processor's cache (four times as slow, measured).
+    for row, ids in zip(out, pieces, strict=True):
+        table[np.array(ids, np.int64)].sum(axis=0, out=row)
     return out
 
 
