@@ -25,7 +25,7 @@ _HEADING = re.compile(r"#{1,6} .*\Z")
 
 
 class Strips:
-    """Knowledge refinement (CRAG paper, section 4.4).
+    """Cuts passages into strips and keeps those that help (CRAG paper, section 4.4).
 
     `mode` says how a passage is cut: "sentences" in groups of `size` (the open reproduction; a passage of one or two
     sentences is one strip), or one of the three ways of the paper's script: "fixed_num" (windows of 50 words),

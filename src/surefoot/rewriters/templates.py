@@ -32,10 +32,11 @@ _TEMPLATES = [
 
 
 class Templates:
-    """ "What is X's occupation?" → "X occupation", "X"; the forms are in `RELATIONS` and above.
+    """The entity that is asked about, with the relation and alone: What is X's occupation? → X occupation; X.
 
-    Without a form that fits: the names in the question, then its content words. The reproduction of CRAG replaces the
-    paper's keyword prompt with patterns like these (section 3.2); the patterns are our own. No model call.
+    It is found by the forms above. Without a form that fits: the names in the question, then its content words. The
+    reproduction of CRAG replaces the paper's keyword prompt with patterns like these (section 3.2); these patterns
+    are our own. No model call.
     """
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
