@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.resources import files
 from io import BytesIO
 
@@ -26,13 +27,21 @@ class Static:
     About a hundred times as fast as `MiniLM`, and weaker where meaning hangs on more than the words.
     """
 
+    dimensions = 256
+
     def __init__(self) -> None:
-        data = _shipped("static.npz")
-        rows, scales = _weights(data)
-        self._table = rows * scales
-        self._tokenizer = wordpiece()
-        self.dimensions = int(rows.shape[1])
-        self.name = f"static-{self.dimensions}-v1-{hashlib.sha256(data).hexdigest()[:8]}"
+        self._data = _shipped("static.npz")
+        self.name = f"static-{self.dimensions}-v1-{hashlib.sha256(self._data).hexdigest()[:8]}"
+
+    @cached_property
+    def _table(self) -> Matrix:  # unpacked for the first text: an index that has not changed asks for the name alone
+        rows, scales = _weights(self._data)
+        table: Matrix = rows * scales
+        return table
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return wordpiece()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Rows of length 1, row i from text i only; 0 for a text without a known piece."""
