@@ -1,4 +1,5 @@
-"""From a role and a name to an object: built-ins, and what other packages plug in. The only lazy import.
+"""From a role and a name to an object: built-ins, and what other packages plug in. Imports late, so that nobody waits
+for what they do not use.
 
 A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in
 any case. Another package plugs in through the entry-point group `surefoot.<room>` (see `ROOMS`), and `use =
