@@ -491,3 +491,12 @@ def test_every_strip_is_a_slice_of_the_passage_as_it_was_retrieved() -> None:
     assert trace.strips
     assert all(strip.text == origin[strip.passage_id][strip.start : strip.end] for strip in trace.strips)
     assert isinstance(trace.strips[0], Strip)
+
+
+def test_what_was_replaced_shows_in_the_configuration_of_the_traces() -> None:
+    """A trace must not say that it came from parts that were taken out."""
+    base = replace(pipeline(), config={"searcher": {"use": "folder", "path": "x.db"}, "pipeline": {"k": 10}})
+    varied = base.but(searcher=Nowhere(), k=3)
+    assert varied.config["searcher"] == {"use": "surefoot.searchers.nowhere:Nowhere"}
+    assert varied.config["pipeline"] == {"k": 3}
+    assert base.config["pipeline"] == {"k": 10}

@@ -44,8 +44,17 @@ class Pipeline:
         require_match(self.policy.thresholds, self.evaluator.name)
 
     def but(self, **parts: Any) -> Pipeline:
-        """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation."""
-        return replace(self, **parts)
+        """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
+
+        Its traces say so: in their configuration the section of a part is the class that took its place.
+        """
+        config = {**self.config, "pipeline": dict(self.config.get("pipeline", {}))}
+        for name, part in parts.items():
+            if name in ("k", "external_k"):
+                config["pipeline"][name] = part
+            else:
+                config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
+        return replace(self, **{"config": config, **parts})
 
     def run(self, question: str, on_event: Listener | None = None) -> Trace:
         """The trace of one question.
