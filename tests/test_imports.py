@@ -24,7 +24,7 @@ LAYERS = (
     ("pipeline",),
     ("store", "config"),
     ("contracts", "train", "doctor", "bench"),
-    ("cli",),
+    ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}

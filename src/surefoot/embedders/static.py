@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from surefoot.protocols import Matrix
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 _CHUNK = 256
 """Texts cut into pieces at once: bounds the memory that the pieces take."""
@@ -77,6 +80,8 @@ def unit(rows: Matrix) -> Matrix:
 def wordpiece() -> Tokenizer:
     """The uncased WordPiece tokeniser of all-MiniLM-L6-v2, whole texts, no padding; a fresh one each time, since a
     tokeniser's settings are mutable."""
+    from tokenizers import Tokenizer  # late, as the table is unpacked late: an unchanged index needs neither
+
     return Tokenizer.from_str(gzip.decompress(_shipped("wordpiece.json.gz")).decode())
 
 
