@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.cli import app
-from surefoot.config import DEFAULTS, HYBRID, Builder
+from surefoot.config import CASCADE, DEFAULTS, HYBRID, Builder
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 
@@ -36,6 +37,7 @@ ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
 ROLES = [*components.ROOMS, "policy"]
 PARTS = sorted(Builder(DEFAULTS)._parts)
+LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Parameters that a component gets from the configuration's other sections, not from its own."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -99,28 +101,43 @@ def with_table(page: str, role: str) -> str:
 
 def table(role: str) -> str:
     """What can be named for a role, without what other packages plug in here."""
-    rows = [[f"`{name}`", _options(make), _about(make)] for name, make in _built_in(role)]
-    return _table(["`use =`", "Options, with their defaults", "What it is"], rows)
+    rows = {name: [f"`{name}`", _options(make), _about(make)] for name, make in _built_in(role)}
+    rows |= {name: _as_written(role, name) for name in _without_their_extra(role)}
+    return _table(["`use =`", "Options, with their defaults", "What it is"], [rows[name] for name in sorted(rows)])
 
 
 def _built_in(role: str) -> list[tuple[str, Callable[..., Any]]]:
     if role == "policy":
         return sorted(POLICIES.items())
-    return [(c.name, components.find(role, c.name)) for c in _components() if c.role == role]
+    return [(c.name, components.find(role, c.name)) for c in _components() if c.role == role and not c.missing]
 
 
+def _without_their_extra(role: str) -> list[str]:
+    return [c.name for c in _components() if c.role == role and c.missing]
+
+
+def _as_written(role: str, name: str) -> list[str]:
+    """The cells that the role's page has already: what cannot be imported here is left as it is."""
+    page = (DOCS / "roles" / f"{role}.md").read_text(encoding="utf-8")
+    for line in page.splitlines():
+        if line.startswith(f"| `{name}` | "):
+            return line.removeprefix("| ").removesuffix(" |").replace("\\|", "|").split(" | ")
+    raise SystemExit(f"docs/roles/{role}.md has no line for {name}; install its extra, which it is written from")
+
+
+@cache
 def _components() -> list[components.Component]:
     return [component for component in components.components() if component.origin == "surefoot"]
 
 
 def _options(make: Callable[..., Any]) -> str:
-    options = [p for p in inspect.signature(make).parameters.values() if p.name not in PARTS or p.name == "retrievers"]
+    options = [p for p in inspect.signature(make).parameters.values() if p.name not in PARTS or p.name in LISTS]
     return ", ".join(_option(option) for option in options) or "none"
 
 
 def _option(option: inspect.Parameter) -> str:
-    if option.name == "retrievers":
-        return f"`retrievers = {_toml(HYBRID)}`"
+    if option.name in LISTS:
+        return f"`{option.name} = {_toml(LISTS[option.name])}`"
     if option.default is option.empty:
         return f"`{option.name}` (required)"
     return f"`{option.name}`" if option.default is None else f"`{option.name} = {_toml(option.default)}`"

@@ -1,9 +1,100 @@
 """What holds for all tests."""
 
+import hashlib
+import json
 import os
+import string
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # A busy machine is no reason to fail, and what fails in CI must fail again at home.
 settings.register_profile("surefoot", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("surefoot")
+
+
+@pytest.fixture(scope="session")
+def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a T5 evaluator of two layers and random weights, and a tokeniser of words and letters."""
+    torch = pytest.importorskip("torch", reason="needs the extra transformers")
+    transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    words = [f"▁{word}" for word in "who built the ruvel bridge tomas aldwin iron hut of is keeper Josef".split()]
+    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -20.0)]
+    pieces += [(word, -3.0) for word in words] + [(letter, -6.0) for letter in "▁" + string.printable[:94]]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=2))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    tokenizer.post_processor = processors.TemplateProcessing(single=["$A", "</s>"], special_tokens=[("</s>", 1)])
+    config = transformers.T5Config(
+        vocab_size=len(pieces), d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
+    )
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    config.num_labels = 1
+    model = transformers.T5ForSequenceClassification(config)
+    torch.nn.init.normal_(model.classification_head.dense.weight)
+    torch.nn.init.normal_(model.classification_head.out_proj.weight)  # else all scores lie within 0.01 of each other
+    folder = tmp_path_factory.mktemp("t5")
+    model.save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the weights of a BERT of one layer, named as the hub's files name them."""
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    safetensors = pytest.importorskip("safetensors.torch", reason="needs the extra train")
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (30522, 64),
+        "embeddings.position_embeddings.weight": (512, 64),
+        "embeddings.token_type_embeddings.weight": (2, 64),
+        "pooler.dense.weight": (64, 64),
+    }
+    attention = [f"attention.self.{part}" for part in ("query", "key", "value")] + ["attention.output.dense"]
+    layer = {**dict.fromkeys(attention, (64, 64)), "intermediate.dense": (256, 64), "output.dense": (64, 256)}
+    for name, shape in layer.items():
+        shapes |= {f"encoder.layer.0.{name}.weight": shape, f"encoder.layer.0.{name}.bias": shape[:1]}
+    for norm in ("embeddings", "encoder.layer.0.attention.output", "encoder.layer.0.output"):
+        shapes |= {f"{norm}.LayerNorm.weight": (64,), f"{norm}.LayerNorm.bias": (64,)}
+    torch.manual_seed(1)
+    folder = tmp_path_factory.mktemp("bert")
+    weights = {name: torch.randn(shape) for name, shape in shapes.items()}
+    safetensors.save_file(weights, str(folder / "model.safetensors"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an evaluator of one layer, which looks for the question's words: the more of a text they are, the
+    higher its score, and one of them is what it points at."""
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("onnx", reason="needs the extra train")
+    from surefoot.train.export import export
+    from surefoot.train.network import Network
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    network = Network(width=32, heads=2, layers=1)
+    with torch.no_grad():
+        for table in (network.word, network.place, network.side):
+            table.weight.mul_(0.1)
+        direction = torch.randn(32).sign()
+        network.shared.weight[1] = direction
+        network.relevance.weight[0, 32:] = 0.5 * direction
+        network.evidence.weight[:] = 0.1 * direction
+    folder = tmp_path_factory.mktemp("minilm")
+    export(network, folder / "minilm.onnx")
+    card = {
+        "format": 1,
+        "sha256": hashlib.sha256((folder / "minilm.onnx").read_bytes()).hexdigest(),
+        "calibration": {"logits": [-5.0, 0.0, 10.0], "probabilities": [0.0, 0.4, 1.0]},
+        "evidence": {"margin": 0.0},
+        "thresholds": {"upper": 4.0, "lower": -1.0, "strip": 0.0, "fitted_on": "nothing: for tests"},
+    }
+    (folder / "minilm.json").write_text(json.dumps(card))
+    return folder

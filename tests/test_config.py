@@ -46,6 +46,10 @@ def built(small: dict[str, Any], **sections: Any) -> Builder:
     return Builder(read(small, sections))
 
 
+def cascade(evaluators: Any) -> dict[str, Any]:
+    return {"evaluator": {"use": "cascade", "evaluators": evaluators}}
+
+
 # Reading
 
 
@@ -172,6 +176,22 @@ def test_what_is_fused_can_be_chosen(small: dict[str, Any]) -> None:
     assert retriever.retrieve("zebra", 5) == ()
 
 
+def test_a_cascade_is_made_of_the_evaluators_that_are_named(small: dict[str, Any]) -> None:
+    """By name, or with options of their own; each gets the shared parts that it wants."""
+    parts = ["lexical", {"use": "llm", "per_call": 5}]
+    evaluator = built(small, evaluator={"use": "cascade", "evaluators": parts, "band": [0.5, 0.6]}).evaluator
+    assert evaluator.name == "cascade:lexical+llm:scripted"
+    assert (evaluator.second.per_call, evaluator.low, evaluator.high) == (5, 0.5, 0.6)
+
+
+def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: dict[str, Any]) -> None:
+    """Unless others are named."""
+    builder = built(small, evaluator="cascade")
+    alone = built(small).evaluator
+    assert builder.evaluator.name == f"cascade:{alone.name}+llm:scripted"
+    assert builder.evaluator.second.llm is builder.llm
+
+
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
@@ -180,12 +200,16 @@ def test_what_is_fused_can_be_chosen(small: dict[str, Any]) -> None:
         ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, external_k"),
         ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be a whole number from 1 up, not 0"),
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
-        ({"thresholds": {"uper": 1}}, r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, preset"),
+        ({"thresholds": {"uper": 1}}, r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, preset, file"),
         ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a finite number, not 'high'"),
         ({"thresholds": {"lower": float("-inf")}}, r"\[thresholds\] lower must be a finite number, not -inf"),
         ({"thresholds": {"upper": -1, "lower": 1}}, "lower 1 lies above upper -1"),
         ({"thresholds": {"preset": "pop"}}, "no thresholds called 'pop'; there are: popqa, pubhealth, arc, bio"),
         ({"thresholds": {"preset": "popqa", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: preset"),
+        ({"thresholds": {"preset": "popqa", "file": "a"}}, r"\[thresholds\] has no option 'file'; it has: preset"),
+        ({"thresholds": {"file": "a", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: file"),
+        ({"thresholds": {"file": 3}}, r"\[thresholds\]: the option 'file' must be str, not 3"),
+        ({"thresholds": {"file": "none.toml"}}, "^none.toml cannot be read: No such file"),
         ({"policy": "vote"}, "no policy called 'vote'; there are: threshold, count"),
         ({"policy": {"use": "count", "rewrites": 3}}, "policy 'count' has no option 'rewrites'; it has: max_rewrites"),
         ({"policy": {"use": "count", "max_rewrites": "3"}}, "policy 'count': the option 'max_rewrites' must be int"),
@@ -195,6 +219,19 @@ def test_what_is_fused_can_be_chosen(small: dict[str, Any]) -> None:
         ({"retriever": {"retrievers": "bm25"}}, "retrievers must be a list of retrievers other than hybrid"),
         ({"retriever": {"retrievers": ["hybrid"]}}, "retrievers must be a list of retrievers other than hybrid"),
         ({"retriever": {"retrievers": ["bm52"]}}, "no retriever called 'bm52'"),
+        (cascade("lexical"), "evaluators must be a list of evaluators other than cascade, not 'lexical'"),
+        (cascade([]), r"evaluators must be a list of evaluators other than cascade, not \[\]"),
+        (cascade(["lexical", "cascade"]), "evaluators must be a list of evaluators other than cascade"),
+        (cascade(["lexical", {"per_call": 3}]), "evaluators must be a list of evaluators other than cascade"),
+        (cascade([{"use": "lexical", "evaluators": []}]), "evaluators must be a list of evaluators other than cascade"),
+        (cascade(["lexical"]), "a cascade has two evaluators, the cheap one first, not 1"),
+        (cascade(["lexical", "lm"]), "no evaluator called 'lm'"),
+        (cascade(["lexical", {"use": "llm", "calls": 3}]), "evaluator 'llm' has no option 'calls'; it has: per_call"),
+        (cascade(["lexical", {"use": "llm", "llm": 3}]), r"\[evaluator\] has no key 'llm'.*: \[llm\]"),
+        (
+            {"evaluator": {"use": "lexical", "evaluators": ["lexical"]}},
+            "evaluator 'lexical' has no option 'evaluators'",
+        ),
         ({"generator": {"max_tokens": "many"}}, "generator 'llm': the option 'max_tokens' must be int, not 'many'"),
     ],
 )
@@ -246,6 +283,43 @@ def test_a_preset_of_another_evaluator_is_refused(small: dict[str, Any]) -> None
     """The paper's logits mean nothing for word overlap; the message offers the ways out."""
     with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5'.*leave \[thresholds\] out"):
         built(small, thresholds={"preset": "popqa"}).pipeline()
+
+
+FITTED = 'upper = 0.9\nlower = 0.3\nstrip = 0\nevaluator = "lexical"\nfitted_on = "some data"\n'
+
+
+def test_thresholds_can_come_from_a_file(small: dict[str, Any], here: Path) -> None:
+    """All of them, with the evaluator they are for and what they were fitted on; here its own are not asked for."""
+    (here / "tuned.toml").write_text(FITTED)
+    policy = built(small, thresholds={"file": "tuned.toml"}).pipeline().policy
+    assert policy.thresholds == Thresholds(0.9, 0.3, 0.0, "lexical", "some data")
+
+
+def test_a_file_of_another_evaluators_thresholds_is_refused(small: dict[str, Any], here: Path) -> None:
+    """As a preset is."""
+    (here / "tuned.toml").write_text(FITTED.replace("lexical", "minilm-0123"))
+    with pytest.raises(ConfigError, match=r"fitted for the evaluator 'minilm-0123' and mean nothing for 'lexical'"):
+        built(small, thresholds={"file": "tuned.toml"}).pipeline()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("upper = 0.9", "", "missing 1 required positional argument: 'upper'"),
+        ("upper = 0.9", "upper = 0.2", "^tuned.toml: lower 0.3 lies above upper 0.2; fit them again"),
+        ("upper = 0.9", "upper = inf", "inf is no score"),
+        ("upper = 0.9", "upper = 'high'", "^tuned.toml holds no thresholds as `surefoot bench tune --out` .*: 'high'"),
+        ("strip = 0", "strip = 0\nuper = 1", "has no field 'uper'"),
+        ("strip = 0", "strip =", "^tuned.toml is not TOML"),
+    ],
+)
+def test_a_file_without_thresholds_is_refused(
+    small: dict[str, Any], here: Path, old: str, new: str, message: str
+) -> None:
+    """With what is wrong with it."""
+    (here / "tuned.toml").write_text(FITTED.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        _ = built(small, thresholds={"file": "tuned.toml"}).thresholds
 
 
 def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:

@@ -15,12 +15,12 @@ import surefoot
 from surefoot.components import ROOMS
 
 SOURCE = Path(surefoot.__file__).parent
-HEAVY = ("numpy", "torch", "onnxruntime", "xllamacpp", "httpx", "tokenizers", "psycopg", "pypdf", "trafilatura", "docx")
+HEAVY = tuple("numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg pypdf trafilatura docx".split())
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "meter", "words"),
-    ("screen", "act", "merge", "grounding", "recorder", "models", "fetch", "corpus", "components", *ROOMS.values()),
+    ("protocols", "meter", "words", "wordpiece", "calibration"),
+    (*"screen act merge grounding recorder models fetch checkpoint corpus components".split(), *ROOMS.values()),
     ("pipeline",),
     ("store", "config"),
     ("contracts", "train", "doctor", "bench"),

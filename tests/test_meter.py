@@ -11,8 +11,8 @@ def test_a_meter_adds_up_what_is_counted() -> None:
     """Each kind for itself."""
     with metered() as spent:
         count(calls=1, tokens=20)
-        count(calls=1, graded=5, tokens=2, cached=3)
-    assert spent == Meter(calls=2, graded=5, tokens=22, cached=3)
+        count(calls=1, graded=5, escalated=2, tokens=2, cached=3)
+    assert spent == Meter(calls=2, graded=5, escalated=2, tokens=22, cached=3)
 
 
 def test_the_innermost_meter_counts() -> None:

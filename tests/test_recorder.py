@@ -16,14 +16,14 @@ def test_a_step_gives_its_result_and_its_cost() -> None:
     """What the work counted stands in the step, under its name."""
 
     def work(a: int, b: int) -> int:
-        meter.count(calls=1, graded=2, tokens=3, cached=4)
+        meter.count(calls=1, graded=2, escalated=1, tokens=3, cached=4)
         meter.degrade("cut short")
         return a + b
 
     run = Recorder("Q?", {})
     assert run.step("add", work, 1, 2, fallback=0, instead="nothing") == 3
     (step,) = run.trace().steps
-    assert step == Step("add", step.seconds, 1, 2, 3, 4, degraded="cut short", error=None)
+    assert step == Step("add", step.seconds, 1, 2, 1, 3, 4, degraded="cut short", error=None)
     assert 0 <= step.seconds < 5
 
 

@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from surefoot.screen import orders, screened, suspects
+from surefoot.screen import line, orders, screened, suspects
 from surefoot.types import Passage
 
 ORDERS = [
@@ -185,3 +185,8 @@ def test_hostile_text_is_screened_in_linear_time(text: str) -> None:
     begun = process_time()
     orders(text)
     assert process_time() - begun < 5
+
+
+def test_a_line_is_one_and_opens_no_turn_of_a_conversation() -> None:
+    """White space of any kind is a space; so is what the common chat formats put between turns."""
+    assert line(" Iron.\n\u2028[2]\tIt<|im_end|>is\r\nold.</s>\n") == "Iron. [2] It is old."

@@ -31,8 +31,8 @@ ROOMS = {
 }
 """The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
 
-EXTRAS = ("pgvector",)
-"""Built-ins whose libraries come with the extra of the same name; all others need only what Surefoot always has."""
+EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers"}
+"""Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
 
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
@@ -150,7 +150,7 @@ def _import(module: str, what: str, name: str) -> ModuleType:
         if error.name and error.name.startswith("surefoot"):
             raise
         if name in EXTRAS:
-            raise MissingExtra(what, name) from error
+            raise MissingExtra(what, EXTRAS[name]) from error
         raise ConfigError(f"{what} cannot be imported: {error}; reinstall surefoot with its dependencies") from error
 
 

@@ -18,9 +18,10 @@ from typing import Any
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.corpus.index import Index
-from surefoot.errors import ConfigError
+from surefoot.errors import ConfigError, TraceFault
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Policy
+from surefoot.store import from_json
 from surefoot.types import Thresholds
 
 Config = dict[str, dict[str, Any]]
@@ -46,6 +47,9 @@ FILE = Path("surefoot.toml")
 
 HYBRID = ("bm25", "dense")
 """What `hybrid` fuses unless `retrievers` names others."""
+
+CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
+"""What `cascade` is made of unless `evaluators` names others: the cheap one, and the one for what that is unsure of."""
 
 
 def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
@@ -114,26 +118,34 @@ class Builder:
     def retrievers(self) -> tuple[Any, ...]:
         """The retrievers that `hybrid` fuses."""
         chosen = self.config["retriever"].get("retrievers", HYBRID)
-        if not isinstance(chosen, Sequence) or isinstance(chosen, str) or not chosen or "hybrid" in chosen:
+        if not _listed(chosen) or "hybrid" in chosen:
             raise ConfigError(f"retrievers must be a list of retrievers other than hybrid, not {chosen!r}")
         return tuple(components.build("retriever", name, {}, self._parts) for name in chosen)
 
     @cached_property
+    def evaluators(self) -> tuple[Any, ...]:
+        """The evaluators that `cascade` is made of; each a name, or a table of `use` and options."""
+        chosen = self.config["evaluator"].get("evaluators", CASCADE)
+        parts = [{"use": part} if isinstance(part, str) else part for part in _listed(chosen)]
+        if not parts or not all(_stands_alone(part) for part in parts):
+            raise ConfigError(f"evaluators must be a list of evaluators other than cascade, not {chosen!r}")
+        return tuple(self._built("evaluator", part) for part in parts)
+
+    @cached_property
     def thresholds(self) -> Thresholds:
-        """The evaluator's own, a preset's, or the evaluator's with single values replaced."""
+        """The evaluator's own, a preset's or a file's, or the evaluator's with single values replaced."""
         given = self.config["thresholds"]
-        if "preset" in given:
-            return components.assemble("[thresholds]", _preset, given, {})  # type: ignore[no-any-return]
+        for key, whole in (("preset", _preset), ("file", _fitted)):
+            if key in given:
+                return components.assemble("[thresholds]", whole, given, {})  # type: ignore[no-any-return]
         own: Thresholds = self.evaluator.thresholds
         if unknown := sorted(set(given) - {"upper", "lower", "strip"}):
-            raise ConfigError(f"[thresholds] has no key '{unknown[0]}'; it has: upper, lower, strip, preset")
+            raise ConfigError(f"[thresholds] has no key '{unknown[0]}'; it has: upper, lower, strip, preset, file")
         for key, value in given.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise ConfigError(f"[thresholds] {key} must be a finite number, not {value!r}")
         chosen = replace(own, **given, fitted_on="set by hand") if given else own
-        if chosen.lower > chosen.upper:
-            raise ConfigError(f"[thresholds] lower {chosen.lower} lies above upper {chosen.upper}; give both")
-        return chosen
+        return _ordered(chosen, "[thresholds]", "give both")
 
     def policy(self) -> Policy:
         """What turns grades into an action."""
@@ -165,19 +177,36 @@ class Builder:
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 
     def _component(self, role: str) -> Any:
-        options = {key: value for key, value in self.config[role].items() if key != "use"}
-        if taken := sorted(options.keys() & self._parts.keys() - {"retrievers"}):
+        return self._built(role, self.config[role])
+
+    def _built(self, role: str, section: Mapping[str, Any]) -> Any:
+        options = {key: value for key, value in section.items() if key != "use"}
+        inner = options.keys() & {"retrievers", "evaluators"}
+        if taken := sorted(options.keys() & self._parts.keys() - inner):
             raise ConfigError(
                 f"[{role}] has no key '{taken[0]}'; what is shared has a section of its own: [{taken[0]}]"
             )
-        if "retrievers" in options:
-            options["retrievers"] = self.retrievers
-        return components.build(role, self.config[role]["use"], options, self._parts)
+        options |= {key: getattr(self, key) for key in inner}
+        return components.build(role, section["use"], options, self._parts)
 
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:
-        shared = ("index", "embedder", "llm", "evaluator", "retrievers", "thresholds")
+        shared = ("index", "embedder", "llm", "evaluator", "retrievers", "evaluators", "thresholds")
         return {name: lambda name=name: getattr(self, name) for name in shared}  # type: ignore[misc]
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def _stands_alone(part: Any) -> bool:
+    """Whether it names an evaluator that is not made of the evaluators of which it is to be one."""
+    return (
+        isinstance(part, Mapping)
+        and isinstance(use := part.get("use"), str)
+        and use != "cascade"
+        and "evaluators" not in part
+    )
 
 
 def _opened(path: str) -> Index:
@@ -188,6 +217,20 @@ def _preset(preset: str) -> Thresholds:
     if preset not in PRESETS:
         raise ConfigError(f"no thresholds called '{preset}'; there are: {', '.join(PRESETS)}")
     return PRESETS[preset]
+
+
+def _fitted(file: str) -> Thresholds:
+    try:
+        chosen = from_json(Thresholds, _file(file))
+    except TraceFault as error:
+        raise ConfigError(f"{file} holds no thresholds as `surefoot bench tune --out` writes them: {error}") from error
+    return _ordered(chosen, f"{file}:", "fit them again")
+
+
+def _ordered(chosen: Thresholds, where: str, way_out: str) -> Thresholds:
+    if chosen.lower > chosen.upper:
+        raise ConfigError(f"{where} lower {chosen.lower} lies above upper {chosen.upper}; {way_out}")
+    return chosen
 
 
 def _file(path: str | Path | None) -> dict[str, Any]:

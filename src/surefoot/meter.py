@@ -17,6 +17,7 @@ class Meter:
 
     calls: int = 0
     graded: int = 0
+    escalated: int = 0
     tokens: int = 0
     cached: int = 0
     degraded: list[str] = field(default_factory=list)
@@ -36,11 +37,12 @@ def metered() -> Iterator[Meter]:
         _current.reset(token)
 
 
-def count(*, calls: int = 0, graded: int = 0, tokens: int = 0, cached: int = 0) -> None:
+def count(*, calls: int = 0, graded: int = 0, escalated: int = 0, tokens: int = 0, cached: int = 0) -> None:
     """Add to what the current step has spent."""
     if meter := _current.get():
         meter.calls += calls
         meter.graded += graded
+        meter.escalated += escalated
         meter.tokens += tokens
         meter.cached += cached
 

@@ -49,7 +49,8 @@ class Recorder:
                 meter.degrade(instead)
         seconds = time.perf_counter() - begun
         degraded = "; ".join(spent.degraded) or None
-        done = Step(name, seconds, spent.calls, spent.graded, spent.tokens, spent.cached, degraded, error)
+        counted = spent.calls, spent.graded, spent.escalated, spent.tokens, spent.cached
+        done = Step(name, seconds, *counted, degraded, error)
         self._steps.append(done)
         self._tell("step", done)
         return result

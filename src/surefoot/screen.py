@@ -22,6 +22,10 @@ _BEGIN = (
 """Where an imperative begins. "Many ignore this rule" and "he was told to say so" are no orders to the reader."""
 _MACHINE = r"(?:AI\s+)?(?:AI|LLM|GPT|(?:(?:large\s+)?language|AI)\s+model|assistant|chat\s?bot)s?"
 _EARLIER = r"(?:previous|prior|earlier|preceding|above|other|given|provided|retrieved|original)"
+_TURN = re.compile(
+    r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>|\s+", re.IGNORECASE
+)
+"""What separates the turns of a conversation in the common chat formats, and white space."""
 
 
 @cache
@@ -85,3 +89,8 @@ def screened(passage: Passage) -> Passage:
 def suspects(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Ids of the passages that hold such a sentence, in text or title."""
     return tuple(passage.id for passage in passages if screened(passage) is not passage)
+
+
+def line(text: str) -> str:
+    """The text on one line, without anything that could pass for a turn of a conversation."""
+    return _TURN.sub(" ", text).strip()

@@ -51,6 +51,10 @@ class Grade:
     label: Action | None = None
     """What this passage alone would mean for the action; None: could not be graded."""
     reason: str = ""
+    span: tuple[int, int] | None = None
+    """Offsets in the passage's text of the words that answer; None: none were found, or the evaluator points at none."""
+    window: tuple[int, int] | None = None
+    """Offsets of the part of an over-long passage that earned the score; None: the whole was read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,8 @@ class Step:
     """Calls of a language model."""
     graded: int = 0
     """(question, text) pairs scored by the evaluator."""
+    escalated: int = 0
+    """Of these, pairs that a cascade also had graded by its dearer evaluator."""
     tokens: int = 0
     """Prompt and output tokens of those calls."""
     cached: int = 0

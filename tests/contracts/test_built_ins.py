@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,11 @@ from surefoot.contracts import CONTRACTS, verify
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
+from surefoot.evaluators import llm as llm_evaluator
+from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
+from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLM
 from surefoot.llms.scripted import Scripted
 from surefoot.refiners.strips import CUTS, Strips
@@ -27,7 +32,7 @@ from surefoot.rewriters.templates import Templates
 from surefoot.rewriters.verbatim import Verbatim
 from surefoot.searchers.folder import Folder
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.types import Thresholds
+from surefoot.types import Message, Thresholds
 
 LIBRARY = {
     "bridge.md": "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin. It is of iron.\n",
@@ -43,12 +48,16 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("retriever", "hybrid"): lambda index: Hybrid([Bm25(index), Dense(index, Hashing())]),
     ("evaluator", "lexical"): lambda index: Lexical(),
     ("evaluator", "cosine"): lambda index: Cosine(Hashing(), FITTED),
+    ("evaluator", "minilm"): lambda index: minilm(),
+    ("evaluator", "llm"): lambda index: llm_evaluator.LLM(Scripted(judging)),
+    ("evaluator", "cascade"): lambda index: Cascade([Lexical(), llm_evaluator.LLM(Scripted(judging))]),
     ("refiner", "strips"): lambda index: Strips(Lexical(), Lexical.thresholds),
     ("rewriter", "templates"): lambda index: Templates(),
     ("rewriter", "verbatim"): lambda index: Verbatim(),
     ("searcher", "folder"): lambda index: Folder(index.path),
     ("searcher", "nowhere"): lambda index: Nowhere(),
     ("llm", "scripted"): lambda index: Scripted({"colour": "blue, of course"}),
+    ("generator", "extractive"): lambda index: Extractive(Lexical()),
     ("generator", "llm"): lambda index: LLM(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
     ("embedder", "hashing"): lambda index: Hashing(),
     ("embedder", "static"): lambda index: static(),
@@ -58,8 +67,17 @@ ELSEWHERE = {
     ("llm", "local"): "needs its model file: tests/llms/test_contract_llm.py",
     ("llm", "openai"): "needs a server: tests/llms/test_contract_llm.py",
     ("embedder", "minilm"): "needs its model file: tests/embedders/test_minilm.py",
+    ("evaluator", "t5"): "needs an extra and a checkpoint: tests/evaluators/test_t5.py",
+    ("evaluator", "cross_encoder"): "needs an extra and a checkpoint: tests/evaluators/test_cross_encoder.py",
 }
 """Built-ins whose contract is checked in another file, and why."""
+
+
+def judging(messages: Sequence[Message]) -> str:
+    """The reply of a model that grades each passage by itself."""
+    passages = re.findall(r"^\[(\d+)\] (.*)$", messages[-1].content, re.MULTILINE)
+    grades = {number: "CORRECT" if "Aldwin" in text else "INCORRECT" for number, text in passages}
+    return json.dumps({n: {"rationale": "read", "grade": grade, "confidence": 1} for n, grade in grades.items()})
 
 
 def static() -> Any:
@@ -69,6 +87,15 @@ def static() -> Any:
     from surefoot.embedders.static import Static
 
     return Static()
+
+
+def minilm() -> Any:
+    """The shipped evaluator, where its weights are there."""
+    if not files("surefoot.evaluators").joinpath("minilm.onnx").is_file():
+        pytest.skip("the weights minilm.onnx are not there")
+    from surefoot.evaluators.minilm import MiniLM
+
+    return MiniLM(threads=1)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.embedders.static import Static, pooled, unit, wordpiece
+from surefoot.embedders.static import Static, pooled, unit
 from surefoot.protocols import Embedder
 
 
@@ -80,12 +80,6 @@ def test_likeness_of_meaning_is_nearness(static: Static, one: str, like: str, un
 def test_a_lone_surrogate_is_passed_over(static: Static) -> None:
     """Text that no encoding can carry is embedded as if the broken sign were not there."""
     assert static.embed(["the \ud800hut"]).tobytes() == static.embed(["the hut"]).tobytes()
-
-
-def test_the_tokenizer_reads_whole_texts() -> None:
-    """The shipped tokeniser neither cuts nor pads."""
-    assert len(wordpiece().encode("word " * 1000, add_special_tokens=False).ids) == 1000
-    assert len(wordpiece().encode("word", add_special_tokens=False).ids) == 1
 
 
 def test_pooling_sums_the_rows_of_each_text() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
-from surefoot.cli import ask, bench, demo, index, inspect, models, trace
+from surefoot.cli import ask, bench, demo, index, inspect, models, trace, train
 from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
@@ -45,6 +45,7 @@ trace.register(app)
 inspect.register(app)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
+app.add_typer(train.app, name="train")
 
 
 def main() -> None:

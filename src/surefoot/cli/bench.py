@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
-from rich.progress import MofNCompleteColumn
+from rich.progress import MofNCompleteColumn, Progress, TaskID
 from rich.table import Table
 
 from surefoot import __version__
-from surefoot.bench import datasets
+from surefoot.bench import datasets, figure, pairs, robustness
+from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import qa as bench_qa
+from surefoot.bench import tune as bench_tune
+from surefoot.cli import evaluators, probing, tuning
 from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
-from surefoot.config import Builder
+from surefoot.config import Builder, Config, read
+from surefoot.config import settings as overrides
+from surefoot.errors import UsageError
+from surefoot.protocols import Evaluator
 from surefoot.store import Run, write_text
+from surefoot.types import Thresholds
 
 app = typer.Typer(help="Measure on labelled data.", no_args_is_help=True)
+R = TypeVar("R", bench_evaluator.Report, robustness.Report)
 
 
 @app.callback()
@@ -61,6 +72,130 @@ def qa(
         write_text(json_file, json.dumps({**about, "config": chosen, **bench_qa.as_json(report)}, indent=1) + "\n")
     _show(report)
     err.print(f"traces in {folder}", style="dim", soft_wrap=True)
+
+
+@app.command()
+def evaluator(
+    data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--evaluator", metavar="NAME", help="Instead of the configured one; again for one beside it."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
+    ] = None,
+    blank: Annotated[
+        Literal["question", "passage"] | None, typer.Option("--blank", help="Control: hide this from the evaluator.")
+    ] = None,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Instead: how grades move when one thing about a pair is changed.")
+    ] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Grade labelled pairs and count: AUC, accuracy, calibration, actions, pairs a second, with intervals.
+
+    Settings of evaluator and thresholds are for the first --evaluator; those beside it run with their defaults.
+    """
+    if probe and blank:
+        raise UsageError("--probe changes one thing about a pair and --blank hides one; use either")
+    files = [pairs.read(path, limit) for path in data]
+    if blank:
+        files = [pairs.blanked(file, blank) for file in files]
+    with pulling():
+        builders = [Builder(chosen) for chosen in _side_by_side(config, settings or [], names or [])]
+        built = [(builder.config, builder.evaluator, builder.thresholds) for builder in builders]
+    about = {"surefoot": __version__, "limit": limit, "blank": blank}
+    if probe:
+        probed = _measured(built, files, robustness.run)
+        _write(json_file, robustness.as_json(probed, about))
+        probing.show(probed)
+    else:
+        reports = _measured(built, files, bench_evaluator.run)
+        _write(json_file, bench_evaluator.as_json(reports, about))
+        evaluators.show(reports)
+
+
+@app.command()
+def tune(
+    data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
+    name: Annotated[
+        str | None, typer.Option("--evaluator", metavar="NAME", help="Instead of the configured one.")
+    ] = None,
+    target: Annotated[
+        float, typer.Option("--target", help="Of CORRECT decisions, at most this share may lack evidence.")
+    ] = 0.05,
+    discard_target: Annotated[
+        float, typer.Option("--discard-target", help="Of INCORRECT decisions, at most this share may have some.")
+    ] = 0.1,
+    confidence: Annotated[float, typer.Option("--confidence", help="With which each of them is kept.")] = 0.95,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
+    ] = None,
+    preset: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the thresholds here, for [thresholds] file.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--figure", metavar="FILE.svg", help="Draw the risk–coverage curve here.")
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Fit an evaluator's thresholds so that they keep a stated risk, with a bound. Code 1: they could not be found."""
+    aim = bench_tune.Aim(target, discard_target, confidence=confidence)
+    files = [pairs.read(path, limit) for path in data]
+    (chosen,) = _side_by_side(config, settings or [], [name] if name else [])
+    with pulling():
+        one = Builder(chosen).evaluator
+    with bar(MofNCompleteColumn()) as progress:
+        task = progress.add_task(one.name, total=None)
+        fitted = bench_tune.run(one, files, partial(_told, progress, task), aim)
+    report = replace(fitted, config=chosen)
+    _write(json_file, bench_tune.as_json(report, {"surefoot": __version__, "limit": limit}))
+    if picture:
+        write_text(picture, figure.risk_coverage(report))
+    tuning.show(report)
+    if report.thresholds is None:
+        raise typer.Exit(1)
+    if preset:
+        write_text(preset, bench_tune.preset(report.thresholds))
+        err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
+
+
+def _measured(
+    built: Sequence[tuple[Config, Evaluator, Thresholds]], files: Sequence[pairs.LabelledSet], run: Callable[..., R]
+) -> list[R]:
+    """One report an evaluator, with what it was built from."""
+    reports: list[R] = []
+    with bar(MofNCompleteColumn()) as progress:
+        tasks = [progress.add_task(one.name, start=False, total=None) for _, one, _ in built]
+        for task, (chosen, one, thresholds) in zip(tasks, built, strict=True):
+            progress.start_task(task)
+            reports.append(replace(run(one, files, partial(_told, progress, task), thresholds), config=chosen))
+    return reports
+
+
+def _told(progress: Progress, task: TaskID, done: int, total: int) -> None:
+    progress.update(task, completed=done, total=total)
+
+
+def _write(path: Path | None, report: dict[str, Any]) -> None:
+    if path:
+        write_text(path, json.dumps(report, indent=1, allow_nan=False) + "\n")
+
+
+def _side_by_side(config: str | None, sets: list[str], names: list[str]) -> Iterator[Config]:
+    """The configuration of each evaluator; options and thresholds of one mean nothing to another."""
+    written = read(config)
+    shared = [text for text in sets if not text.lstrip().startswith(("evaluator.", "thresholds."))]
+    if not names:
+        yield read(written, *overrides(sets))
+    for number, name in enumerate(names):
+        own = name == written["evaluator"]["use"]
+        chosen = written if own else {**written, "evaluator": {"use": name}, "thresholds": {}}
+        yield read(chosen, *overrides(shared if number else sets))
 
 
 def _show(report: bench_qa.Report) -> None:

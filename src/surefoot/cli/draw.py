@@ -22,11 +22,11 @@ BAR = 12
 HERE = {
     "embedder": ("static", "minilm", "hashing"),
     "retriever": ("bm25", "dense", "hybrid"),
-    "evaluator": ("lexical", "cosine"),
+    "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
     "refiner": ("strips",),
     "rewriter": ("templates", "verbatim"),
     "searcher": ("nowhere", "folder"),
-    "generator": ("llm",),
+    "generator": ("llm", "extractive"),
 }
 """Components that send nothing out; one that is not named here, such as a plugged-in one, might."""
 
@@ -109,10 +109,10 @@ def whole(trace: Trace, shown: int = 10) -> RenderableType:
 def steps(trace: Trace) -> RenderableType:
     """The table of what each step cost."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Step", "ms", "graded", "calls", "tokens", "cached"):
+    for heading in ("Step", "ms", "graded", "escalated", "calls", "tokens", "cached"):
         table.add_column(heading, justify="left" if heading == "Step" else "right")
     for step in trace.steps:
-        numbers = (step.graded, step.calls, step.tokens, step.cached)
+        numbers = (step.graded, step.escalated, step.calls, step.tokens, step.cached)
         table.add_row(step.name, f"{step.seconds * 1000:.0f}", *(str(number or "·") for number in numbers))
     return Padding(table, (1, 0, 0, 2))
 
@@ -227,6 +227,9 @@ def _footer(trace: Trace) -> RenderableType:
 def stayed(config: dict[str, dict[str, str]]) -> bool:
     """Whether nothing of a question can have left the machine, going by what its pipeline was built from."""
     if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
+        return False
+    parts = [part.get("use") if isinstance(part, dict) else part for part in config["evaluator"].get("evaluators", ())]
+    if not set(parts) <= set(HERE["evaluator"]):
         return False
     llm = config.get("llm", {})
     return llm.get("use") in ("local", "scripted") or (

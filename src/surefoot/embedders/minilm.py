@@ -14,9 +14,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from tokenizers import Encoding
 
 from surefoot import models
-from surefoot.embedders.static import encodable, wordpiece
 from surefoot.errors import ModelError
 from surefoot.protocols import Matrix
+from surefoot.wordpiece import encodable, wordpiece
 
 MAX_PIECES = 256
 """What the model was trained to read; the rest of a longer text is not seen."""

@@ -5,7 +5,6 @@ The pieces' vectors were distilled from all-MiniLM-L6-v2 by `surefoot.train.stat
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.protocols import Matrix
+from surefoot.wordpiece import encodable, wordpiece
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -66,23 +66,10 @@ def pooled(table: Matrix, pieces: Sequence[Sequence[int]]) -> Matrix:
     return out
 
 
-def encodable(texts: Sequence[str]) -> list[str]:
-    """The texts without lone surrogates, which a file name or a broken decoder can bring, and no tokeniser takes."""
-    return [text.encode("utf-8", "ignore").decode() for text in texts]
-
-
 def unit(rows: Matrix) -> Matrix:
     """The rows at length 1; a row of zeros stays."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-
-
-def wordpiece() -> Tokenizer:
-    """The uncased WordPiece tokeniser of all-MiniLM-L6-v2, whole texts, no padding; a fresh one each time, since a
-    tokeniser's settings are mutable."""
-    from tokenizers import Tokenizer  # late, as the table is unpacked late: an unchanged index needs neither
-
-    return Tokenizer.from_str(gzip.decompress(_shipped("wordpiece.json.gz")).decode())
 
 
 def _shipped(name: str) -> bytes:

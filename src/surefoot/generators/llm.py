@@ -6,17 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from surefoot import meter, protocols
+from surefoot.screen import line
 from surefoot.types import Answer, Message, Passage, Strip
 
 _REFLECTION = re.compile(
     r"\[(?:No Retrieval|Retrieval|Continue to Use Evidence|Relevant|Irrelevant|Fully supported|Partially supported|"
     r"No support / Contradictory|Utility:[1-5])\]|</?paragraph>|</s>"
 )
-
-_CONTROL = re.compile(
-    r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>|\s+", re.IGNORECASE
-)
-"""What separates the turns of a conversation in the common chat formats; and white space, as a source is a line."""
 
 
 class LLM:
@@ -63,4 +59,4 @@ def prompt(question: str, knowledge: Sequence[tuple[Strip, Passage]], max_charac
 def source(strip: Strip, passage: Passage) -> str:
     """One source on one line, without anything that could pass for a turn of the conversation."""
     text = f"{passage.title}: {strip.text}" if passage.title else strip.text
-    return _CONTROL.sub(" ", text).strip()
+    return line(text)

@@ -31,8 +31,9 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from surefoot.embedders.static import unit, wordpiece
+from surefoot.embedders.static import unit
 from surefoot.protocols import Embedder, Matrix
+from surefoot.wordpiece import wordpiece
 
 Ids = npt.NDArray[np.int64]
 

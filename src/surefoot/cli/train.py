@@ -1,0 +1,126 @@
+"""`surefoot train`: make an evaluator from labelled pairs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+from rich.progress import MofNCompleteColumn
+
+from surefoot.cli.console import bar, err, out
+from surefoot.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from surefoot.train import evaluator as minilm
+    from surefoot.train import t5 as paper
+
+P = TypeVar("P", bound="minilm.Progress | paper.Progress")
+
+_QUIET = 30.0
+"""Seconds between two lines about the progress, where no bar can be drawn."""
+
+app = typer.Typer(help="Make an evaluator from labelled pairs.", no_args_is_help=True)
+
+
+@app.callback()
+def _root() -> None:
+    """Make an evaluator from labelled pairs."""
+
+
+@app.command()
+def evaluator(
+    data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
+    to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
+    mixture: Annotated[
+        Path | None, typer.Option("--mixture", metavar="FILE", help="What to learn from; else what Surefoot's own did.")
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--start", metavar="FOLDER", help="all-MiniLM-L6-v2, unless its package is installed."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed")] = 0,
+    device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
+) -> None:
+    """Train Surefoot's own evaluator, minilm; the same command again goes on where it was stopped."""
+    try:
+        from surefoot.train.evaluator import Recipe, train
+        from surefoot.train.finish import finish
+        from surefoot.train.mixture import SHIPPED, Mixture, sources
+        from surefoot.train.network import pretrained
+    except ImportError as error:
+        raise MissingExtra("surefoot train evaluator", "train") from error
+    learned = Mixture(data, sources(mixture or SHIPPED))
+    with _telling(_of_minilm) as tell:
+        best = train(pretrained(start, seed), learned, to, Recipe(seed=seed), tell, device)
+    with bar(MofNCompleteColumn()) as shown:
+        task = shown.add_task("calibrating", total=None)
+        finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))
+    use = f"--set evaluator.use=minilm --set evaluator.model={to}"
+    out.print(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json", soft_wrap=True)
+    out.print(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}", soft_wrap=True)
+    out.print(f"use it: {use}", soft_wrap=True)
+
+
+def _of_minilm(progress: minilm.Progress) -> str:
+    seen = "" if progress.dev is None else f", dev AUC {progress.dev:.3f}"
+    return f"loss {progress.loss:.3f}{seen}, {progress.pairs_per_second:.1f} pairs/s"
+
+
+@app.command()
+def t5(
+    start: Annotated[str, typer.Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
+    data: Annotated[
+        list[Path], typer.Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")
+    ],
+    to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes; must be new.")],
+    label: Annotated[
+        Literal["label_title", "label"], typer.Option("--label", help="What to learn; label_title is the paper's.")
+    ] = "label_title",
+    task: Annotated[str, typer.Option("--task", help="Form of the input: popqa, pubhealth, arc or bio.")] = "popqa",
+    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 8,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Pairs a step.")] = 12,
+    rate: Annotated[float, typer.Option("--rate", help="Learning rate in the first step; it falls to 0.")] = 1e-4,
+    seed: Annotated[int, typer.Option("--seed")] = 0,
+    every: Annotated[int, typer.Option("--every", min=1, help="Steps between two points to go on from.")] = 200,
+    device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
+) -> None:
+    """Fine-tune a T5 as CRAG's evaluator was; the same command again goes on where it was stopped."""
+    try:
+        from surefoot.train.t5 import Recipe, lessons, train
+    except ImportError as error:
+        raise MissingExtra("surefoot train t5", "transformers") from error
+    recipe = Recipe(task, epochs, batch, rate, seed=seed)
+    with _telling(_of_t5) as tell:
+        done = train(start, lessons(data, label), to, recipe, every=every, device=device, on_step=tell)
+    first, last = done.losses[0], done.losses[-1]
+    out.print(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1", soft_wrap=True)
+    out.print(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last", soft_wrap=True)
+    out.print(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}", soft_wrap=True)
+
+
+def _of_t5(progress: paper.Progress) -> str:
+    return f"epoch {progress.epoch}, loss {progress.loss:.3f}, {progress.pairs_per_second:.1f} pairs/s"
+
+
+@contextmanager
+def _telling(about: Callable[[P], str]) -> Iterator[Callable[[P], None]]:
+    """Shows how far a training is: a bar on a terminal, and elsewhere a line now and then; `about` words it."""
+    with bar(MofNCompleteColumn()) as shown:
+        task = shown.add_task("starting", total=None)
+        last = time.monotonic()
+
+        def tell(progress: P) -> None:
+            nonlocal last
+            what = about(progress)
+            shown.update(task, description=what, completed=progress.step, total=progress.steps)
+            if not err.is_terminal and time.monotonic() - last > _QUIET:
+                last = time.monotonic()
+                left = timedelta(seconds=round(progress.seconds_left))
+                err.print(f"step {progress.step} of {progress.steps}, {what}, {left} left")
+
+        yield tell

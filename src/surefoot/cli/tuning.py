@@ -1,0 +1,166 @@
+"""How fitted thresholds are shown: what they come to, file by file, and the risk–coverage curve, in 100 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from rich.table import Table
+from rich.text import Text
+
+from surefoot.bench.figure import height
+from surefoot.bench.qa import Share
+from surefoot.bench.tune import Choice, Point, Report
+from surefoot.cli.console import out, plain
+
+COLUMNS, ROWS = 60, 6
+"""Of the curve, in characters."""
+REASONS = 3
+"""Of the reasons why pairs could not be graded, so many are shown."""
+
+_LEVELS = " ▁▂▃▄▅▆▇█"
+
+
+def show(report: Report) -> None:
+    """The thresholds with their risk; the decisions, file by file; the curve; and what is missing and why."""
+    for part in (_thresholds(report), _decisions(report)):
+        out.print(part)
+        out.print()
+    if any(point.of for point in report.curve):
+        out.print(_curve(report))
+    out.print(_legend(report), style="dim", soft_wrap=True)
+    for note in _notes(report):
+        out.print(plain(note), style="yellow", soft_wrap=True)
+
+
+def _thresholds(report: Report) -> Table:
+    table = _headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
+    fit = report.fit
+    for name, sign, choice, wrong in (
+        ("τ+", "≥", fit.upper, "lack evidence"),
+        ("τ−", "<", fit.lower, "have evidence"),
+        ("strip", "≥", fit.strip, "lost"),
+    ):
+        what = {"τ+": "CORRECT", "τ−": "INCORRECT", "strip": "kept"}[name]
+        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), _percent(choice.target))
+    return table
+
+
+def _rule(what: str, sign: str, choice: Choice) -> Text:
+    if choice.threshold is None:
+        return Text("none found", style="yellow")
+    return Text(f"{what} {sign} {choice.threshold:.4g}")
+
+
+def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
+    if shown is None or shown.risk is None:
+        return "0", "–", "–", "–"
+    return f"{shown.of:,}", f"{shown.wrong:,} {wrong}", _percent(shown.risk), _percent(shown.high)
+
+
+def _decisions(report: Report) -> Table:
+    right = ["tested", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
+    table = _headed(["file"], right)
+    rows = [(_short(one.file), one.decisions) for one in report.files]
+    for name, made in [*rows, *([("all files", report.decisions)] if len(rows) > 1 else [])]:
+        shares = made.correct, made.correct_with_evidence, made.ambiguous
+        others = made.incorrect, made.incorrect_without_evidence
+        table.add_row(name, f"{made.correct.of:,}", *_cells(*shares), *_cells(*others))
+    return table
+
+
+def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
+    """How often an action was taken, and was wrong; and how often others were taken."""
+    yield _share(taken.share)
+    yield _share(None if right.share is None else 1 - right.share)
+    yield from (_share(one.share) for one in more)
+
+
+def _curve(report: Report) -> Table:
+    """Risk over coverage, a column for each share of the questions; above the target it is yellow."""
+    risks = [_risk(report, (column + 0.5) / COLUMNS) for column in range(COLUMNS)]
+    top = height(report)
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right", style="dim")
+    table.add_column(no_wrap=True)
+    names = {ROWS - 1: _percent(top), 0: "risk 0 %", _level(report, top): f"target {_percent(report.aim.target)}"}
+    for row in reversed(range(ROWS)):
+        table.add_row(names.get(row, ""), _row(risks, row, top, report.aim.target))
+    table.add_row("", _marks(report))
+    table.add_row("coverage", Text("0 %" + "100 %".rjust(COLUMNS - 3), style="dim"))
+    return table
+
+
+def _level(report: Report, top: float) -> int:
+    """The row that the target lies in; never the lowest, which is named for 0."""
+    return max(1, min(ROWS - 2, int(report.aim.target / top * ROWS)))
+
+
+def _risk(report: Report, coverage: float) -> float | None:
+    """Of the strictest candidate that covers so much; None: none does."""
+    wanted = coverage * report.fit.testing
+    return next((point.risk for point in report.curve if point.of >= wanted), None)
+
+
+def _row(risks: Sequence[float | None], row: int, top: float, target: float) -> Text:
+    text = Text()
+    for risk in risks:
+        eighths = 0 if risk is None else round(risk / top * ROWS * 8) - row * 8
+        if row == 0 and risk is not None:
+            eighths = max(1, eighths)  # no risk at all is a line, and not nothing
+        style = "yellow" if risk is not None and risk > target else "green"
+        text.append(_LEVELS[min(8, max(0, eighths))], style)
+    return text
+
+
+def _marks(report: Report) -> Text:
+    upper = report.fit.upper
+    if upper.threshold is None or upper.shown is None:
+        return Text("")
+    column = min(COLUMNS - 1, round(upper.shown.of / report.fit.testing * COLUMNS))
+    mark = f"▲ τ+ {upper.threshold:.4g}"
+    if column + len(mark) > COLUMNS:
+        mark = f"τ+ {upper.threshold:.4g} ▲"
+        column -= len(mark) - 1
+    return Text(" " * column + mark, style="bold")
+
+
+def _legend(report: Report) -> str:
+    fit = report.fit
+    return (
+        f"{fit.testing:,} questions test, {fit.proposing:,} others proposed what to test. With "
+        f"{_percent(fit.confidence)} confidence each, the risk of questions\nlike these keeps its target; the bound is "
+        "that of the one threshold by itself. Risk: the share that is wrong."
+    )
+
+
+def _notes(report: Report) -> Iterator[str]:
+    fit = report.fit
+    for name, choice in (("τ+", fit.upper), ("τ−", fit.lower), ("strip", fit.strip)):
+        if choice.threshold is None:
+            yield f"no {name}: {choice.reason}"
+    if ungraded := sum(file.ungraded for file in report.files):
+        because = [f"{reason} ({n:,})" for reason, n in [*report.ungraded_because.items()][:REASONS]]
+        total = sum(file.pairs for file in report.files)
+        yield f"{ungraded:,} of {total:,} pairs could not be graded: {'; '.join(because)}"
+
+
+def _headed(left: Sequence[str], right: Sequence[str]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in left:
+        table.add_column(heading, overflow="fold")
+    for heading in right:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _short(file: str) -> str:
+    return plain("/".join(PurePath(file).with_suffix("").parts[-2:]))
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.1f} %"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.3g} %"

@@ -1,0 +1,141 @@
+"""Any cross-encoder of Hugging Face that classifies a question and a passage read together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Encoding
+
+from surefoot import meter
+from surefoot.act import require_match
+from surefoot.checkpoint import Checkpoint, check_batch, opened
+from surefoot.errors import ConfigError, ModelError
+from surefoot.protocols import Pair
+from surefoot.types import Grade, Passage, Thresholds
+
+_LEAST = 8
+"""Pieces of a passage that a window must have room for."""
+
+_Window = tuple[Encoding, tuple[int, int]]
+"""What the model reads, and the offsets of it in the passage's text."""
+
+
+class CrossEncoder:
+    """A reranker such as bge-reranker or ms-marco-MiniLM: its logit, or of two labels the second's probability.
+
+    `model` is a folder, or a name on the hub, fetched once. It reads title and text. A passage too long for
+    `max_pieces` is read in windows that overlap by a quarter, and the best one's score counts; the title stands in the
+    first alone. The score of one label is the raw logit, on a scale of the model's own, so there are no thresholds
+    until they are `fitted`: a table of `upper`, `lower` and `strip`. Without it pairs can be graded, and thresholds be
+    fitted to them, but no pipeline be built. `name` holds a hash of the weights, so that thresholds fitted for one
+    model are refused for another. `device` None takes a GPU that is there; a `batch` beyond 1 pays on one.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        fitted: Thresholds | Mapping[str, Any] | None = None,
+        batch: int = 1,
+        max_pieces: int = 512,
+        device: str | None = None,
+    ) -> None:
+        check_batch(batch, max_pieces)
+        self._checkpoint = opened("AutoModelForSequenceClassification", model, device=device)
+        self._two_labels = _labels(self._checkpoint) == 2
+        self._batch, self._max_pieces = batch, min(max_pieces, _longest(self._checkpoint))
+        self.name = f"cross_encoder:{Path(model).name}-{self._checkpoint.fingerprint()}"
+        self._fitted = _thresholds(fitted, self.name) if fitted else None
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Those that it was given; raises ConfigError when there are none."""
+        if self._fitted is None:
+            raise ConfigError(
+                f"{self.name} has no thresholds; fit them on labelled pairs with `surefoot bench tune`, then give them "
+                "under [evaluator]: fitted = { upper = …, lower = …, strip = … }"
+            )
+        return self._fitted
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair; without a question or a text there is nothing to grade."""
+        meter.count(graded=len(pairs))
+        read = [self._windows(*pair) for pair in pairs]
+        inputs = [window for found in read if not isinstance(found, str) for window, _ in found]
+        rows = iter(self._checkpoint.logits(inputs, self._batch))
+        return tuple(
+            Grade(passage.id, None, reason=found)
+            if isinstance(found, str)
+            else _best(passage.id, [(self._score(next(rows)), span) for _, span in found])
+            for (_, passage), found in zip(pairs, read, strict=True)
+        )
+
+    def _windows(self, question: str, passage: Passage) -> list[_Window] | str:
+        """What the model reads of the pair, window by window; or why there is nothing to grade."""
+        if not question.strip() or not passage.text.strip():
+            return "there is no question" if not question.strip() else "the passage has no text"
+        asked = self._checkpoint.pieces(question)
+        room = self._max_pieces - len(asked.ids) - self._checkpoint.marks_around(pair=True)
+        if room < _LEAST:
+            return f"the question leaves no room in the {self._max_pieces} pieces that the model reads"
+        head = f"{passage.title}\n" if passage.title else ""
+        whole = self._checkpoint.pieces(head + passage.text)
+        whole.truncate(room, stride=room // 4)
+        return [(self._checkpoint.finished(asked, w), _span(w, len(head))) for w in (whole, *whole.overflowing)]
+
+    def _score(self, logits: Sequence[float]) -> float:
+        if not self._two_labels:
+            return logits[0]
+        return 1 / (1 + math.exp(min(logits[0] - logits[1], 700)))  # e^700 is still a float
+
+
+def _best(passage_id: str, windows: Sequence[tuple[float, tuple[int, int]]]) -> Grade:
+    for score, span in windows:
+        if not math.isfinite(score):
+            return Grade(passage_id, None, reason=f"the model returned {score}", window=span)
+    score, span = max(windows, key=lambda window: window[0])
+    if len(windows) == 1:
+        return Grade(passage_id, score)
+    return Grade(passage_id, score, reason=f"the best of {len(windows)} windows", window=span)
+
+
+def _span(window: Encoding, head: int) -> tuple[int, int]:
+    offsets = window.offsets or [(head, head)]
+    return max(0, offsets[0][0] - head), max(0, offsets[-1][1] - head)
+
+
+def _labels(checkpoint: Checkpoint) -> int:
+    if missing := sorted(checkpoint.lacking | checkpoint.misshapen):
+        raise ModelError(
+            f"{checkpoint.source} is no trained cross-encoder: its weights lack {missing[0]}; give a model that was "
+            "trained for sequence classification"
+        )
+    labels = int(checkpoint.model.config.num_labels)
+    if labels > 2:
+        raise ConfigError(
+            f"{checkpoint.source} has {labels} labels; a cross-encoder that grades has one (relevance) or two"
+        )
+    return labels
+
+
+def _longest(checkpoint: Checkpoint) -> int:
+    """The most pieces that the model has positions for."""
+    known = (checkpoint.tokenizer.model_max_length, getattr(checkpoint.model.config, "max_position_embeddings", None))
+    return min(int(most) for most in known if most)
+
+
+def _thresholds(fitted: Thresholds | Mapping[str, Any], name: str) -> Thresholds:
+    if isinstance(fitted, Mapping):
+        try:
+            fitted = Thresholds(**{"evaluator": name, "fitted_on": "set by hand", **fitted})
+        except TypeError as error:
+            raise ConfigError(f"fitted must be a table of upper, lower and strip: {error}") from error
+    require_match(fitted, name)
+    values = (fitted.upper, fitted.lower, fitted.strip)
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+        raise ConfigError(f"the fitted thresholds must be finite numbers, not {values}")
+    if fitted.lower > fitted.upper:
+        raise ConfigError(f"the fitted lower {fitted.lower} lies above upper {fitted.upper}; give both")
+    return fitted

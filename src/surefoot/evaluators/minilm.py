@@ -1,0 +1,295 @@
+"""Surefoot's own evaluator: a cross-encoder of six layers that reads question and passage together.
+
+minilm.onnx is what `surefoot train evaluator` made of the lessons in train/mixture.toml; minilm.json holds what was
+fitted for it, and minilm.md is its model card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import unicodedata
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+from onnxruntime import InferenceSession, SessionOptions
+from onnxruntime.capi.onnxruntime_pybind11_state import (
+    Fail,
+    InvalidArgument,
+    InvalidGraph,
+    InvalidProtobuf,
+    NotImplemented,
+    RuntimeException,
+)
+from tokenizers import Encoding, Tokenizer
+
+from surefoot import meter
+from surefoot.calibration import Calibration
+from surefoot.errors import ModelError
+from surefoot.protocols import Pair
+from surefoot.types import Grade, Thresholds
+from surefoot.wordpiece import wordpiece
+
+FORMAT = 1
+"""Of the JSON file beside a model."""
+CLS, SEP = 101, 102
+QUESTION_PIECES = 64
+"""Read of a question; a longer one loses its end, and the grade says so."""
+TITLE_PIECES = 32
+"""Read of a title."""
+WINDOW = 256
+"""Pieces read at once; a longer text is read in windows that share a quarter."""
+LONGEST_SPAN = 30
+"""Pieces of evidence."""
+REMEMBERED = 20_000
+"""Pairs whose grades are kept, the latest: a strip may be a whole passage, and a question may be asked again."""
+
+_WAY_OUT = "reinstall surefoot, or train again: surefoot train evaluator"
+_FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)
+"""What onnxruntime raises for a model that is damaged, foreign or of another shape."""
+
+Logits = npt.NDArray[np.float32]
+Range = tuple[int, int]
+"""From and to, in characters."""
+Triple = tuple[str, str, str]
+"""Question, title and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A question and a text as the network reads them: [CLS] question [SEP] title [SEP] text [SEP]."""
+
+    ids: list[int]
+    sides: list[int]
+    """0 for the question, 1 for title and text."""
+    first: int
+    """Position of the text's first piece."""
+    offsets: list[Range]
+    """Of each piece of the text, where it stands in the text."""
+    cut: bool
+    """The question's end is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the network said of a text, or of a window of one."""
+
+    logit: float
+    """NaN, or infinite, where any of its numbers is."""
+    span: Range | None
+    window: Range | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What minilm.json says of the model beside it."""
+
+    sha256: str
+    calibration: Calibration
+    margin: float
+    """By how much the best span must beat "no answer here"."""
+    thresholds: Thresholds
+
+
+class MiniLM:
+    """Whether a passage answers the question, and where: a trained cross-encoder, some 10 ms a passage and core.
+
+    `score` is its logit, `probability` the calibrated chance that the passage holds the answer, `span` the words that
+    answer. A text of more than 256 word pieces is read in overlapping windows and graded by its best one. It learned
+    from English text; a text in another script is graded, and the reason says so. One run a text, `threads` of them
+    side by side (None: one for each core): the int8 kernels scale a whole batch by its largest activation, so that in
+    a batch a score would depend on its neighbours; and single runs are faster. No language-model call.
+
+    `model`: a folder that `surefoot train evaluator` wrote; None: the weights that ship.
+    """
+
+    def __init__(self, model: str | None = None, threads: int | None = None) -> None:
+        self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
+        self._card = _card(self._path.with_suffix(".json"))
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, "minilm")
+        self._known: OrderedDict[bytes, Grade] = OrderedDict()
+        self._lock, self._loading = Lock(), Lock()
+        self.thresholds = self._card.thresholds
+        self.name = self.thresholds.evaluator
+
+    @cached_property
+    def _session(self) -> InferenceSession:
+        return _session(self._path, self._card.sha256)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return tokenizer()
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair; what is empty cannot be graded. Equal pairs are read once, and the latest remembered.
+
+        Raises ModelError when the model does not load or run.
+        """
+        keys = [_key(question, p.title, p.text) for question, p in pairs]
+        with self._lock:
+            known = {key: self._known[key] for key in keys if key in self._known}
+        fresh = {key: (q, p.title, p.text) for key, (q, p) in zip(keys, pairs, strict=True) if key not in known}
+        read = dict(zip(fresh, self._read(list(fresh.values())), strict=True)) if fresh else {}
+        with self._lock:
+            self._known.update(read)
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        meter.count(graded=len(pairs), cached=len(pairs) - len(fresh))
+        found = known | read
+        return tuple(replace(found[key], passage_id=p.id) for key, (_, p) in zip(keys, pairs, strict=True))
+
+    def _read(self, triples: Sequence[Triple]) -> list[Grade]:
+        with self._loading:  # once, however many threads ask first
+            session, pieces_of = self._session, self._tokenizer
+        texts = encode(pieces_of, triples)
+        cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
+        cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
+        read: dict[int, list[Reading]] = defaultdict(list)
+        for (i, *_), reading in zip(cuts, self._pool.map(lambda cut: self._run(session, *cut[1:]), cuts), strict=True):
+            read[i].append(reading)
+        return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
+
+    def _run(self, session: InferenceSession, pieces: Pieces, window: Range | None) -> Reading:
+        feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
+        try:
+            relevance, evidence = session.run(None, feed)
+        except (*_FAULTS, ValueError) as error:
+            raise ModelError(f"the evaluator's model {self._path} does not run: {_line(error)}; {_WAY_OUT}") from error
+        logit = float(relevance[0])
+        if not np.isfinite(evidence).all():
+            logit = math.nan
+        return Reading(logit, pointed(evidence[0], pieces, self._card.margin) if math.isfinite(logit) else None, window)
+
+    def _grade(self, triple: Triple, pieces: Pieces, read: Sequence[Reading]) -> Grade:
+        """By the best window, the first of equals; `passage_id` is still empty."""
+        if lacking := _lacking(pieces):
+            return Grade("", None, reason=f"the {lacking} is empty")
+        if broken := [reading.logit for reading in read if not math.isfinite(reading.logit)]:
+            return Grade("", None, reason=f"the model returned {broken[0]}")
+        best = max(read, key=lambda reading: reading.logit)
+        said = [f"points at “{triple[2][slice(*best.span)]}”" if best.span else "points at no answer"]
+        said += _doubts(triple, pieces)
+        probability = self._card.calibration.probability(best.logit)
+        return Grade("", best.logit, probability, reason="; ".join(said), span=best.span, window=best.window)
+
+
+def tokenizer() -> Tokenizer:
+    """The tokeniser, for which a "[SEP]" that stands in a text is text: as a mark it would end the passage there."""
+    found = wordpiece()
+    found.encode_special_tokens = True
+    return found
+
+
+def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
+    """Pieces of each question, title and text; nothing of the text is cut."""
+    # Half a surrogate pair is taken by no tokeniser; one "?" in its place keeps the offsets.
+    whole = [part.encode("utf-8", "replace").decode() for triple in triples for part in triple]
+    flat = tokenizer.encode_batch(whole, add_special_tokens=False)
+    return [_pieces(*flat[i : i + 3]) for i in range(0, len(flat), 3)]
+
+
+def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:
+    asked, named = question.ids[:QUESTION_PIECES], title.ids[:TITLE_PIECES]
+    head = [CLS, *asked, SEP]
+    middle = [*named, SEP] if named else []
+    ids = [*head, *middle, *text.ids, SEP]
+    sides = [0] * len(head) + [1] * (len(ids) - len(head))
+    return Pieces(ids, sides, len(head) + len(middle), text.offsets, len(asked) < len(question.ids))
+
+
+def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
+    """The parts of a long text that are read one by one, each with its offsets; a short text whole, with None."""
+    room = WINDOW - pieces.first - 1
+    body, total = pieces.ids[pieces.first : -1], len(pieces.offsets)
+    if total <= room:
+        yield pieces, None
+        return
+    for start in [*range(0, total - room, room - room // 4), total - room]:
+        ids = [*pieces.ids[: pieces.first], *body[start : start + room], SEP]
+        offsets = pieces.offsets[start : start + room]
+        yield Pieces(ids, pieces.sides[: len(ids)], pieces.first, offsets, pieces.cut), (offsets[0][0], offsets[-1][1])
+
+
+def pointed(evidence: Logits, pieces: Pieces, margin: float) -> Range | None:
+    """Offsets of the best span of at most `LONGEST_SPAN` pieces; None unless it beats "no answer" by over `margin`.
+
+    `evidence`: a row a piece, how well it begins and how well it ends the evidence; at [CLS], that there is none.
+    """
+    body = slice(pieces.first, pieces.first + len(pieces.offsets))
+    sums = np.add.outer(evidence[body, 0], evidence[body, 1])
+    if not sums.size:
+        return None
+    reach = np.subtract.outer(np.arange(len(sums)), np.arange(len(sums))).T
+    sums[(reach < 0) | (reach >= LONGEST_SPAN)] = -np.inf
+    first, last = divmod(int(sums.argmax()), len(sums))
+    if sums[first, last] - evidence[0].sum() <= margin:
+        return None
+    return pieces.offsets[first][0], pieces.offsets[last][1]
+
+
+def _key(*triple: str) -> bytes:
+    # Not the texts themselves: 20,000 of 100,000 characters would be kept.
+    return hashlib.blake2b(json.dumps(triple).encode(), digest_size=16).digest()
+
+
+def _lacking(pieces: Pieces) -> str:
+    """Which part has nothing in it that could be read, if one has not."""
+    if pieces.ids[1] == SEP:
+        return "question"
+    return "" if pieces.offsets else "passage"
+
+
+def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
+    """What one should know of how this pair was read."""
+    if pieces.cut:
+        yield f"of the question only the first {QUESTION_PIECES} word pieces were read"
+    for what, text in (("question", triple[0]), ("passage", triple[2])):
+        letters = [c for c in text[:1000] if c.isalpha()]
+        if sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) < len(letters) / 2:
+            yield f"the {what} is not in Latin script, and the evaluator learned from English"
+
+
+def _card(path: Path) -> Card:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if told["format"] != FORMAT:
+            raise ModelError(f"{path} is of format {told['format']}, and this version reads {FORMAT}; {_WAY_OUT}")
+        return Card(
+            told["sha256"],
+            Calibration(tuple(told["calibration"]["logits"]), tuple(told["calibration"]["probabilities"])),
+            float(told["evidence"]["margin"]),
+            Thresholds(**told["thresholds"], evaluator=f"minilm-{told['sha256'][:8]}"),
+        )
+    except (OSError, ValueError, TypeError) as error:
+        raise ModelError(
+            f"{path}, which belongs to the evaluator's model, cannot be read: {error}; {_WAY_OUT}"
+        ) from error
+    except KeyError as error:
+        raise ModelError(f"{path}, the card of the evaluator's model, has no {error}; {_WAY_OUT}") from error
+
+
+def _session(path: Path, sha256: str) -> InferenceSession:
+    options = SessionOptions()
+    options.intra_op_num_threads = 1
+    try:
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ModelError(
+                f"the evaluator's model {path} is not the one that {path.stem}.json was made for; {_WAY_OUT}"
+            )
+        return InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    except (OSError, *_FAULTS) as error:
+        raise ModelError(f"the evaluator's model {path} does not load: {_line(error)}; {_WAY_OUT}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

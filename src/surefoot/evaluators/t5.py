@@ -1,0 +1,124 @@
+"""The evaluator of the CRAG paper: a T5 that was fine-tuned to say +1 for a passage that helps and -1 for one that
+does not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from tokenizers import Encoding
+
+from surefoot import meter
+from surefoot.act import PRESETS
+from surefoot.checkpoint import Checkpoint, check_batch, kind, opened
+from surefoot.errors import ConfigError, ModelError
+from surefoot.protocols import Pair
+from surefoot.types import Grade, Passage
+
+_HEAD = "classification_head.out_proj.weight"
+
+
+class T5:
+    """The logit of a T5 that was fine-tuned as CRAG's evaluator was (paper, section 4.2), as it is.
+
+    It was trained towards +1 and -1, and leaves [-1, 1].
+
+    `folder` is what `save_pretrained` or `surefoot train t5` wrote; nothing is fetched. `task` sets both the input's
+    form and the thresholds, those of CRAG's scripts: `popqa` reads the passage's text alone; `pubhealth`, `arc` and
+    `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so. `device` None:
+    a GPU where there is one.
+
+    CRAG's scripts grade an empty passage, and one whose grading fails, as -1: irrelevant. Here both stay ungraded.
+    """
+
+    name: ClassVar[str] = "t5"
+
+    def __init__(
+        self, folder: str, task: str = "popqa", batch: int = 1, max_pieces: int = 512, device: str | None = None
+    ) -> None:
+        check_task(task)
+        check_batch(batch, max_pieces)
+        self.thresholds = PRESETS[task]
+        self._task, self._batch, self._max_pieces = task, batch, max_pieces
+        self._checkpoint = open_t5(folder, device)
+        _require_head(self._checkpoint)
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair; without a question or a text there is nothing to grade."""
+        meter.count(graded=len(pairs))
+        read = [encoded(self._checkpoint, *pair, self._task, self._max_pieces) for pair in pairs]
+        rows = iter(self._checkpoint.logits([found[0] for found in read if not isinstance(found, str)], self._batch))
+        return tuple(
+            Grade(passage.id, None, reason=found)
+            if isinstance(found, str)
+            else _grade(passage, next(rows)[0], found[1])
+            for (_, passage), found in zip(pairs, read, strict=True)
+        )
+
+
+def text_of(question: str, passage: Passage, task: str) -> str:
+    """What the model reads of a pair: `question [SEP] text` for popqa, else `question [SEP] title // text`.
+
+    `[SEP]` and `//` are ordinary text to T5, and so is a line break, which is a space to it.
+    """
+    titled = task != "popqa" and passage.title
+    return f"{question} [SEP] {passage.title} // {passage.text}" if titled else f"{question} [SEP] {passage.text}"
+
+
+def encoded(
+    checkpoint: Checkpoint, question: str, passage: Passage, task: str, max_pieces: int
+) -> tuple[Encoding, int | None] | str:
+    """The pair as the model takes it, and the offset in the passage's text where it was cut, None when it was not; or
+    why there is nothing to grade."""
+    if not question.strip() or not passage.text.strip():
+        return "there is no question" if not question.strip() else "the passage has no text"
+    text = text_of(question, passage, task)
+    pieces = checkpoint.pieces(text)
+    cut = len(pieces.ids) > (room := max_pieces - checkpoint.marks_around(pair=False))
+    pieces.truncate(room)
+    end = pieces.offsets[-1][1] - (len(text) - len(passage.text)) if cut else None
+    if end is not None and end <= 0:
+        return f"the question fills the {max_pieces} pieces that the model reads"
+    return checkpoint.finished(pieces), end
+
+
+def open_t5(folder: str, device: str | None = None, seed: int | None = None) -> Checkpoint:
+    """The T5 of a folder, with its head or, where it has none, with one drawn at random by `seed` and named in
+    `lacking`; raises ModelError for what is no T5, and ConfigError for one with several labels."""
+    if not Path(folder).is_dir():
+        raise ModelError(f"there is no folder {folder}; give one that save_pretrained or `surefoot train t5` wrote")
+    if (family := kind(folder)) != "t5":
+        raise ModelError(f"{folder} holds a model of the kind '{family}', not t5; the evaluator cross_encoder may do")
+    checkpoint = opened("T5ForSequenceClassification", folder, labels=1, device=device, seed=seed)
+    if _HEAD in checkpoint.misshapen:
+        raise ConfigError(f"{folder} has several labels; CRAG's T5 has one, trained as a regression to ±1")
+    if strays := sorted(checkpoint.misshapen | {n for n in checkpoint.lacking if "classification_head" not in n}):
+        raise ModelError(f"{folder} does not fit its own config.json, see {strays[0]}; copy both again")
+    ends = checkpoint.finished(checkpoint.pieces("a")).ids.count(checkpoint.model.config.eos_token_id)
+    if ends != 1:  # the head reads the state at the one </s>
+        raise ModelError(f"the tokenizer of {folder} does not end a text with T5's </s>; copy the base model's")
+    checkpoint.model.config.use_cache = False  # of use to who generates; here it would only fill memory
+    return checkpoint
+
+
+def check_task(task: str) -> None:
+    """Raise ConfigError for a task that CRAG has no input form and no thresholds for."""
+    if task not in PRESETS:
+        raise ConfigError(f"no task called '{task}'; there are: {', '.join(PRESETS)}")
+
+
+def _require_head(checkpoint: Checkpoint) -> None:
+    if checkpoint.lacking:
+        raise ModelError(
+            f"{checkpoint.source} was never trained to grade: it has no classification head; run: surefoot train t5"
+        )
+
+
+def _grade(passage: Passage, score: float, cut: int | None) -> Grade:
+    window = None if cut is None else (0, cut)
+    if not math.isfinite(score):
+        return Grade(passage.id, None, reason=f"the model returned {score}", window=window)
+    reason = "" if cut is None else f"read up to character {cut} of {len(passage.text)}"
+    return Grade(passage.id, score, reason=reason, window=window)

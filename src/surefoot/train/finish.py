@@ -1,0 +1,83 @@
+"""From the best weights to an evaluator that can be used: int8, calibrated, with thresholds of its own.
+
+Half of the development questions, by a hash of their ids, fit the calibration and the thresholds, in the very precision
+in which the evaluator runs; the other half is left to be measured on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from surefoot import calibration
+from surefoot.bench import pairs, tune
+from surefoot.bench.evaluator import graded
+from surefoot.bench.pairs import LabelledSet
+from surefoot.calibration import Calibration
+from surefoot.errors import ConfigError
+from surefoot.evaluators.minilm import FORMAT, MiniLM
+from surefoot.store import to_json, write_text
+from surefoot.train.export import export
+from surefoot.train.mixture import Mixture
+from surefoot.train.network import Network
+from surefoot.types import Thresholds
+
+AIM = tune.Aim(target=0.1, discard_target=0.1, strip_target=0.1)
+"""What the shipped thresholds keep."""
+QUESTIONS = 150
+"""Of each file, at most so many fit: a large one says no more about what is asked elsewhere."""
+MARGIN = 0.0
+"""By how much evidence must beat "no answer here"."""
+
+OnDone = Callable[[int, int], None]
+
+
+def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
+    """Write `minilm.onnx` and `minilm.json` to `folder`, and the development files to its `dev`; the folder.
+
+    `dev/fit` and `dev/test` are the halves. `on_done` is told of pairs. Some minutes. Raises ConfigError when the
+    development questions are too few to show that any thresholds keep `AIM`.
+    """
+    network = Network()
+    network.load_state_dict(torch.load(best, map_location="cpu", weights_only=True))
+    export(network, folder / "minilm.onnx")
+    mixture.write_dev(folder / "dev")
+    files = {path.stem: pairs.read(path, QUESTIONS) for path in sorted((folder / "dev/fit").glob("*.jsonl"))}
+    _write_card(folder, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))  # only its scores count so far
+    evaluator = MiniLM(str(folder))
+    fitted = _calibrated(evaluator, list(files.values()), on_done)
+    searched = [file for name, file in files.items() if name in mixture.searched]
+    found = tune.run(evaluator, searched, on_done, AIM)
+    if not found.thresholds:
+        why = "; ".join(
+            choice.reason for choice in (found.fit.upper, found.fit.lower, found.fit.strip) if choice.reason
+        )
+        raise ConfigError(f"no thresholds for this evaluator: {why}")
+    _write_card(folder, fitted, found.thresholds)
+    return folder
+
+
+def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone) -> Calibration:
+    """Every file counts the same: a large one must not speak for the others."""
+    every = [(pair, 1 / len(file.pairs)) for file in files for pair in file.pairs]
+    grades = graded(evaluator, [pair for pair, _ in every], on_done).grades
+    known = [(g.score, p.label, weight) for g, (p, weight) in zip(grades, every, strict=True) if g.score is not None]
+    scores, labels, weights = zip(*known, strict=True)
+    return calibration.fit(scores, labels, weights)
+
+
+def _write_card(folder: Path, fitted: Calibration, thresholds: Thresholds) -> None:
+    kept = {key: value for key, value in to_json(thresholds).items() if key != "evaluator"}
+    card: dict[str, Any] = {
+        "format": FORMAT,
+        "sha256": hashlib.sha256((folder / "minilm.onnx").read_bytes()).hexdigest(),
+        "thresholds": kept,
+        "evidence": {"margin": MARGIN},
+        "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},
+    }
+    write_text(folder / "minilm.json", json.dumps(card, indent=1) + "\n")

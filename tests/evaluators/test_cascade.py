@@ -1,0 +1,229 @@
+"""Two evaluators on one scale: who decides what, and what happens when the dear one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.act import Threshold, label
+from surefoot.contracts import verify
+from surefoot.errors import ComponentError, ConfigError, UsageError
+from surefoot.evaluators.cascade import Cascade
+from surefoot.evaluators.lexical import Lexical
+from surefoot.evaluators.llm import LLM
+from surefoot.llms.scripted import Scripted
+from surefoot.meter import metered
+from surefoot.protocols import Pair
+from surefoot.types import Action, Grade, Passage, Thresholds
+
+OWN = Thresholds(upper=0.7, lower=0.3, strip=0.2, evaluator="cheap", fitted_on="tests")
+OTHER = Thresholds(upper=2.0, lower=-2.0, strip=-2.0, evaluator="dear")
+
+
+class Fixed:
+    """Gives each passage the grade that its id has here; remembers which it was asked for."""
+
+    def __init__(self, thresholds: Thresholds, grades: dict[str, Grade]) -> None:
+        self.name = thresholds.evaluator
+        self.thresholds = thresholds
+        self.asked: list[str] = []
+        self._grades = grades
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        self.asked += [passage.id for _, passage in pairs]
+        return tuple(self._grades[passage.id] for _, passage in pairs)
+
+
+class Broken(Fixed):
+    """Fails as it is told to."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(OTHER, {})
+        self._error = error
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        raise self._error
+
+
+def cheap(**scores: float | None) -> Fixed:
+    return Fixed(OWN, {id: Grade(id, s, s, reason="by words", span=(0, 1)) for id, s in scores.items()})
+
+
+def dear(**labels: Action | None) -> Fixed:
+    at = {Action.CORRECT: 2.5, Action.AMBIGUOUS: 0.0, Action.INCORRECT: -2.5, None: None}
+    return Fixed(OTHER, {id: Grade(id, at[label], label=label, reason="read it") for id, label in labels.items()})
+
+
+def graded(first: Fixed, second: Fixed, band: Sequence[float] | None = None) -> dict[str, Grade]:
+    pairs = [("Who?", Passage(id, "text")) for id in first._grades]
+    return {grade.passage_id: grade for grade in Cascade([first, second], band).grade(pairs)}
+
+
+def test_only_the_pairs_inside_the_band_go_to_the_second() -> None:
+    """From τ− on and below τ+: what the first calls AMBIGUOUS."""
+    second = dear(low=Action.CORRECT, middle=Action.CORRECT)
+    graded(cheap(below=0.29, low=0.3, middle=0.5, upper=0.7, none=None), second)
+    assert second.asked == ["low", "middle"]
+
+
+def test_a_band_of_ones_own_takes_the_place_of_the_thresholds() -> None:
+    """In the first's scores."""
+    second = dear(a=Action.CORRECT)
+    graded(cheap(a=0.1, b=0.5), second, [0.0, 0.2])
+    assert second.asked == ["a"]
+
+
+def test_outside_the_band_a_grade_is_the_firsts_untouched() -> None:
+    """With its probability, its reason and no label; also one that could not be graded."""
+    first = cheap(low=0.1, high=0.9, none=None)
+    assert graded(first, dear()) == first._grades
+
+
+def test_a_second_that_is_not_needed_is_not_asked() -> None:
+    """Not even for nothing."""
+    assert graded(cheap(a=0.9), Broken(RuntimeError("asked")))["a"].score == 0.9
+
+
+@given(st.floats(-3, 3), st.sampled_from(Action))
+def test_the_firsts_thresholds_read_a_score_as_the_label_that_the_second_gave(score: float, said: Action) -> None:
+    """So that one scale and one set of thresholds serve both."""
+    grade = graded(cheap(a=score), dear(a=said), [-3, 4])["a"]
+    assert grade.score is not None
+    assert label(grade.score, OWN) is grade.label is said
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from(Action), st.sampled_from(Action))
+def test_a_higher_score_or_a_better_label_never_lowers_a_grade(one: float, two: float, a: Action, b: Action) -> None:
+    """Monotone in what either evaluator says."""
+    better = [Action.INCORRECT, Action.AMBIGUOUS, Action.CORRECT]
+    low, high = sorted((one, two))
+    bad, good = sorted((a, b), key=better.index)
+    grades = graded(cheap(low=low, high=high), dear(low=bad, high=good), [-3, 4])
+    assert (grades["low"].score or 0.0) <= (grades["high"].score or 0.0)
+
+
+def test_a_score_that_has_the_label_already_is_kept() -> None:
+    """Among pairs of one label the first's order stays as far as it can."""
+    same = graded(
+        cheap(a=0.9, b=0.5, c=0.1), dear(a=Action.CORRECT, b=Action.AMBIGUOUS, c=Action.INCORRECT), [0.0, 1.0]
+    )
+    assert [grade.score for grade in same.values()] == [0.9, 0.5, 0.1]
+
+
+def test_what_the_second_calls_incorrect_is_below_the_strip_threshold_too() -> None:
+    """Or a strip of no use would be kept, where the strip threshold is the lower one."""
+    score = graded(cheap(a=0.5), dear(a=Action.INCORRECT))["a"].score
+    assert score is not None
+    assert score < OWN.strip
+    eager = replace(OWN, strip=0.4)
+    first = Fixed(eager, {"a": Grade("a", 0.5)})
+    assert (graded(first, dear(a=Action.INCORRECT))["a"].score or 0.0) < eager.lower
+
+
+def test_a_decided_grade_says_who_decided_and_what_the_first_had_said() -> None:
+    """With the second's label, and without the probability that it overruled."""
+    grade = graded(cheap(a=0.5), dear(a=Action.CORRECT))["a"]
+    assert grade.reason == "dear decided: read it (cheap: 0.5)"
+    assert (grade.label, grade.probability, grade.score) == (Action.CORRECT, None, OWN.upper)
+
+
+def test_the_span_of_an_answer_goes_with_the_answer() -> None:
+    """The second's where it points at one, else the first's; none in a passage of no use."""
+    second = dear(own=Action.CORRECT, other=Action.CORRECT, none=Action.INCORRECT)
+    second._grades["own"] = replace(second._grades["own"], span=(2, 3), window=(0, 4))
+    grades = graded(cheap(own=0.5, other=0.5, none=0.5), second)
+    assert [grade.span for grade in grades.values()] == [(2, 3), (0, 1), None]
+    assert [grade.window for grade in grades.values()] == [(0, 4), None, None]
+
+
+def test_a_second_that_gives_scores_is_read_by_its_own_thresholds() -> None:
+    """It need not judge in labels."""
+    second = dear(a=None, b=None)
+    second._grades |= {"a": Grade("a", 2.0), "b": Grade("b", -2.1)}
+    grades = graded(cheap(a=0.5, b=0.5), second)
+    assert [grade.label for grade in grades.values()] == [Action.CORRECT, Action.INCORRECT]
+
+
+def test_where_the_second_cannot_grade_the_firsts_grade_stands() -> None:
+    """With the reason in the grade and the number in the step; the others are decided."""
+    first = cheap(a=0.5, b=0.4)
+    with metered() as spent:
+        grades = graded(first, dear(a=None, b=Action.CORRECT))
+    assert grades["a"] == replace(first._grades["a"], reason="by words; dear could not say: read it")
+    assert grades["b"].score == OWN.upper
+    assert spent.degraded == ["dear could not grade 1 of 2 passages: the grades of cheap stand"]
+
+
+def test_where_the_second_fails_the_firsts_grades_stand() -> None:
+    """All of them, and the step says why."""
+    with metered() as spent:
+        grades = graded(cheap(a=0.5, b=0.9), Broken(ComponentError("the server is down")))
+    assert [(grade.score, grade.label, grade.probability) for grade in grades.values()] == [
+        (0.5, None, 0.5),
+        (0.9, None, 0.9),
+    ]
+    assert grades["a"].reason == "by words; dear could not say: it failed"
+    assert spent.degraded == ["dear failed (the server is down): the grades of cheap stand"]
+
+
+def test_a_second_that_gives_too_few_grades_has_failed() -> None:
+    """Nobody knows whose they are."""
+    second = dear(a=Action.CORRECT, b=Action.CORRECT)
+    second.grade = lambda pairs: (Grade("a", 2.5),)  # type: ignore[method-assign]
+    with metered() as spent:
+        assert graded(cheap(a=0.5, b=0.5), second)["a"].score == 0.5
+    assert spent.degraded == ["dear failed (1 grades for 2 passages): the grades of cheap stand"]
+
+
+def test_what_the_user_can_mend_is_raised() -> None:
+    """A fallback would hide a missing extra."""
+    with pytest.raises(UsageError, match="install it"):
+        graded(cheap(a=0.5), Broken(UsageError("install it")))
+
+
+def test_its_thresholds_are_the_firsts_under_its_own_name() -> None:
+    """They decide over scores on the first's scale, some of which another has moved."""
+    cascade = Cascade([cheap(), dear()])
+    assert cascade.thresholds == replace(OWN, evaluator="cascade:cheap+dear")
+    assert cascade.name == "cascade:cheap+dear"
+
+
+def test_the_decision_follows_the_second_where_the_first_was_unsure() -> None:
+    """All the way to the action."""
+    for said in Action:
+        grades = graded(cheap(a=0.5, b=0.1), dear(a=said)).values()
+        assert Threshold(OWN).decide(tuple(grades)).action is said
+
+
+@pytest.mark.parametrize("band", [[0.5], [0.6, 0.5], [0.1, float("nan")], ["low", "high"], []])
+def test_a_band_that_is_none_is_refused(band: list[float]) -> None:
+    """Two numbers, the lower one first."""
+    with pytest.raises(ConfigError, match="band is two scores of its first evaluator"):
+        Cascade([cheap(), dear()], band)
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_a_cascade_is_made_of_two(number: int) -> None:
+    """One of three is a cascade over a cascade."""
+    with pytest.raises(ConfigError, match=f"has two evaluators, the cheap one first, not {number}"):
+        Cascade([cheap()] * number)
+
+
+def test_the_cost_is_the_firsts_for_all_and_the_seconds_for_some() -> None:
+    """`graded` shows how many pairs were handed up, `calls` what that cost."""
+    llm = LLM(Scripted(lambda _: '{"1": {"rationale": "says who", "grade": "CORRECT", "confidence": 1.0}}'))
+    texts = ["Tomas Aldwin built the Ruvel Bridge", "A bridge was built in Ruvel", "Cheese"]
+    pairs = [("Who built the Ruvel Bridge?", Passage(str(n), text)) for n, text in enumerate(texts)]
+    with metered() as spent:
+        sure, unsure, useless = Cascade([Lexical(), llm]).grade(pairs)
+    assert (spent.graded, spent.calls) == (4, 1)
+    assert [grade.label for grade in (sure, unsure, useless)] == [None, Action.CORRECT, None]
+
+
+def test_it_keeps_the_contract() -> None:
+    """The one that every evaluator has to keep."""
+    verify("evaluator", Cascade([Lexical(), Lexical()]))

@@ -1,0 +1,288 @@
+"""Cross-encoders of Hugging Face, on BERTs of two layers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra transformers")
+transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
+
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: E402
+
+from surefoot import components  # noqa: E402
+from surefoot.config import Builder, read  # noqa: E402
+from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
+from surefoot.errors import ConfigError, ModelError  # noqa: E402
+from surefoot.evaluators.cross_encoder import CrossEncoder  # noqa: E402
+from surefoot.meter import metered  # noqa: E402
+from surefoot.types import Passage, Thresholds  # noqa: E402
+
+BRIDGE, HUT, CHEESE = PASSAGES[:3]
+PAIRS = [(QUESTION, passage) for passage in (BRIDGE, HUT, CHEESE)]
+FITTED = {"upper": 1.0, "lower": -1.0, "strip": -1.0}
+WORDS = "who built the ruvel bridge tomas aldwin iron hut of is keeper josef cheese add flour and eggs ? .".split()
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """Writes a cross-encoder with so many labels, for at most 64 pieces."""
+
+    def made(labels: int = 1, seed: int = 1, cls: str = "BertForSequenceClassification") -> Path:
+        pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS, *(f"##{chr(n)}" for n in range(97, 123))]
+        tokenizer = Tokenizer(models.WordPiece({p: n for n, p in enumerate(pieces)}, unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer()
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+        config = transformers.BertConfig(
+            vocab_size=len(pieces),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=64,
+            num_labels=labels,
+            initializer_range=0.5,
+        )
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        folder = tmp_path_factory.mktemp("reranker")
+        getattr(transformers, cls)(config).save_pretrained(folder)
+        transformers.BertTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(make: Make) -> Path:
+    """One label."""
+    return make()
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> CrossEncoder:
+    """Fitted by eye."""
+    return CrossEncoder(str(folder), FITTED, device="cpu")
+
+
+def by_hand(folder: Path, question: str, text: str) -> list[float]:
+    """The logits of one pair through transformers alone."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.no_grad():
+        logits = model(**tokenizer(question, text, return_tensors="pt")).logits[0]
+    return [float(logit) for logit in logits]
+
+
+def test_a_score_is_the_raw_logit(folder: Path, encoder: CrossEncoder) -> None:
+    """Of question and passage as a pair, title before text; no sigmoid."""
+    expected = [by_hand(folder, QUESTION, f"{p.title}\n{p.text}")[0] for _, p in PAIRS]
+    assert [g.score for g in encoder.grade(PAIRS)] == pytest.approx(expected, abs=1e-5)
+    assert len({round(score, 4) for score in expected}) == 3
+
+
+def test_a_passage_without_a_title_is_its_text(folder: Path, encoder: CrossEncoder) -> None:
+    """And nothing before it."""
+    (grade,) = encoder.grade([(QUESTION, Passage("1", BRIDGE.text))])
+    assert grade.score == pytest.approx(by_hand(folder, QUESTION, BRIDGE.text)[0], abs=1e-5)
+
+
+def test_of_two_labels_the_score_is_the_probability_of_the_second(make: Make) -> None:
+    """Softmax; the first is "not relevant" wherever there are two."""
+    two = make(labels=2)
+    (grade,) = CrossEncoder(str(two), FITTED, device="cpu").grade([(QUESTION, HUT)])
+    no, yes = by_hand(two, QUESTION, f"{HUT.title}\n{HUT.text}")
+    assert grade.score == pytest.approx(exp(yes) / (exp(no) + exp(yes)), abs=1e-5)
+
+
+def test_a_score_does_not_depend_on_its_neighbours(folder: Path, encoder: CrossEncoder) -> None:
+    """Padding is masked: in a batch with much longer and shorter ones a score is the same to 1e-4."""
+    pairs = [(QUESTION, Passage(f"{n}", "tomas built the iron bridge " * (n + 1))) for n in range(8)]
+    together = CrossEncoder(str(folder), FITTED, batch=5, device="cpu").grade(pairs)
+    alone = encoder.grade(pairs)
+    assert [g.score for g in together] == pytest.approx([g.score for g in alone], abs=1e-4)
+    assert [g.window for g in together] == [g.window for g in alone]
+
+
+def test_a_long_passage_is_read_in_windows_and_the_best_counts(folder: Path, encoder: CrossEncoder) -> None:
+    """Whatever stands at its end is seen; the grade says which part earned the score."""
+    text = "add flour and eggs . " * 30 + "the ruvel bridge is of iron ? " + "cheese is of eggs . " * 30
+    (grade,) = encoder.grade([(QUESTION, Passage("1", text))])
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    windows = tokenizer(
+        QUESTION,
+        text,
+        truncation="only_second",
+        max_length=64,
+        stride=(64 - 3 - 6) // 4,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    scores = []
+    with torch.no_grad():
+        for ids, sides in zip(windows["input_ids"], windows["token_type_ids"], strict=True):
+            logits = model(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([sides])).logits
+            scores.append(float(logits))
+    best = scores.index(max(scores))
+    passage = [o for o, s in zip(windows["offset_mapping"][best], windows.sequence_ids(best), strict=True) if s == 1]
+    assert grade.score == pytest.approx(max(scores), abs=1e-5)
+    assert grade.window == (passage[0][0], passage[-1][1])
+    assert grade.reason == f"the best of {len(scores)} windows"
+
+
+def test_a_window_counts_from_the_text_not_from_the_title(encoder: CrossEncoder) -> None:
+    """All windows of a text lie in it, and the first begins it."""
+    words = "cheese and eggs . " * 40
+    found = {encoder.grade([(q, Passage("1", words, "Iron bridge"))])[0].window for q in WORDS}
+    assert None not in found
+    assert all(w[0] >= 0 and w[1] <= len(words) and words[slice(*w)] == words[slice(*w)].strip() for w in found if w)
+
+
+def test_it_keeps_the_contract(encoder: CrossEncoder) -> None:
+    """The one that every evaluator has to keep."""
+    verify("evaluator", encoder)
+
+
+def test_any_text_can_be_graded(encoder: CrossEncoder) -> None:
+    """The tokeniser's own marks in a passage count as space: they cannot open a second passage."""
+    texts = [*HOSTILE, "the bridge [SEP] [CLS] of iron"]
+    grades = encoder.grade([(QUESTION, Passage("x", text)) for text in texts])
+    assert [grade.score is None for grade in grades] == [not text.strip() for text in texts]
+    plain, marked = encoder.grade(
+        [(QUESTION, Passage("x", t)) for t in ("the bridge of iron", "the bridge[SEP]of iron")]
+    )
+    assert marked == plain
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "reason"),
+    [
+        ("", "the bridge", "there is no question"),
+        (QUESTION, " ", "the passage has no text"),
+        ("who built the bridge " * 15, "the bridge", "the question leaves no room in the 64 pieces"),
+    ],
+)
+def test_what_cannot_be_graded_has_a_reason(encoder: CrossEncoder, question: str, text: str, reason: str) -> None:
+    """And no score."""
+    (grade,) = encoder.grade([(question, Passage("1", text))])
+    assert grade.score is None
+    assert reason in grade.reason
+
+
+def test_a_model_that_returns_nan_grades_nothing(make: Make) -> None:
+    """A failure is never a number."""
+    spoilt = make()
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(spoilt)
+    torch.nn.init.constant_(model.classifier.bias, float("nan"))
+    model.save_pretrained(spoilt)
+    (grade,) = CrossEncoder(str(spoilt), device="cpu").grade([(QUESTION, BRIDGE)])
+    assert (grade.score, grade.reason) == (None, "the model returned nan")
+
+
+def test_it_counts_pairs_not_windows(encoder: CrossEncoder) -> None:
+    """What a step has cost is known."""
+    with metered() as spent:
+        encoder.grade([(QUESTION, Passage("1", "cheese " * 300)), (QUESTION, HUT)])
+    assert (spent.graded, spent.calls) == (2, 0)
+
+
+def test_without_thresholds_it_grades_and_says_how_to_fit_them(folder: Path) -> None:
+    """Fitting needs scores; judging by them needs thresholds."""
+    unfitted = CrossEncoder(str(folder), device="cpu")
+    assert unfitted.grade(PAIRS)[0].score is not None
+    with pytest.raises(ConfigError, match=r"no thresholds; fit them .* `surefoot bench tune`, .* fitted = { upper"):
+        _ = unfitted.thresholds
+
+
+def test_thresholds_come_from_the_configuration(folder: Path, encoder: CrossEncoder) -> None:
+    """As a table; they take the evaluator's name."""
+    built = components.build("evaluator", "cross_encoder", {"model": str(folder), "fitted": FITTED}, {})
+    assert built.thresholds == Thresholds(1.0, -1.0, -1.0, encoder.name, "set by hand")
+
+
+def test_no_pipeline_judges_without_thresholds(folder: Path) -> None:
+    """Its parts are built up to there."""
+    section = {"use": "cross_encoder", "model": str(folder)}
+    with pytest.raises(ConfigError, match="no thresholds; fit them"):
+        Builder(read({"evaluator": section})).policy()
+    assert Builder(read({"evaluator": {**section, "fitted": FITTED}})).policy().thresholds.upper == 1.0
+
+
+def test_thresholds_of_another_model_are_refused(make: Make, encoder: CrossEncoder) -> None:
+    """The name holds a hash of the weights, so that a model that was trained again is another one."""
+    with pytest.raises(ConfigError, match=f"fitted for the evaluator '{encoder.name}'"):
+        CrossEncoder(str(make(seed=2)), encoder.thresholds)
+
+
+def test_its_name_says_which_weights_it_has(folder: Path, make: Make, encoder: CrossEncoder) -> None:
+    """The same from wherever they are read, others for others."""
+    assert encoder.name.startswith(f"cross_encoder:{folder.name}-")
+    digests = [CrossEncoder(str(made)).name[-8:] for made in (folder, make(), make(seed=2))]
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize(
+    ("fitted", "message"),
+    [
+        ({"upper": 1.0}, "fitted must be a table of upper, lower and strip: .*'lower'"),
+        ({**FITTED, "top": 1.0}, "fitted must be a table of upper, lower and strip: .*'top'"),
+        ({**FITTED, "upper": float("nan")}, "must be finite numbers"),
+        ({**FITTED, "upper": "high"}, "must be finite numbers"),
+        ({**FITTED, "upper": -2.0}, "lower -1.0 lies above upper -2.0"),
+    ],
+)
+def test_thresholds_that_do_not_fit_are_refused(folder: Path, fitted: dict[str, Any], message: str) -> None:
+    """With what is wrong."""
+    with pytest.raises(ConfigError, match=message):
+        CrossEncoder(str(folder), fitted)
+
+
+def test_three_labels_are_refused(make: Make) -> None:
+    """A model of entailment is no reranker."""
+    with pytest.raises(ConfigError, match="has 3 labels; a cross-encoder that grades has one"):
+        CrossEncoder(str(make(labels=3)))
+
+
+def test_a_model_that_was_never_trained_to_classify_is_refused(make: Make) -> None:
+    """transformers would draw a head at random and warn; its scores would be noise."""
+    with pytest.raises(ModelError, match="is no trained cross-encoder: its weights lack classifier"):
+        CrossEncoder(str(make(cls="BertModel")))
+
+
+def test_code_in_a_checkpoint_is_not_run(make: Make) -> None:
+    """`trust_remote_code` is never given, and nobody is asked for it."""
+    strange = make()
+    config = json.loads((strange / "config.json").read_text())
+    code = {"AutoConfig": "code.Config", "AutoModelForSequenceClassification": "code.Model"}
+    (strange / "config.json").write_text(json.dumps({**config, "model_type": "strange", "auto_map": code}))
+    (strange / "code.py").write_text(f"open({str(strange / 'ran')!r}, 'w')\n")
+    with pytest.raises(ModelError, match="does not load"):
+        CrossEncoder(str(strange))
+    assert not (strange / "ran").exists()
+
+
+def test_a_name_that_the_cache_holds_needs_no_network(
+    folder: Path, encoder: CrossEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model of the hub is fetched once; SUREFOOT_OFFLINE forbids even that."""
+    from huggingface_hub import constants
+
+    stored = tmp_path / "models--org--reranker"
+    (stored / "refs").mkdir(parents=True)
+    (stored / "refs" / "main").write_text("a" * 40)
+    (stored / "snapshots").mkdir()
+    (stored / "snapshots" / ("a" * 40)).symlink_to(folder)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    assert CrossEncoder("org/reranker", device="cpu").grade(PAIRS) == encoder.grade(PAIRS)
+    with pytest.raises(ModelError, match="the checkpoint org/other does not load"):
+        CrossEncoder("org/other")

@@ -1,0 +1,453 @@
+"""Surefoot's own evaluator: how it reads, what it says of what it read, and that a score is the pair's alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import shutil
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.contracts import verify
+from surefoot.errors import ModelError
+from surefoot.evaluators import minilm
+from surefoot.evaluators.minilm import (
+    CLS,
+    LONGEST_SPAN,
+    QUESTION_PIECES,
+    SEP,
+    TITLE_PIECES,
+    WINDOW,
+    MiniLM,
+    Pieces,
+    encode,
+    pointed,
+    tokenizer,
+    windows,
+)
+from surefoot.meter import metered
+from surefoot.protocols import Pair
+from surefoot.types import Grade, Passage
+
+QUESTION = "Who built the Ruvel Bridge?"
+TEXTS = (
+    "The Ruvel Bridge was built in 1911 by Tomas Aldwin.",
+    "Tomas Aldwin built it.",
+    "Grate the cheese, add flour and eggs, and boil the dumplings.",
+    "The bridge is closed. " * 40,
+    "Ruvel",
+    "The hut stands at 2,214 metres; its keeper is called Josef, and the path to it is steep. " * 30,
+)
+PAIRS: list[Pair] = [(QUESTION, Passage(str(n), text, "Bridge" * (n % 2))) for n, text in enumerate(TEXTS)]
+PAIRS += [("What is of iron?", PAIRS[0][1])]
+SHIPPED = Path(minilm.__file__).with_name("minilm.onnx")
+TOKENIZER = tokenizer()
+
+
+@pytest.fixture(params=["tiny", "shipped"])
+def model(request: pytest.FixtureRequest) -> str | None:
+    """A model that the tests make, where torch is there to make it; and the one that ships."""
+    if request.param == "tiny":
+        return str(request.getfixturevalue("tiny_minilm"))
+    if not SHIPPED.is_file():
+        pytest.skip("the weights minilm.onnx are not there")
+    return None
+
+
+@pytest.fixture
+def evaluator(model: str | None) -> MiniLM:
+    return MiniLM(model, threads=1)
+
+
+@pytest.fixture
+def tiny(tiny_minilm: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny model's folder, to be damaged."""
+    return shutil.copytree(tiny_minilm, tmp_path / "model")
+
+
+def grade(evaluator: MiniLM, text: str, question: str = QUESTION, title: str = "") -> Grade:
+    return evaluator.grade([(question, Passage("1", text, title))])[0]
+
+
+def read(text: str, question: str = QUESTION, title: str = "") -> Pieces:
+    return encode(TOKENIZER, [(question, title, text)])[0]
+
+
+# A score is the pair's alone
+
+
+def test_it_keeps_the_contract(evaluator: MiniLM) -> None:
+    """The one that every evaluator has to keep."""
+    verify("evaluator", evaluator)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_score_does_not_depend_on_what_it_was_scored_with(model: str | None, threads: int) -> None:
+    """To the last bit: alone, all at once, in any order, more than once, on one thread and on four."""
+    alone = [MiniLM(model, threads=1).grade([pair])[0] for pair in PAIRS]
+    chance = random.Random(threads)
+    for _ in range(3):
+        chosen = chance.choices(range(len(PAIRS)), k=9)
+        cut = chance.randint(0, 9)
+        evaluator = MiniLM(model, threads)
+        grades = [g for part in (chosen[:cut], chosen[cut:]) for g in evaluator.grade([PAIRS[i] for i in part])]
+        assert grades == [alone[i] for i in chosen]
+
+
+def test_many_threads_share_one_evaluator(model: str | None) -> None:
+    """All ask at once, of an evaluator that has not loaded its model yet, and get what each would get alone."""
+    alone = MiniLM(model).grade(PAIRS)
+    shared, gate = MiniLM(model, threads=2), Barrier(8)
+
+    def ask(number: int) -> tuple[Grade, ...]:
+        gate.wait()
+        return shared.grade(PAIRS[number % 3 :])
+
+    with ThreadPoolExecutor(8) as pool:
+        for number, grades in enumerate(pool.map(ask, range(8))):
+            assert grades == alone[number % 3 :]
+
+
+# What is remembered
+
+
+def test_equal_pairs_are_read_once(evaluator: MiniLM) -> None:
+    """Within a call and from call to call; each has its own passage's id, and the meter says what was known."""
+    pairs = [(QUESTION, Passage(id, TEXTS[1])) for id in "abc"]
+    with metered() as spent:
+        first = evaluator.grade(pairs)
+    assert (spent.graded, spent.cached) == (3, 2)
+    with metered() as spent:
+        again = evaluator.grade(pairs[:2])
+    assert (spent.graded, spent.cached) == (2, 2)
+    assert [g.passage_id for g in first] == ["a", "b", "c"]
+    assert again == first[:2]
+
+
+def test_another_title_is_another_pair(evaluator: MiniLM) -> None:
+    """As is another question; nothing runs together between the parts."""
+    with metered() as spent:
+        for question, title, text in [("a b", "c", "d"), ("a", "b c", "d"), ("a b", "c d", "d"), ("a b", "", "cd")]:
+            grade(evaluator, text, question, title)
+    assert spent.cached == 0
+
+
+def test_only_the_latest_are_remembered(evaluator: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that runs for months does not grow for months."""
+    monkeypatch.setattr(minilm, "REMEMBERED", 2)
+    for text in ("one", "two", "three"):
+        grade(evaluator, text)
+    with metered() as spent:
+        grade(evaluator, "two")
+        grade(evaluator, "three")
+        assert spent.cached == 2
+        grade(evaluator, "one")
+    assert spent.cached == 2
+
+
+# What a grade says
+
+
+@pytest.mark.parametrize("nothing", ["", "  \n\t", "\x00\x01"])
+def test_what_is_empty_cannot_be_graded(evaluator: MiniLM, nothing: str) -> None:
+    """Without a word to read there is no score, which is not a low one; a title alone is no passage."""
+    empty = grade(evaluator, nothing, title="Ruvel Bridge")
+    assert (empty.score, empty.probability, empty.reason) == (None, None, "the passage is empty")
+    unasked = grade(evaluator, TEXTS[0], nothing)
+    assert (unasked.score, unasked.probability, unasked.reason) == (None, None, "the question is empty")
+
+
+def test_a_span_is_a_slice_of_the_passage(evaluator: MiniLM) -> None:
+    """And the reason quotes it."""
+    for (_, passage), found in zip(PAIRS, evaluator.grade(PAIRS), strict=True):
+        if found.span:
+            start, end = found.span
+            assert 0 <= start < end <= len(passage.text)
+            assert f"points at “{passage.text[start:end]}”" in found.reason
+        else:
+            assert found.reason.startswith("points at no answer")
+
+
+def test_probability_rises_with_the_score(evaluator: MiniLM) -> None:
+    """It is read off a rising line."""
+    grades = sorted(evaluator.grade(PAIRS), key=lambda g: g.score or 0.0)
+    chances = [g.probability for g in grades]
+    assert None not in chances
+    assert chances == sorted(chances, key=lambda chance: chance or 0.0)
+
+
+def test_a_question_of_a_thousand_words_says_that_it_was_cut(evaluator: MiniLM) -> None:
+    """And one that fits does not."""
+    assert "only the first 64 word pieces" in grade(evaluator, TEXTS[0], "bridge " * 1000).reason
+    assert "word pieces" not in grade(evaluator, TEXTS[0]).reason
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "doubted"),
+    [
+        (QUESTION, "Мост Рувел построил Томас Алдвин.", ["passage"]),
+        (QUESTION, "鲁韦尔桥建于1911年", ["passage"]),
+        ("谁建的桥？", TEXTS[0], ["question"]),
+        ("谁建的桥？", "桥", ["question", "passage"]),
+        (QUESTION, "Le pont fut bâti à Çeşme", []),
+        (QUESTION, "1911", []),
+    ],
+)
+def test_another_script_is_graded_and_the_reason_says_so(
+    evaluator: MiniLM, question: str, text: str, doubted: list[str]
+) -> None:
+    """It learned from English; numbers are of no script."""
+    found = grade(evaluator, text, question)
+    assert found.score is not None
+    said = [what for what in ("question", "passage") if f"the {what} is not in Latin script" in found.reason]
+    assert said == doubted
+
+
+def test_a_lone_surrogate_does_not_move_the_offsets(evaluator: MiniLM) -> None:
+    """A broken decoder can bring one; what is pointed at stands where it says."""
+    assert read("an \ud800 iron \udfff bridge").offsets[-1] == (12, 18)
+    assert grade(evaluator, f"\ud800 {TEXTS[0]}").span == grade(evaluator, f"? {TEXTS[0]}").span
+
+
+# Long passages
+
+
+def test_a_long_passage_is_graded_by_its_best_window(evaluator: MiniLM) -> None:
+    """100,000 characters; the answer deep inside is found by a window that holds it, and the span lies in that."""
+    filler = "Grate the cheese, add flour and eggs, and boil the dumplings in salted water. " * 1300
+    text = f"{filler[:70_000]} {TEXTS[0]} {filler[70_000:]}"
+    assert len(text) > 100_000
+    found, plain = grade(evaluator, text), grade(evaluator, filler)
+    assert found.score is not None
+    assert plain.score is not None
+    assert found.score > plain.score
+    assert found.window is not None
+    assert TEXTS[0] in text[slice(*found.window)]
+    assert found.span is None or found.window[0] <= found.span[0] < found.span[1] <= found.window[1]
+
+
+def test_a_short_passage_has_no_window(evaluator: MiniLM) -> None:
+    """It was read at once."""
+    assert grade(evaluator, TEXTS[0]).window is None
+
+
+words = st.text("abcdefgh ß桥1.,", min_size=0, max_size=12)
+
+
+@given(st.integers(1, 1500), words, words)
+def test_windows_leave_nothing_unread(count: int, question: str, title: str) -> None:
+    """Each fits, keeps question and title, and shares a quarter with the one before; together they are all pieces."""
+    pieces = read("iron " * count, question, title)
+    room = WINDOW - pieces.first - 1
+    seen: set[tuple[int, int]] = set()
+    parts = list(windows(pieces))
+    for part, window in parts:
+        assert len(part.ids) == len(part.sides) <= WINDOW
+        assert part.ids[: part.first] == pieces.ids[: pieces.first]
+        assert part.ids[-1] == SEP
+        assert len(part.offsets) == len(part.ids) - part.first - 1
+        assert seen.isdisjoint(part.offsets) == (not seen)
+        seen |= set(part.offsets)
+        assert window == ((part.offsets[0][0], part.offsets[-1][1]) if count > room else None)
+    assert seen == set(pieces.offsets)
+    assert len(parts) == 1 + math.ceil(max(0, count - room) / (room - room // 4))
+
+
+# Pieces and spans
+
+
+def test_the_network_reads_question_title_and_text() -> None:
+    """With BERT's marks between them, and without room for a title that is not there."""
+    pieces = read("It is of iron.", "Who is it?", "Bridge")
+    marks = [i for i, piece in enumerate(pieces.ids) if piece in (CLS, SEP)]
+    assert marks == [0, 5, 7, 13]
+    assert pieces.sides == [0] * 6 + [1] * 8
+    assert (pieces.first, pieces.cut) == (8, False)
+    assert pieces.offsets == [(0, 2), (3, 5), (6, 8), (9, 13), (13, 14)]
+    assert read("It is of iron.", "Who is it?").first == 6
+
+
+def test_question_and_title_leave_room_for_the_text() -> None:
+    """However long they are."""
+    pieces = read("iron", "bridge " * 500, "hut " * 500)
+    assert pieces.cut
+    assert pieces.first == QUESTION_PIECES + TITLE_PIECES + 3
+
+
+def test_a_mark_that_stands_in_a_text_is_text() -> None:
+    """A passage that holds "[SEP]" does not end there, nor does one that holds "[PAD]" vanish."""
+    pieces = read("iron [SEP] [CLS] [PAD] iron", "who [SEP]", "[SEP]")
+    assert pieces.ids.count(SEP) == 3
+    assert pieces.ids.count(CLS) == 1
+    assert 0 not in pieces.ids
+
+
+evidence = st.lists(st.integers(-9, 9), min_size=2, max_size=80).map(
+    lambda numbers: np.array(numbers[: len(numbers) // 2 * 2], np.float32).reshape(-1, 2)
+)
+
+
+@given(evidence, st.integers(-5, 5))
+def test_the_best_span_is_pointed_at(scores: Any, margin: int) -> None:
+    """The best of all that are short enough, by trying each; none when "no answer" comes within the margin."""
+    offsets = [(3 * i, 3 * i + 2) for i in range(len(scores))]
+    pieces = Pieces([CLS, 7, SEP, *range(200, 200 + len(scores)), SEP], [], 3, offsets, cut=False)
+    nothing = np.array([[1.0, 2.0], [50, 50], [50, 50]], np.float32)
+    found = pointed(np.concatenate([nothing, scores, [[50, 50]]]).astype(np.float32), pieces, margin)
+    spans = {
+        (offsets[a][0], offsets[b][1]): scores[a, 0] + scores[b, 1]
+        for a in range(len(scores))
+        for b in range(a, min(len(scores), a + LONGEST_SPAN))
+    }
+    best = max(spans.values())
+    assert (found is None) == (best - 3 <= margin)
+    assert found is None or spans[found] == best
+
+
+@given(st.text(min_size=1, max_size=60), st.integers(0, 2**32 - 1))
+def test_a_span_of_any_text_is_a_slice_of_it(text: str, seed: int) -> None:
+    """Of the characters that it has, in any script, and never an empty one."""
+    pieces = read(text)
+    logits = np.random.default_rng(seed).normal(size=(len(pieces.ids), 2)).astype(np.float32)
+    found = pointed(logits, pieces, -math.inf)
+    assert (found is None) == (not pieces.offsets)
+    if found:
+        assert 0 <= found[0] < found[1] <= len(text)
+
+
+# What can be wrong with a model
+
+
+def broken(
+    folder: Path, relevance: float = 1.0, evidence: float = 0.0, inputs: Sequence[str] = ("ids", "sides")
+) -> str:
+    """A model that returns the same numbers for every text."""
+    onnx = pytest.importorskip("onnx", reason="needs the extra train")
+    make, kinds = onnx.helper, onnx.TensorProto
+    nodes = [
+        make.make_node("Unsqueeze", [inputs[0], "axis"], ["wide"]),
+        make.make_node("Concat", ["wide", "wide"], ["two"], axis=2),
+        make.make_node("Cast", ["two"], ["numbers"], to=kinds.FLOAT),
+        make.make_node("Mul", ["numbers", "zero"], ["zeros"]),
+        make.make_node("Add", ["zeros", "each"], ["evidence"]),
+        make.make_node("Identity", ["fixed"], ["relevance"]),
+    ]
+    graph = make.make_graph(
+        nodes,
+        "broken",
+        [make.make_tensor_value_info(name, kinds.INT64, [1, "pieces"]) for name in inputs],
+        [
+            make.make_tensor_value_info("relevance", kinds.FLOAT, [1]),
+            make.make_tensor_value_info("evidence", kinds.FLOAT, [1, "pieces", 2]),
+        ],
+        [
+            make.make_tensor("axis", kinds.INT64, [1], [2]),
+            make.make_tensor("zero", kinds.FLOAT, [], [0.0]),
+            make.make_tensor("each", kinds.FLOAT, [], [evidence]),
+            make.make_tensor("fixed", kinds.FLOAT, [1], [relevance]),
+        ],
+    )
+    made = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=9)
+    folder.mkdir(exist_ok=True)
+    (folder / "minilm.onnx").write_bytes(made.SerializeToString())
+    card = {
+        "format": 1,
+        "sha256": hashlib.sha256(made.SerializeToString()).hexdigest(),
+        "calibration": {"logits": [0.0, 2.0], "probabilities": [0.0, 1.0]},
+        "evidence": {"margin": 0.0},
+        "thresholds": {"upper": 1.0, "lower": 0.0, "strip": 0.0, "fitted_on": "nothing"},
+    }
+    (folder / "minilm.json").write_text(json.dumps(card))
+    return str(folder)
+
+
+def test_the_card_says_what_the_numbers_mean(tmp_path: Path) -> None:
+    """Probability, thresholds, and a name that changes with the weights."""
+    evaluator = MiniLM(broken(tmp_path / "one", relevance=0.5))
+    found = grade(evaluator, TEXTS[0])
+    assert (found.score, found.probability, found.span) == (0.5, 0.25, None)
+    assert (evaluator.thresholds.upper, evaluator.thresholds.evaluator) == (1.0, evaluator.name)
+    assert evaluator.name != MiniLM(broken(tmp_path / "two", relevance=0.6)).name
+
+
+@pytest.mark.parametrize(
+    ("relevance", "evidence"), [(math.nan, 0.0), (math.inf, 0.0), (-math.inf, 0.0), (1.0, math.nan), (1.0, math.inf)]
+)
+def test_a_model_that_returns_no_number_has_not_graded(tmp_path: Path, relevance: float, evidence: float) -> None:
+    """Neither a score nor a span is made of it; the reason says what came."""
+    found = grade(MiniLM(broken(tmp_path, relevance, evidence)), TEXTS[3] * 3)
+    assert (found.score, found.probability, found.span) == (None, None, None)
+    assert found.reason in ("the model returned nan", "the model returned inf", "the model returned -inf")
+
+
+def test_a_model_with_other_inputs_does_not_run(tmp_path: Path) -> None:
+    """Which is said, with the file's name and the way out."""
+    with pytest.raises(ModelError, match=r"minilm\.onnx does not run: .*surefoot train evaluator"):
+        grade(MiniLM(broken(tmp_path, inputs=("ids", "others"))), TEXTS[0])
+
+
+def fault(folder: Path) -> str:
+    """What is said of the model in a folder, which must be one line with the way out."""
+    with pytest.raises(ModelError) as raised:
+        grade(MiniLM(str(folder)), TEXTS[0])
+    said = str(raised.value)
+    assert said.endswith("reinstall surefoot, or train again: surefoot train evaluator")
+    assert "\n" not in said
+    return said
+
+
+def test_a_truncated_model_is_not_loaded(tiny: Path) -> None:
+    """The card knows its hash."""
+    data = (tiny / "minilm.onnx").read_bytes()
+    (tiny / "minilm.onnx").write_bytes(data[:-100])
+    assert f"{tiny / 'minilm.onnx'} is not the one of minilm.json" in fault(tiny)
+
+
+def test_what_is_no_model_does_not_load(tiny: Path) -> None:
+    """Even with a card that vouches for it."""
+    (tiny / "minilm.onnx").write_bytes(b"not a model")
+    card = json.loads((tiny / "minilm.json").read_text())
+    (tiny / "minilm.json").write_text(json.dumps({**card, "sha256": hashlib.sha256(b"not a model").hexdigest()}))
+    assert f"{tiny / 'minilm.onnx'} does not load" in fault(tiny)
+
+
+@pytest.mark.parametrize("name", ["minilm.onnx", "minilm.json"])
+def test_a_file_that_is_missing_is_named(tiny: Path, name: str) -> None:
+    """With where it should be."""
+    (tiny / name).unlink()
+    assert str(tiny / name) in fault(tiny)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"format": 2}, "is of format 2, and this version reads 1"),
+        ({"sha256": None}, "cannot be read"),
+        ({"thresholds": {"upper": 1}}, "cannot be read"),
+        ({"calibration": {"logits": [1, 0], "probabilities": [0, 1]}}, "needs ascending scores"),
+        ({"calibration": {"logits": [0, 1], "probabilities": [0, 2]}}, "needs ascending scores"),
+        ({"evidence": {}}, "has no 'margin'"),
+    ],
+)
+def test_a_card_that_does_not_fit_is_refused(tiny: Path, changed: dict[str, Any], said: str) -> None:
+    """Of another version, or with values that mean nothing."""
+    card = json.loads((tiny / "minilm.json").read_text())
+    (tiny / "minilm.json").write_text(json.dumps({**card, **changed}))
+    assert said in fault(tiny)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "\udcff"])
+def test_a_card_that_is_none_is_refused(tiny: Path, text: str) -> None:
+    """Torn, or something else."""
+    (tiny / "minilm.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert str(tiny / "minilm.json") in fault(tiny)
