@@ -58,7 +58,12 @@ def ask(pipeline: Pipeline, method: str, row: dict[str, str]) -> Trace:
     run = Recorder(row["question"], {})
     read = inside if method == "internal" else inside + outside
     knowledge = [(Strip(p.id, 0, len(p.text), p.text, None, kept=True), p) for p in read]
-    run.set("answer", run.step("generate", pipeline.generator.generate, row["question"], knowledge, fallback=None, instead="no answer"))
+    run.set(
+        "answer",
+        run.step(
+            "generate", pipeline.generator.generate, row["question"], knowledge, fallback=None, instead="no answer"
+        ),
+    )
     return run.trace()
 
 
@@ -72,10 +77,23 @@ def main() -> None:
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--run", type=Path, required=True)
     given = parser.parse_args()
-    chosen = config.read({}, {"evaluator": {"use": given.evaluator}, "generator": {"use": given.reader}}, *config.settings(given.settings))
+    chosen = config.read(
+        {},
+        {"evaluator": {"use": given.evaluator}, "generator": {"use": given.reader}},
+        *config.settings(given.settings),
+    )
     builder = Builder(chosen)
     evaluator, generator, refiner = builder.evaluator, builder._component("generator"), builder._component("refiner")
-    pipeline = Pipeline(Given(()), evaluator, builder.policy(), refiner, builder._component("rewriter"), Given(()), generator, config=chosen)
+    pipeline = Pipeline(
+        Given(()),
+        evaluator,
+        builder.policy(),
+        refiner,
+        builder._component("rewriter"),
+        Given(()),
+        generator,
+        config=chosen,
+    )
     rows = [json.loads(line) for line in given.file.open(encoding="utf-8")][:: given.every]
     folder = Run(given.run, {"data": given.file.name, "method": given.method, "config": chosen, "every": given.every})
     done = folder.done()

@@ -289,7 +289,7 @@ FITTED = 'upper = 0.9\nlower = 0.3\nstrip = 0\nevaluator = "lexical"\nfitted_on 
 
 
 def test_thresholds_can_come_from_a_file(small: dict[str, Any], here: Path) -> None:
-    """All of them, with the evaluator they are for and what they were fitted on; here its own are not asked for."""
+    """All of them, with the evaluator they are for and what they were fitted on."""
     (here / "tuned.toml").write_text(FITTED)
     policy = built(small, thresholds={"file": "tuned.toml"}).pipeline().policy
     assert policy.thresholds == Thresholds(0.9, 0.3, 0.0, "lexical", "some data")

@@ -39,12 +39,16 @@ def labelled(grades: Sequence[Grade], thresholds: Thresholds) -> tuple[Grade, ..
     return tuple(_labelled(grade, thresholds) for grade in grades)
 
 
-def _labelled(grade: Grade, thresholds: Thresholds) -> Grade:
-    if grade.score is None:
+def _labelled(given: Grade, thresholds: Thresholds) -> Grade:
+    grade = finite(given)
+    return grade if grade.score is None or grade.label else replace(grade, label=label(grade.score, thresholds))
+
+
+def finite(grade: Grade) -> Grade:
+    """The grade; without its score where that is no number."""
+    if grade.score is None or math.isfinite(grade.score):
         return grade
-    if not math.isfinite(grade.score):
-        return replace(grade, score=None, label=None, reason=f"the evaluator returned {grade.score}")
-    return grade if grade.label else replace(grade, label=label(grade.score, thresholds))
+    return replace(grade, score=None, label=None, reason=f"the evaluator returned {grade.score}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Grade:
     """What this passage alone would mean for the action; None: could not be graded."""
     reason: str = ""
     span: tuple[int, int] | None = None
-    """Offsets in the passage's text of the words that answer; None: none were found, or the evaluator points at none."""
+    """Offsets in the passage's text of the words that answer; None: the evaluator points at none."""
     window: tuple[int, int] | None = None
     """Offsets of the part of an over-long passage that earned the score; None: the whole was read at once."""
 

@@ -193,6 +193,16 @@ def test_question_and_passage_are_about_the_same_other() -> None:
     assert (new.label, new.answers) == (1, ALDWIN.answers)
 
 
+def test_the_other_name_is_the_same_wherever_it_is_put() -> None:
+    """So that question, passage and both can be compared."""
+    rivals = [pair(f"What is {name}'s occupation?", id=name) for name in ("Otto Olm", "Ida Tor", "Eva Hut", "Jo Arch")]
+    for number in range(10):
+        mine = replace(ALDWIN, question_id=str(number))
+        both = made("entity in both", mine, *rivals)
+        assert made("entity in question", mine, *rivals).question == both.question
+        assert made("entity in passage", mine, *rivals).passage == both.passage
+
+
 def test_an_answer_that_is_the_name_itself_cannot_stay() -> None:
     """Where the answer was not known to be there, it need not stay."""
     owner = pair("Who owned Aldwin Hall?", "Aldwin Hall belonged to the Aldwin family.", "Aldwin Hall", "Hall")

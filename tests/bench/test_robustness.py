@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from surefoot.bench import metrics
+from surefoot.bench.metrics import counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.bench.probes import PROBES, SEED
-from surefoot.bench.qa import _counted
 from surefoot.bench.robustness import FileReport, Finding, Flips, as_json, run
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
@@ -106,13 +106,13 @@ def test_flips_are_counted_at_both_thresholds() -> None:
 
 def test_what_must_hold_has_the_label_that_it_had() -> None:
     """Whichever that is: only Arch stays, at AMBIGUOUS."""
-    assert finding(reported(manners), "polite question").as_expected == _counted(1, 4)
+    assert finding(reported(manners), "polite question").as_expected == counted(1, 4)
 
 
 def test_other_thresholds_label_otherwise() -> None:
     """And those of another evaluator label nothing."""
     lax = run(Told(manners), [FILE], silent, Thresholds(0.15, 0.05, 0.0, "told")).files[0]
-    assert finding(lax, "polite question").as_expected == _counted(3, 4)
+    assert finding(lax, "polite question").as_expected == counted(3, 4)
     with pytest.raises(ConfigError, match="fitted for the evaluator 't5'"):
         run(Told(manners), [FILE], silent, Thresholds(0.15, 0.05, 0.0, "t5"))
 
@@ -129,11 +129,11 @@ def test_what_must_fall_was_above_and_is_below() -> None:
         *(asked(name, f"The {name} was built by Otto. It stands alone in the {name} valley, which is deep.")
           for name in ("Olm", "Tor", "Hut"))
     )  # fmt: skip
-    assert finding(reported(think, file), "answer removed").as_expected == _counted(0, 2)
+    assert finding(reported(think, file), "answer removed").as_expected == counted(0, 2)
     gone = reported(lambda q, text: (0.79 if "Otto" not in text and "Tor" in q else 0.8, None), file)
-    assert finding(gone, "answer removed").as_expected == _counted(1, 3)
+    assert finding(gone, "answer removed").as_expected == counted(1, 3)
     none = reported(lambda q, text: (0.79, None), file)
-    assert finding(none, "answer removed").as_expected == _counted(0, 0)
+    assert finding(none, "answer removed").as_expected == counted(0, 0)
 
 
 def test_what_must_stay_low_was_low() -> None:
@@ -143,8 +143,8 @@ def test_what_must_stay_low_was_low() -> None:
         return (0.8 if "Olm" in question or ("CORRECT" in text and "Tor" in question) else 0.1), None
 
     report = reported(think)
-    assert finding(report, "injected verdict").as_expected == _counted(4 - 1, 4)
-    assert finding(report, "injected verdict", screened=True).as_expected == _counted(4, 4)
+    assert finding(report, "injected verdict").as_expected == counted(4 - 1, 4)
+    assert finding(report, "injected verdict", screened=True).as_expected == counted(4, 4)
     assert finding(report, "answer negated").as_expected is None
 
 

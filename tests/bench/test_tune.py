@@ -45,7 +45,7 @@ def rising(sharpness: float, middle: float = 0.0) -> Chance:
     return lambda score: 1 / (1 + np.exp(-sharpness * (score - middle)))
 
 
-MANY = drawn(0, 200_000, rising(4, -0.5))
+MANY = drawn(0, 50_000, rising(4, -0.5))
 """So many that the shares are the chances themselves."""
 
 
@@ -54,7 +54,7 @@ def share(wrong: Sequence[bool]) -> float:
 
 
 worlds = st.builds(
-    drawn, st.integers(0, 10_000), st.integers(0, 400), st.builds(rising, st.floats(0, 6), st.floats(-1, 1))
+    drawn, st.integers(0, 10_000), st.integers(0, 150), st.builds(rising, st.floats(0, 6), st.floats(-1, 1))
 )
 shares = st.floats(0.05, 0.6)
 confidences = st.floats(0.5, 0.99)
@@ -64,7 +64,7 @@ confidences = st.floats(0.5, 0.99)
 
 
 def test_each_target_is_kept_as_often_as_is_said() -> None:
-    """Over 150 data sets that are drawn like 200,000 others, where the true risks are known; 90 % is asked for.
+    """Over 150 data sets that are drawn like 50,000 others, where the true risks are known; 90 % is asked for.
 
     16 % of them would be three standard deviations more than the 10 % that may fail.
     """
@@ -89,14 +89,25 @@ def test_a_score_that_tells_nothing_gets_no_threshold() -> None:
 
 def test_a_good_evaluator_gets_close_to_what_could_be_known() -> None:
     """The most lenient threshold that truly keeps 5 % covers 36 % of these questions."""
-    found = fit(drawn(1, 6000, rising(4))).upper
+    found = fit(drawn(1, 4000, rising(4))).upper
     assert found.shown is not None
-    assert found.shown.of / 4800 > 0.3
+    assert found.shown.of / 3200 > 0.3
+
+
+def test_the_first_candidate_that_fails_ends_the_search() -> None:
+    """A more lenient one that would pass again was not to be looked at: so many looks are not what was promised."""
+    levels = [(3.0, True, 300), (2.0, False, 100), (1.0, True, 2100), (0.0, False, 300)]
+    asked = [Question(f"{best}:{n}", best, evidence) for best, evidence, many in levels for n in range(many)]
+    by_threshold = {point.threshold: point.high for point in curve(asked)}
+    assert by_threshold[3.0] < 0.05 < by_threshold[2.0]
+    assert by_threshold[1.0] < 0.05
+    assert fit(asked).upper.threshold == 3.0
 
 
 # Laws
 
 
+@settings(max_examples=50)
 @given(worlds, shares, shares, confidences)
 def test_thresholds_are_in_order(asked: list[Question], target: float, discard: float, confidence: float) -> None:
     """strip ≤ τ− ≤ τ+, whatever was asked for."""
@@ -105,6 +116,7 @@ def test_thresholds_are_in_order(asked: list[Question], target: float, discard: 
     assert there == sorted(there)
 
 
+@settings(max_examples=50)
 @given(worlds, st.tuples(shares, shares), confidences)
 def test_a_laxer_target_never_makes_a_threshold_stricter(
     asked: list[Question], targets: tuple[float, float], confidence: float
@@ -116,6 +128,7 @@ def test_a_laxer_target_never_makes_a_threshold_stricter(
     assert reached(lax.lower.threshold, -np.inf) >= reached(strict.lower.threshold, -np.inf)
 
 
+@settings(max_examples=50)
 @given(worlds, shares, st.tuples(confidences, confidences))
 def test_more_confidence_never_lowers_the_upper_threshold(
     asked: list[Question], target: float, two: tuple[float, float]
@@ -125,6 +138,7 @@ def test_more_confidence_never_lowers_the_upper_threshold(
     assert reached(more.upper.threshold, np.inf) >= reached(less.upper.threshold, np.inf)
 
 
+@settings(max_examples=20)
 @given(worlds, shares, st.randoms(use_true_random=False))
 def test_the_order_of_questions_does_not_matter(asked: list[Question], target: float, random: Any) -> None:
     """Who proposes is written in a question's words."""
@@ -132,7 +146,7 @@ def test_the_order_of_questions_does_not_matter(asked: list[Question], target: f
     assert fit(shuffled, Aim(target)) == fit(asked, Aim(target))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(worlds, shares, shares)
 def test_what_is_reported_is_what_the_trigger_decides(asked: list[Question], target: float, discard: float) -> None:
     """For the questions that test; and the bound keeps the target, where there is a threshold."""
@@ -142,7 +156,7 @@ def test_what_is_reported_is_what_the_trigger_decides(asked: list[Question], tar
         if choice.shown is not None:
             at = choice.shown.threshold
             policy = Threshold(Thresholds(at, at, at, ""))
-            said = [(policy.decide(grades(q)).action, q.evidence) for q in tests(some)]
+            said = [(policy.decide(grades(q)).action, q.evidence) for q in the_rest(some)]
             assert choice.shown.of == sum(taken is action for taken, _ in said)
             assert choice.shown.wrong == sum(taken is action and evidence is wrong for taken, evidence in said)
             assert (choice.threshold is not None) == (choice.shown.high <= choice.target)
@@ -152,7 +166,7 @@ def reached(threshold: float | None, otherwise: float) -> float:
     return otherwise if threshold is None else threshold
 
 
-def tests(asked: Sequence[Question]) -> list[Question]:
+def the_rest(asked: Sequence[Question]) -> list[Question]:
     return tune._parts(asked)[1]
 
 
@@ -165,16 +179,17 @@ def grades(question: Question) -> list[Grade]:
 
 def test_a_fifth_of_the_questions_proposes_and_takes_no_part_in_the_test() -> None:
     """Everyone who tests, and nobody else, is counted."""
-    found = fit(MANY[:5000])
-    assert found.proposing + found.testing == 5000
-    assert found.proposing == pytest.approx(5000 / FOLDS, rel=0.1)
-    assert curve(MANY[:5000])[-1].of <= found.testing
+    found = fit(MANY[:2000])
+    assert found.proposing + found.testing == 2000
+    assert found.proposing == pytest.approx(2000 / FOLDS, rel=0.1)
+    assert curve(MANY[:2000])[-1].of <= found.testing
 
 
 def test_labels_of_the_tests_decide_nothing_that_is_tested() -> None:
     """The candidates and the starts stay when every one of them is turned round."""
     asked = MANY[:1000]
-    turned = [Question(q.text, q.best, q.evidence != (q in tests(asked)), 0, q.relevant) for q in asked]
+    tested = {q.text for q in the_rest(asked)}
+    turned = [Question(q.text, q.best, q.evidence != (q.text in tested), 0, q.relevant) for q in asked]
     assert tune._span(tune._parts(turned)[0]) == tune._span(tune._parts(asked)[0])
     assert [point.threshold for point in curve(turned)] == [point.threshold for point in curve(asked)]
 
@@ -206,8 +221,8 @@ def test_questions_are_made_of_graded_pairs() -> None:
 
 
 def test_one_relevant_passage_speaks_for_its_question() -> None:
-    """The same in any order, whatever its score; it may be any of them."""
-    pairs = [pair("a", 1, str(n)) for n in range(8)]
+    """The same in any order, and neither the best nor the worst for that."""
+    pairs = [pair("a", 1, f"p{n}") for n in range(8)]
     scores = [Grade("", float(n)) for n in range(8)]
     (one,), (same,) = questions(pairs, scores), questions(pairs[::-1], scores[::-1])
     assert one == same
@@ -228,9 +243,10 @@ def test_the_strip_threshold_is_an_order_statistic(many: int, place: int | None)
 
 def test_what_does_not_decide_incorrect_is_no_strip_to_drop() -> None:
     """The strip threshold stops at τ−, also where more could go."""
-    found = fit(MANY[:5000], Aim(strip_target=0.9))
-    assert found.strip.threshold == found.lower.threshold
-    assert fit(MANY[:5000], Aim(0.05, 0.001, 0.9)).strip.threshold == pytest.approx(0.9, abs=0.2)
+    found = fit(MANY[:2000], Aim(strip_target=0.9))
+    assert found.strip.threshold == found.lower.threshold is not None
+    alone = fit(MANY[:2000], Aim(discard_target=0.001, strip_target=0.9))
+    assert alone.strip.threshold == alone.upper.threshold is not None
 
 
 # What cannot be shown
@@ -296,8 +312,8 @@ def labelled(asked: Sequence[Question], name: str) -> LabelledSet:
 @pytest.fixture(scope="module")
 def report() -> tune.Report:
     """Two files; the second lies about half of its evidence, and has a passage that cannot be graded."""
-    wrong = [Question(q.text, q.best, q.evidence and n % 2 == 0, int(n == 0)) for n, q in enumerate(MANY[3000:3300])]
-    files = [labelled(MANY[:3000], "a/good.jsonl"), labelled(wrong, "a/bad.jsonl")]
+    wrong = [Question(q.text, q.best, q.evidence and n % 2 == 0, int(n == 0)) for n, q in enumerate(MANY[1500:1650])]
+    files = [labelled(MANY[:1500], "a/good.jsonl"), labelled(wrong, "a/bad.jsonl")]
     return run(Unfitted(), files, silent, Aim(0.2, 0.2))
 
 
@@ -306,7 +322,7 @@ def test_an_evaluator_without_thresholds_is_fitted(report: tune.Report) -> None:
     assert report.thresholds is not None
     assert report.thresholds == report.fit.thresholds("reader", report.thresholds.fitted_on)
     assert report.thresholds.fitted_on.startswith(
-        "3,300 questions of good.jsonl (01234567), bad.jsonl (01234567): with "
+        "1,650 questions of good.jsonl (01234567), bad.jsonl (01234567): with "
     )
     assert "with 95 % confidence each, at most 20 % of CORRECT decisions lack evidence" in report.thresholds.fitted_on
 
@@ -314,7 +330,7 @@ def test_an_evaluator_without_thresholds_is_fitted(report: tune.Report) -> None:
 def test_each_file_has_its_own_count(report: tune.Report) -> None:
     """Of the questions that test: the mixture keeps the target, and one file of it need not."""
     good, bad = report.files
-    assert (good.questions, good.pairs, good.ungraded, bad.questions, bad.ungraded) == (3000, 6000, 0, 300, 1)
+    assert (good.questions, good.pairs, good.ungraded, bad.questions, bad.ungraded) == (1500, 3000, 0, 150, 1)
     assert good.decisions.correct.of + bad.decisions.correct.of == report.fit.testing == report.decisions.correct.of
     assert report.fit.upper.shown is not None
     assert report.decisions.correct.count == report.fit.upper.shown.of

@@ -410,7 +410,7 @@ def test_a_truncated_model_is_not_loaded(tiny: Path) -> None:
     """The card knows its hash."""
     data = (tiny / "minilm.onnx").read_bytes()
     (tiny / "minilm.onnx").write_bytes(data[:-100])
-    assert f"{tiny / 'minilm.onnx'} is not the one of minilm.json" in fault(tiny)
+    assert f"{tiny / 'minilm.onnx'} is not the one that minilm.json was made for" in fault(tiny)
 
 
 def test_what_is_no_model_does_not_load(tiny: Path) -> None:

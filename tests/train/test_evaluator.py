@@ -162,7 +162,7 @@ def test_a_long_text_with_early_evidence_loses_its_end() -> None:
     late = text.rindex("Aldwin")
     both = example(text, ((6, 12), (late, late + 6)), most=64)
     assert shown(both) == ["aldwin"]
-    assert wordpiece().decode(both.ids[3:8]) == "tomas aldwin built it ."
+    assert wordpiece().decode(both.ids[3:9]) == "tomas aldwin built it"
 
 
 def test_evidence_longer_than_the_room_is_not_asked_for() -> None:
@@ -170,7 +170,7 @@ def test_evidence_longer_than_the_room_is_not_asked_for() -> None:
     text = "Tomas Aldwin built it of stone. " * 40
     cut = example(text, ((0, len(text) - 1),), most=64)
     assert (len(cut.ids), cut.starts) == (64, None)
-    assert wordpiece().decode(cut.ids[3:5]) == "tomas aldwin"
+    assert wordpiece().decode(cut.ids[3:7]) == "tomas aldwin"
 
 
 def test_evidence_without_a_piece_is_not_asked_for() -> None:
@@ -263,17 +263,16 @@ def test_evidence_is_asked_of_no_padding_and_of_none_who_do_not_know() -> None:
 
 
 def test_it_learns_sixteen_pairs_by_heart(mixture: Mixture, tmp_path: Path) -> None:
-    """Loss falls, and scores part."""
-    network, told = tiny(), []
-    learned = replace(next(iter(mixture.train)), copies=40)
-    mixture.train = {learned: next(iter(mixture.train.values()))}
-    train(network, mixture, tmp_path / "out", replace(QUICK, patience=99, batch=16), told.append, "cpu")
-    assert told[-1].loss < 0.2 < 0.5 < told[0].loss
-    examples = examples_of(mixture.lessons(0), 160)
-    scores = scored(network, examples)
-    good = [s for s, e in zip(scores, examples, strict=True) if e.label]
-    bad = [s for s, e in zip(scores, examples, strict=True) if not e.label]
-    assert min(good) > max(bad)
+    """Both losses fall, and scores part."""
+    network, pairs = tiny(), examples_of(mixture.lessons(0)[:24], 160)
+    before = losses_of(network, pairs)
+    mixture.train = {replace(source, copies=60): rows for source, rows in mixture.train.items()}
+    recipe = replace(QUICK, batch=16, check=99, rate=3e-3, head_rate=3e-2)
+    train(network, mixture, tmp_path / "out", recipe, quiet, "cpu")
+    for loss, first in zip(losses_of(network, pairs), before, strict=True):
+        assert float(loss) < 0.6 * float(first)
+    scores = [(score, pair.label) for score, pair in zip(scored(network, pairs), pairs, strict=True)]
+    assert min(score for score, label in scores if label) > max(score for score, label in scores if not label)
 
 
 @pytest.mark.parametrize("step", [1, 3, 4, 7, 11])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -31,18 +31,24 @@ def read(path: str | Path, limit: int | None = None) -> list[Example]:
     first lines are no sample: data sets are sorted.) Raises UsageError with the line number.
     """
     examples: dict[str, Example] = {}
-    for number, row in _rows(Path(path)):
+    for number, row in rows(Path(path)):
         example = _example(row, f"{path}, line {number}")
         if example.id in examples:
             raise UsageError(f"{path}, line {number}: the id '{example.id}' was there before; ids must be distinct")
         examples[example.id] = example
     if not examples:
         raise UsageError(f"{path} holds no questions")
-    chosen = set(sorted(examples, key=lambda id: blake2b(id.encode()).digest())[:limit])
+    chosen = set(sample(examples, limit))
     return [example for example in examples.values() if example.id in chosen]
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+def sample(ids: Iterable[str], limit: int | None) -> list[str]:
+    """The `limit` ids that hash lowest, or all."""
+    return sorted(ids, key=lambda id: blake2b(id.encode()).digest())[:limit]
+
+
+def rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """Number, from 1, and content of each line of JSON that is not blank; raises UsageError with the line number."""
     number = 0
     try:
         with path.open(encoding="utf-8-sig") as file:

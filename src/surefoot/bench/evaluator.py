@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot import meter
-from surefoot.act import Threshold, labelled, require_match
+from surefoot.act import Threshold, finite, require_match
 from surefoot.bench import metrics
-from surefoot.bench.metrics import Figure, Floats, Statistic
+from surefoot.bench.metrics import Figure, Floats, Share, Statistic, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
-from surefoot.bench.qa import OnDone, Share, _counted
+from surefoot.bench.qa import OnDone
 from surefoot.errors import ComponentError
 from surefoot.protocols import Evaluator, Pair
 from surefoot.store import to_json
@@ -251,7 +251,7 @@ def _grades(evaluator: Evaluator, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         raise ComponentError(f"{evaluator.name} gave {len(grades)} grades for {len(pairs)} pairs; mend the evaluator")
     if odd := [g.probability for g in grades if g.probability is not None and not 0 <= g.probability <= 1]:
         raise ComponentError(f"{evaluator.name} gave the probability {odd[0]}, outside 0 to 1; mend the evaluator")
-    return labelled(grades, evaluator.thresholds)
+    return tuple(map(finite, grades))
 
 
 def _told(on_done: OnDone, before: int, total: int, done: int, _: int) -> None:
@@ -277,7 +277,7 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds) -> _Measu
         ungraded=len(rows) - len(scored),
         ungraded_because=dict(Counter(g.reason for g in made.grades if g.score is None).most_common()),
         metrics=Metrics(**{name: figure for name, (figure, _) in figures.items()}),
-        decisions=_decisions(outcomes),
+        decisions=decisions_of(outcomes),
         titles=_titles(scored, thresholds, counts),
         seconds=made.seconds,
         pairs_per_second=_speed(len(rows), made.seconds),
@@ -340,17 +340,18 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
         yield policy.decide([grade for _, grade, _ in mine]).action, any(pair.label for pair, _, _ in mine)
 
 
-def _decisions(outcomes: Sequence[Outcome]) -> Decisions:
+def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
+    """How often each action was taken, and how often rightly."""
     counts = Counter(outcomes)
     taken = Counter(action for action, _ in outcomes)
     correct, ambiguous, incorrect = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT
     return Decisions(
-        correct=_counted(taken[correct], len(outcomes)),
-        ambiguous=_counted(taken[ambiguous], len(outcomes)),
-        incorrect=_counted(taken[incorrect], len(outcomes)),
-        correct_with_evidence=_counted(counts[correct, True], taken[correct]),
-        ambiguous_with_evidence=_counted(counts[ambiguous, True], taken[ambiguous]),
-        incorrect_without_evidence=_counted(counts[incorrect, False], taken[incorrect]),
+        correct=counted(taken[correct], len(outcomes)),
+        ambiguous=counted(taken[ambiguous], len(outcomes)),
+        incorrect=counted(taken[incorrect], len(outcomes)),
+        correct_with_evidence=counted(counts[correct, True], taken[correct]),
+        ambiguous_with_evidence=counted(counts[ambiguous, True], taken[ambiguous]),
+        incorrect_without_evidence=counted(counts[incorrect, False], taken[incorrect]),
     )
 
 
@@ -377,7 +378,7 @@ def _mean(done: Sequence[_Measured]) -> Mean:
         pairs=pairs,
         ungraded=sum(one.ungraded for one in each),
         metrics=Metrics(**{f.name: metrics.macro([one.figures[f.name] for one in done]) for f in fields(Metrics)}),
-        decisions=_decisions([outcome for one in done for outcome in one.outcomes]),
+        decisions=decisions_of([outcome for one in done for outcome in one.outcomes]),
         pairs_per_second=_speed(pairs, sum(one.seconds for one in each)),
     )
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from surefoot.bench.datasets import _rows
+from surefoot.bench.datasets import rows, sample
 from surefoot.errors import UsageError
 from surefoot.types import Passage
 
@@ -60,7 +59,7 @@ def read(path: str | Path, limit: int | None = None) -> LabelledSet:
     `datasets.read` does. Raises UsageError with the line number.
     """
     questions: dict[str, list[LabelledPair | None]] = {}
-    for number, row in _rows(Path(path)):
+    for number, row in rows(Path(path)):
         place = f"{path}, line {number}"
         question_id, found = _question(row, place)
         if question_id in questions:
@@ -69,7 +68,7 @@ def read(path: str | Path, limit: int | None = None) -> LabelledSet:
     labelled = [question_id for question_id, found in questions.items() if any(found)]
     if not labelled:
         raise UsageError(f"{path} holds no labelled passages; a passage needs a label of 0 or 1")
-    chosen = set(questions) if limit is None else set(_sample(labelled, limit))
+    chosen = set(questions) if limit is None else set(sample(labelled, limit))
     each = [pair for question_id, found in questions.items() if question_id in chosen for pair in found]
     kept = tuple(pair for pair in each if pair)
     with Path(path).open("rb") as file:
@@ -88,10 +87,6 @@ def _blanked(pair: LabelledPair, part: Part) -> LabelledPair:
     if part == "question":
         return replace(pair, question=BLANK_QUESTION)
     return replace(pair, passage=replace(pair.passage, title="", text=BLANK_PASSAGE))
-
-
-def _sample(ids: Iterable[str], limit: int) -> list[str]:
-    return sorted(ids, key=lambda question_id: blake2b(question_id.encode()).digest())[:limit]
 
 
 def _question(row: Any, place: str) -> tuple[str, list[LabelledPair | None]]:

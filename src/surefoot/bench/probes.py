@@ -3,8 +3,9 @@
 What a question is about is not in the data, so it is looked for: the title of a relevant passage, without brackets,
 where it stands in the question; else, of the names that the question holds (`words.names`), the longest of those that
 stand in a relevant passage, its title first. Names and answers are found word by word, in any case, with or without
-accents and punctuation. Everything drawn by chance follows from the seed, the probe and the pair, and from the other
-pairs of the file where something is borrowed from them.
+accents and punctuation. Everything drawn by chance follows from the seed and the pair, and from the other pairs of the
+file where something is borrowed from them: a pair is given the same other name wherever one is put, and each injected
+sentence at the same end.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def stock(pairs: Iterable[LabelledPair]) -> Stock:
 
 def perturbed(probe: Probe, pair: LabelledPair, lent: Stock, seed: int = SEED) -> Made:
     """The pair as the probe changes it, with the label that it then has; or why the probe does not apply."""
-    chance = random.Random(f"{seed}/{probe.name}/{pair.question_id}/{pair.passage.id}")  # noqa: S311
+    chance = random.Random(f"{seed}/{pair.question_id}/{pair.passage.id}")  # noqa: S311
     made = probe.make(pair, lent, chance)
     if isinstance(made, str):
         return made

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.bench.datasets import Example
 from surefoot.bench.methods import METHODS
-from surefoot.bench.metrics import match, match_lower, recall_at, wilson
+from surefoot.bench.metrics import Share, counted, match, match_lower, recall_at
 from surefoot.errors import ConfigError, UsageError
 from surefoot.pipeline import Pipeline
 from surefoot.recorder import Recorder
@@ -20,17 +20,6 @@ OnDone = Callable[[int, int], None]
 """Is told how many questions are done, and how many there are."""
 
 RANKS = (1, 5, 10)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of questions, with its 95 % Wilson interval; None where there was nothing to count."""
-
-    count: int
-    of: int
-    share: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +82,7 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
         len(examples),
         _share(outcomes, "match"),
         _share(outcomes, "match_lower"),
-        _counted(len(answered), len(outcomes)),
+        counted(len(answered), len(outcomes)),
         _share(answered, "match_lower"),
         sum(trace.error is not None for trace in traces),
         tuple(_row(action, outcomes) for action in Action if any(o["action"] for o in outcomes)),
@@ -133,7 +122,7 @@ def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
 def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> Row:
     mine = [outcome for outcome in outcomes if outcome["action"] == action.value]
     answered = sum(not outcome["refused"] for outcome in mine)
-    shares = _counted(len(mine), len(outcomes)), _share(mine, "match_lower"), _counted(answered, len(mine))
+    shares = counted(len(mine), len(outcomes)), _share(mine, "match_lower"), counted(answered, len(mine))
     return Row(action.value, *shares)
 
 
@@ -142,16 +131,11 @@ def _recall(k: int, examples: Sequence[Example], traces: Sequence[Trace]) -> Sha
     known = [
         (e.gold, [p.id for p in t.passages]) for e, t in zip(examples, traces, strict=True) if e.gold and retrieves
     ]
-    return _counted(sum(recall_at(k, retrieved, gold) for gold, retrieved in known), len(known))
+    return counted(sum(recall_at(k, retrieved, gold) for gold, retrieved in known), len(known))
 
 
 def _share(outcomes: Sequence[dict[str, Any]], key: str) -> Share:
-    return _counted(sum(outcome[key] for outcome in outcomes), len(outcomes))
-
-
-def _counted(count: int, of: int) -> Share:
-    low, high = wilson(count, of) or (None, None)
-    return Share(count, of, count / of if of else None, low, high)
+    return counted(sum(outcome[key] for outcome in outcomes), len(outcomes))
 
 
 def _stages(traces: Sequence[Trace]) -> dict[str, float]:

@@ -16,10 +16,10 @@ from surefoot.act import label, require_match
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import metrics, probes
 from surefoot.bench.evaluator import _told, graded
-from surefoot.bench.metrics import Figure
+from surefoot.bench.metrics import Figure, Share, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.bench.probes import PROBES, Expectation, Probe
-from surefoot.bench.qa import OnDone, Share, _counted
+from surefoot.bench.qa import OnDone
 from surefoot.protocols import Evaluator, Pair
 from surefoot.store import to_json
 from surefoot.types import Action, Grade, Thresholds
@@ -249,7 +249,7 @@ def _as_expected(expects: Expectation, moves: Moves) -> Share | None:
         "low": [after is not correct for before, after in moves if before is not correct],
         "holds": [after is before for before, after in moves],
     }.get(expects)
-    return None if could is None else _counted(sum(could), len(could))
+    return None if could is None else counted(sum(could), len(could))
 
 
 def _pair(pair: LabelledPair) -> Pair:

@@ -15,7 +15,7 @@ from rich.progress import MofNCompleteColumn, Progress, TaskID
 from rich.table import Table
 
 from surefoot import __version__
-from surefoot.bench import datasets, figure, pairs, robustness
+from surefoot.bench import datasets, figure, metrics, pairs, robustness
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import qa as bench_qa
 from surefoot.bench import tune as bench_tune
@@ -134,7 +134,10 @@ def tune(
         int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
     ] = None,
     preset: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the thresholds here, for [thresholds] file.")
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."
+        ),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE.svg", help="Draw the risk–coverage curve here.")
@@ -220,7 +223,7 @@ def _show(report: bench_qa.Report) -> None:
         out.print(f"failed, and counted as wrong: {report.failed}", style="yellow")
 
 
-def _cells(share: bench_qa.Share) -> tuple[str, str, str]:
+def _cells(share: metrics.Share) -> tuple[str, str, str]:
     if share.share is None or share.low is None or share.high is None:
         return "–", "–", "0 of 0"
     interval = f"{share.low * 100:.1f} to {share.high * 100:.1f}"

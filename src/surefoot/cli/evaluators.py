@@ -10,8 +10,7 @@ from typing import TypeVar
 from rich.table import Table
 
 from surefoot.bench.evaluator import FileReport, Mean, Report, Titles
-from surefoot.bench.metrics import Figure
-from surefoot.bench.qa import Share
+from surefoot.bench.metrics import Figure, Share
 from surefoot.cli.console import out, plain
 
 T = TypeVar("T")

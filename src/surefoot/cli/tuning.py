@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.bench.figure import height
-from surefoot.bench.qa import Share
+from surefoot.bench.metrics import Share
 from surefoot.bench.tune import Choice, Point, Report
 from surefoot.cli.console import out, plain
 
@@ -126,11 +126,11 @@ def _marks(report: Report) -> Text:
 
 
 def _legend(report: Report) -> str:
-    fit = report.fit
+    fit, sure = report.fit, _percent(report.fit.confidence)
     return (
-        f"{fit.testing:,} questions test, {fit.proposing:,} others proposed what to test. With "
-        f"{_percent(fit.confidence)} confidence each, the risk of questions\nlike these keeps its target; the bound is "
-        "that of the one threshold by itself. Risk: the share that is wrong."
+        f"{fit.testing:,} questions test; {fit.proposing:,} others proposed what to test. Risk: share that is wrong.\n"
+        f"With {sure} confidence each, the targets are kept for questions like these taken together.\n"
+        "Bound: what holds of the one threshold by itself."
     )
 
 

@@ -27,8 +27,8 @@ class T5:
 
     `folder` is what `save_pretrained` or `surefoot train t5` wrote; nothing is fetched. `task` sets both the input's
     form and the thresholds, those of CRAG's scripts: `popqa` reads the passage's text alone; `pubhealth`, `arc` and
-    `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so. `device` None:
-    a GPU where there is one.
+    `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so.
+    `device` None: a GPU where there is one.
 
     CRAG's scripts grade an empty passage, and one whose grading fails, as -1: irrelevant. Here both stay ungraded.
     """

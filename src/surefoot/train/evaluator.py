@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -31,7 +30,7 @@ from surefoot.errors import ConfigError, ModelError, UsageError
 from surefoot.evaluators.minilm import Pieces, encode, tokenizer
 from surefoot.store import write_text
 from surefoot.train.mixture import Lesson, Mixture, Row, find
-from surefoot.train.network import Network
+from surefoot.train.network import Network, saved
 
 _log = logging.getLogger(__name__)
 
@@ -348,14 +347,14 @@ def _begun(network: Network, about: str, recipe: Recipe, folder: Path) -> _State
     if not path.exists():
         return state
     try:
-        saved = torch.load(path, map_location=network.relevance.weight.device, weights_only=True)
-    except (RuntimeError, EOFError, OSError, UnpicklingError) as error:
+        kept = saved(path, network.relevance.weight.device)
+    except ModelError as error:
         raise UsageError(f"{path} is damaged; remove it to start again") from error
-    if saved.get("about") != about:
+    if kept.get("about") != about:
         raise UsageError(f"{path} is of a training with other data or settings; give those again, or another folder")
-    network.load_state_dict(saved["network"])
-    state.optimiser.load_state_dict(saved["optimiser"])
-    state.step, state.looks = saved["step"], saved["looks"]
+    network.load_state_dict(kept["network"])
+    state.optimiser.load_state_dict(kept["optimiser"])
+    state.step, state.looks = kept["step"], kept["looks"]
     _log.info("going on from step %d", state.step)
     return state
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from surefoot.train.mixture import Mixture
 from surefoot.train.network import Network
 from surefoot.types import Thresholds
 
-AIM = tune.Aim(target=0.1, discard_target=0.1, strip_target=0.1)
+AIM = tune.Aim(target=0.1, discard_target=0.2, strip_target=0.1)
 """What the shipped thresholds keep."""
 QUESTIONS = 150
 """Of each file, at most so many fit: a large one says no more about what is asked elsewhere."""
@@ -51,7 +53,7 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     _write_card(folder, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))  # only its scores count so far
     evaluator = MiniLM(str(folder))
     fitted = _calibrated(evaluator, list(files.values()), on_done)
-    searched = [file for name, file in files.items() if name in mixture.searched]
+    searched = [thinned(file) for name, file in files.items() if name in mixture.searched]
     found = tune.run(evaluator, searched, on_done, AIM)
     if not found.thresholds:
         why = "; ".join(
@@ -60,6 +62,17 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
         raise ConfigError(f"no thresholds for this evaluator: {why}")
     _write_card(folder, fitted, found.thresholds)
     return folder
+
+
+def thinned(file: LabelledSet) -> LabelledSet:
+    """The file as if retrieval had failed one question in three: what is relevant there is taken out.
+
+    Most labelled questions have a relevant passage, as somebody had to label it. Where none lacks one, a threshold
+    that calls every question CORRECT is never wrong, and none can be shown below which INCORRECT is right.
+    """
+    failed = {pair.question_id for pair in file.pairs if blake2b(pair.question.encode()).digest()[1] % 3 == 0}
+    kept = tuple(pair for pair in file.pairs if not (pair.label and pair.question_id in failed))
+    return replace(file, pairs=kept)
 
 
 def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone) -> Calibration:

@@ -119,11 +119,17 @@ class Mixture:
             self.train[source] = [row for row in kept if row][: source.most]
 
     def lessons(self, seed: int) -> list[Lesson]:
-        """All lessons of one pass, easy before hard but mixed; the same for the same seed."""
+        """All lessons of one pass; the same for the same seed.
+
+        Positives are spread evenly, and negatives grow harder between them. (Ordered by hardness alone, the last
+        quarter was all negatives, and unlearned what the others had taught: development AUC fell from .838 to .832.)
+        """
         chance = random.Random(seed)  # noqa: S311
         made = [lesson for source, rows in self.train.items() for lesson in _lessons(source, rows, chance)]
-        keyed = [(chance.random() + 0.35 * lesson.hardness, i) for i, lesson in enumerate(made)]
-        return [made[i] for _, i in sorted(keyed)]
+        order = sorted(range(len(made)), key=lambda i: chance.random() + 0.35 * made[i].hardness)
+        kinds = [[i for i in order if made[i].label == label] for label in (0, 1)]
+        placed = [(place / len(kind), i) for kind in kinds for place, i in enumerate(kind)]
+        return [made[i] for _, i in sorted(placed)]
 
     def write_dev(self, folder: Path) -> None:
         """The development questions as files of the same format: all of them, and, by a hash of the question's id, one

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
+from typing import Any
+from zipfile import is_zipfile
 
 import torch
 from safetensors import SafetensorError
@@ -118,14 +120,24 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> Network:
 
 def restored(path: Path) -> Network:
     """The network that a training saved, on the CPU. Raises ModelError for a file that is none."""
+    weights = saved(path)
     try:
-        weights = torch.load(path, map_location="cpu", weights_only=True)
         with torch.random.fork_rng():
             network = _shaped(weights)
         network.load_state_dict(weights)
-    except (OSError, EOFError, KeyError, RuntimeError, UnpicklingError) as error:
+    except (KeyError, RuntimeError, TypeError) as error:
         raise ModelError(f"{path} holds no evaluator's weights; run: surefoot train evaluator") from error
     return network
+
+
+def saved(path: Path, device: Any = "cpu") -> Any:
+    """What `torch.save` wrote to a file, on the device. Raises ModelError for a file that is missing or damaged."""
+    if not is_zipfile(path):  # else torch would take it for a pickle of old, and fail in any way that bytes can
+        raise ModelError(f"{path} is missing or damaged; run: surefoot train evaluator")
+    try:
+        return torch.load(path, map_location=device, weights_only=True)
+    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
+        raise ModelError(f"{path} is damaged; run: surefoot train evaluator") from error
 
 
 _FRESH = ("shared.", "relevance.", "evidence.", "comparable")
