@@ -24,6 +24,7 @@ Surefoot = Callable[..., Done]
 
 CONFIG = """
 embedder = "hashing"
+evaluator = "lexical"
 
 [llm]
 use = "scripted"

@@ -70,7 +70,7 @@ def test_a_fallback_that_was_taken_shows_where_it_was_taken() -> None:
         (-1.04, None, "-1.04", 0),
         (-0.5, None, "-.50", 24),
         (1.03, None, "1.03", 96),
-        (0.1, 0.25, ".10", 24),
+        (0.1, 0.25, "25 %", 24),
         (None, None, "–", 0),
     ],
 )
@@ -99,5 +99,5 @@ def test_dropped_strips_are_shown_with_their_reason_while_there_is_room() -> Non
     strips = [Strip("1", n, n + 1, f"text {n}", 0.1, kept=n > 2, reason="" if n > 2 else "too low") for n in range(4)]
     text = drawn(whole(Trace("1", "Who?", passages=(Passage("1", "t"),), strips=tuple(strips)), shown=3))
     assert "1 of 4 strips kept" in text
-    assert "[1]   .10 text 3" in text
+    assert "[1]    .10 text 3" in text
     assert text.count("too low: ") == 2

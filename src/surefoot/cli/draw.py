@@ -137,7 +137,7 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
         colour = COLOUR[grade.label]
         table.add_row(
             _bar(_height(grade), colour),
-            Text(_number(grade.score), style=colour),
+            Text(_chance(grade), style=colour),
             _title(passage),
             Text(plain(grade.reason)),
         )
@@ -171,7 +171,7 @@ def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -
     origin = {passage.id: passage for passage in passages}
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
     table.add_column(width=4)
-    table.add_column(width=4, justify="right")
+    table.add_column(width=5, justify="right")
     table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     for number, strip in enumerate(kept, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
@@ -262,6 +262,11 @@ def _height(grade: Grade) -> float:
     if grade.score is None:
         return 0.0
     return grade.score if 0 <= grade.score <= 1 else (grade.score + 1) / 2
+
+
+def _chance(grade: Grade) -> str:
+    """The probability, which means the same for every evaluator that has one; else the score."""
+    return _number(grade.score) if grade.probability is None else f"{grade.probability:.0%}".replace("%", " %")
 
 
 def _number(value: float | None) -> str:

@@ -7,6 +7,7 @@ fitted for it, and minilm.md is its model card.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -75,6 +76,8 @@ class Pieces:
     """Position of the text's first piece."""
     offsets: list[Range]
     """Of each piece of the text, where it stands in the text."""
+    words: list[int | None]
+    """Of each piece of the text, the number of the word that it is a part of."""
     cut: bool
     """The question's end is missing."""
 
@@ -203,7 +206,7 @@ def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:
     middle = [*named, SEP] if named else []
     ids = [*head, *middle, *text.ids, SEP]
     sides = [0] * len(head) + [1] * (len(ids) - len(head))
-    return Pieces(ids, sides, len(head) + len(middle), text.offsets, len(asked) < len(question.ids))
+    return Pieces(ids, sides, len(head) + len(middle), text.offsets, text.word_ids, len(asked) < len(question.ids))
 
 
 def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
@@ -215,13 +218,16 @@ def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
         return
     for start in [*range(0, total - room, room - room // 4), total - room]:
         ids = [*pieces.ids[: pieces.first], *body[start : start + room], SEP]
-        offsets = pieces.offsets[start : start + room]
-        yield Pieces(ids, pieces.sides[: len(ids)], pieces.first, offsets, pieces.cut), (offsets[0][0], offsets[-1][1])
+        part = slice(start, start + room)
+        offsets, sides = pieces.offsets[part], pieces.sides[: len(ids)]
+        window = Pieces(ids, sides, pieces.first, offsets, pieces.words[part], pieces.cut)
+        yield window, (offsets[0][0], offsets[-1][1])
 
 
 def pointed(evidence: Logits, pieces: Pieces, margin: float) -> Range | None:
-    """Offsets of the best span of at most `LONGEST_SPAN` pieces; None unless it beats "no answer" by over `margin`.
+    """Offsets of the best span of whole words; None unless it beats "no answer" by more than `margin`.
 
+    It is at most `LONGEST_SPAN` pieces long.
     `evidence`: a row a piece, how well it begins and how well it ends the evidence; at [CLS], that there is none.
     """
     body = slice(pieces.first, pieces.first + len(pieces.offsets))
@@ -230,6 +236,9 @@ def pointed(evidence: Logits, pieces: Pieces, margin: float) -> Range | None:
         return None
     reach = np.subtract.outer(np.arange(len(sums)), np.arange(len(sums))).T
     sums[(reach < 0) | (reach >= LONGEST_SPAN)] = -np.inf
+    inside = np.array([a == b is not None for a, b in itertools.pairwise(pieces.words)], bool)
+    sums[1:][inside] = -np.inf
+    sums[:, :-1][:, inside] = -np.inf
     first, last = divmod(int(sums.argmax()), len(sums))
     if sums[first, last] - evidence[0].sum() <= margin:
         return None

@@ -53,7 +53,7 @@ class Recipe:
     """Padded pieces of a batch."""
     batch: int = 48
     """Pairs of a batch, at most."""
-    evidence: float = 0.5
+    evidence: float = 1.0
     """Weight of the evidence loss beside the relevance loss."""
     clip: float = 1.0
     """Longest gradient."""

@@ -201,7 +201,7 @@ class _Maker:
     def __init__(self, source: Source, rows: Sequence[Row], chance: random.Random) -> None:
         self.source, self.chance = source, chance
         self.nowhere: Spans | None = () if source.absent else None
-        self.questions = [row["question"] for row in rows]
+        self.rows = rows
         self.rivals: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             self.rivals[row.get("prop", "")].append(row)
@@ -213,10 +213,12 @@ class _Maker:
                 yield lesson
 
     def other_question(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
-        """The passage, and a question of another one."""
-        if self.chance.random() >= 0.7:
+        """The passage, and a question of another one, which it does not answer as far as labels and answers tell."""
+        other = self.chance.choice(self.rows)
+        known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
+        if self.chance.random() >= 0.7 or known or find(other.get("answers") or (), good.text):
             return None
-        return replace(good, question=self.chance.choice(self.questions), label=0, spans=self.nowhere)
+        return replace(good, question=other["question"], label=0, spans=self.nowhere)
 
     def answer_removed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
         """The passage without the sentences that hold an answer."""
