@@ -34,7 +34,7 @@ class Shipped(nn.Module):
 
     def forward(self, ids: Tensor, sides: Tensor) -> tuple[Tensor, Tensor]:
         """As `Network.forward`."""
-        return self.network.read(ids, sides, self.rows[ids].float() * self.scales[ids])
+        return self.network.read(ids, sides, self.rows[ids].float() * self.scales[ids], None)
 
 
 def export(network: Network, path: Path, quantised: bool = True) -> None:

@@ -14,8 +14,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from surefoot import calibration
 from surefoot.bench import pairs, tune
 from surefoot.bench.evaluator import graded
@@ -26,7 +24,7 @@ from surefoot.evaluators.minilm import FORMAT, MiniLM
 from surefoot.store import to_json, write_text
 from surefoot.train.export import export
 from surefoot.train.mixture import Mixture
-from surefoot.train.network import Network
+from surefoot.train.network import restored
 from surefoot.types import Thresholds
 
 AIM = tune.Aim(target=0.1, discard_target=0.2, strip_target=0.1)
@@ -45,9 +43,7 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     `dev/fit` and `dev/test` are the halves. `on_done` is told of pairs. Some minutes. Raises ConfigError when the
     development questions are too few to show that any thresholds keep `AIM`.
     """
-    network = Network()
-    network.load_state_dict(torch.load(best, map_location="cpu", weights_only=True))
-    export(network, folder / "minilm.onnx")
+    export(restored(best), folder / "minilm.onnx")
     mixture.write_dev(folder / "dev")
     files = {path.stem: pairs.read(path, QUESTIONS) for path in sorted((folder / "dev/fit").glob("*.jsonl"))}
     _write_card(folder, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))  # only its scores count so far
