@@ -66,6 +66,11 @@ def stem(word: str) -> str:
     return word
 
 
+def bare(title: str) -> str:
+    """Without what tells it from others of its name: "Boundary (2003 film)" is "Boundary"."""
+    return re.sub(r"\s*\([^)]*\)", "", title).strip()
+
+
 def names(text: str) -> list[str]:
     """Names and numbers of a text: runs of capitalised words, as they stand, without a sentence's opening word."""
     return [name for start, end in sentences(text) for name in _names(text[start:end])]

@@ -21,7 +21,7 @@ from typing import Literal
 from surefoot.bench.pairs import LabelledPair
 from surefoot.screen import screened, suspects
 from surefoot.types import Passage
-from surefoot.words import STOP_WORDS, WORD, fold, names, sentences, words
+from surefoot.words import STOP_WORDS, WORD, bare, fold, names, sentences, words
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""
@@ -229,7 +229,7 @@ def relation_changed(pair: LabelledPair, lent: Stock, chance: random.Random) -> 
     stands in it. Where no question fits, and PopQA could have asked this one, another of its relations of the same
     kind of thing; of them only such as no passage answers without certain words, and this passage has none of them.
     """
-    keys = [fold(lent.subjects.get(pair.question_id, "")), fold(_bare(pair.passage.title))]
+    keys = [fold(lent.subjects.get(pair.question_id, "")), fold(bare(pair.passage.title))]
     others = [other for key in filter(None, keys) for other in lent.about.get(key, ())]
     chance.shuffle(others)
     if other := next((other for other in others if _unanswered(other, pair, lent)), None):
@@ -406,8 +406,8 @@ def _tokens(text: str) -> tuple[tuple[str, int, int], ...]:
 def _subject(mine: Sequence[LabelledPair]) -> str | None:
     question, relevant = mine[0].question, [pair.passage for pair in mine if pair.label]
     for passage in relevant:
-        if places(_bare(passage.title), question):
-            return _bare(passage.title)
+        if places(bare(passage.title), question):
+            return bare(passage.title)
     titles, texts = "\n".join(passage.title for passage in relevant), "\n".join(passage.text for passage in relevant)
     named = [name for name in names(question) if any(map(str.isalpha, name))]
     return max(named, key=lambda name: (bool(places(name, titles)), bool(places(name, texts)), len(name)), default=None)
@@ -416,7 +416,7 @@ def _subject(mine: Sequence[LabelledPair]) -> str | None:
 def _articles(mine: Sequence[LabelledPair]) -> set[str]:
     """Titles, folded, of what the question was written on."""
     relevant = [pair for pair in mine if pair.label] or mine[:1]
-    return {fold(_bare(pair.passage.title)) for pair in relevant}
+    return {fold(bare(pair.passage.title)) for pair in relevant}
 
 
 def _swap(pair: LabelledPair, lent: Stock, chance: random.Random) -> tuple[str, str] | str:
@@ -506,11 +506,6 @@ def _holds(passage: Passage, phrases: Iterable[str]) -> bool:
 
 def _with(pair: LabelledPair, text: str, title: str | None = None) -> LabelledPair:
     return replace(pair, passage=replace(pair.passage, text=text, title=pair.passage.title if title is None else title))
-
-
-def _bare(title: str) -> str:
-    """Without what tells it from others of its name: "Boundary (2003 film)" is "Boundary"."""
-    return re.sub(r"\s*\([^)]*\)", "", title).strip()
 
 
 def _written_as(like: str, question: str) -> str:

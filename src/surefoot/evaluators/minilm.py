@@ -1,7 +1,7 @@
 """Surefoot's own evaluator: a cross-encoder of six layers that reads question and passage together.
 
-minilm.onnx is what `surefoot train evaluator` makes of the lessons in train/mixture.toml, and minilm.json what was fitted
-for it.
+minilm.onnx is what `surefoot train evaluator` makes of the lessons in train/mixture.toml, and minilm.json what was
+fitted for it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 from surefoot.errors import ConfigError
 from surefoot.store import write_text
-from surefoot.words import fold, sentences, words
+from surefoot.words import bare, fold, sentences, words
 
 Row = dict[str, Any]
 Spans = tuple[tuple[int, int], ...]
@@ -278,7 +278,7 @@ MADE: dict[str, Callable[[_Maker, Row, Lesson, Sequence[Lesson]], Lesson | None]
 
 def _varied(lesson: Lesson, chance: random.Random) -> Lesson:
     """The lesson, perhaps without its title, perhaps cut to some of its sentences."""
-    if chance.random() < _UNTITLED and find([_bare(lesson.title)], lesson.text):
+    if chance.random() < _UNTITLED and find([bare(lesson.title)], lesson.text):
         lesson = replace(lesson, title="")
     if chance.random() >= _CROPPED or (lesson.label and not lesson.spans):
         return lesson
@@ -353,11 +353,11 @@ def _paragraphs(data: Path) -> dict[str, list[Row]]:
     """Wikipedia passages of the pure corpora, by the bare name in their title."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in _rows(data / "corpus/wikipedia.jsonl"):
-        found[_normal(_bare(row["title"]))].append(row)
+        found[_normal(bare(row["title"]))].append(row)
     for page in _rows(data / "miniwiki/pages.jsonl"):
         for number, text in enumerate(page["paragraphs"]):
             passage = {"id": f"{page['title']}#{number}", "title": page["title"], "text": text}
-            found[_normal(_bare(page["title"]))].append(passage)
+            found[_normal(bare(page["title"]))].append(passage)
     return found
 
 
@@ -391,11 +391,7 @@ def _stem(name: str) -> str:
 
 def _subject(row: Row) -> str:
     """The bare name of the entity that is asked about; empty where the file does not say."""
-    return _bare(row.get("s_wiki_title") or "")
-
-
-def _bare(title: str) -> str:
-    return re.sub(r"\s*\(.*?\)", "", title).strip()
+    return bare(row.get("s_wiki_title") or "")
 
 
 def _normal(text: str) -> str:
