@@ -126,6 +126,40 @@ def test_a_question_counts_by_its_best_score(figures: FileReport) -> None:
     assert (every.value, every.undefined) == (None, "it takes both labels, and 2 of 2 are positive")
 
 
+class Pointer(Reader):
+    """Points at the words from the first capital on, in passages that have one."""
+
+    def _grade(self, passage: Passage) -> Grade:
+        start = next((i for i, letter in enumerate(passage.text) if letter.isupper()), None)
+        return Grade(passage.id, 0.5, span=None if start is None else (start, len(passage.text)))
+
+
+def answered(*texts: str, answers: tuple[str, ...] = ("Ada Veil", "the Bell"), label: int = 1) -> LabelledSet:
+    """One question a text."""
+    pairs = [LabelledPair(f"q{n}", "Who?", Passage(f"p{n}", text), label, answers) for n, text in enumerate(texts)]
+    return LabelledSet("some/spans.jsonl", "0123456789abcdef", tuple(pairs), 0)
+
+
+def test_the_words_that_a_grade_points_at_are_held_against_the_answers() -> None:
+    """Whole, half, and not at all; articles do not count, and of several answers the best does."""
+    found = run(Pointer(), [answered("by Ada Veil", "it was Old ada veil", "the Bell", "ada veil")], silent)
+    assert found.files[0].metrics.evidence_f1.value == pytest.approx((1 + 4 / 5 + 1 + 0) / 4)
+    assert found.files[0].metrics.evidence_f1.of == 4
+
+
+def test_evidence_is_asked_of_passages_that_answer() -> None:
+    """Not of irrelevant ones, nor of those in which no answer stands as a word."""
+    some = run(Pointer(), [answered("by Ada Veil", "by Ada Veiling")], silent).files[0].metrics.evidence_f1
+    assert (some.value, some.of) == (1, 1)
+    none = run(Pointer(), [answered("by Ada Veil", label=0)], silent).files[0].metrics.evidence_f1
+    assert (none.value, none.undefined) == (None, "no relevant passage has a known answer in it")
+
+
+def test_without_pointing_there_is_no_evidence_to_measure(figures: FileReport) -> None:
+    """An evaluator that only scores is not said to point wrongly."""
+    assert figures.metrics.evidence_f1 == Figure(None, None, None, 0, "no grade points at words")
+
+
 def test_decisions_are_counted_with_their_evidence(figures: FileReport) -> None:
     """CORRECT should hold some, INCORRECT none; AMBIGUOUS has its count too."""
     made = figures.decisions

@@ -21,6 +21,7 @@ from surefoot.act import Threshold, finite, require_match
 from surefoot.bench import metrics
 from surefoot.bench.metrics import Figure, Floats, Share, Statistic, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
+from surefoot.bench.probes import places
 from surefoot.bench.qa import OnDone
 from surefoot.errors import ComponentError
 from surefoot.protocols import Evaluator, Pair
@@ -74,6 +75,9 @@ class Metrics:
     """Mean squared error of the probability, over the pairs that have one."""
     question_auc: Figure
     """ROC-AUC over questions: the best score against whether any of the question's passages is relevant."""
+    evidence_f1: Figure
+    """Word overlap of what a grade points at with the answers, over relevant pairs in whose text an answer stands; a
+    grade that points at nothing has 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +301,7 @@ def _of_pairs(rows: Sequence[Row], thresholds: Thresholds) -> dict[str, Statisti
         "average_precision": metrics.average_precision(scores, labels, questions),
         "accuracy_at_upper": metrics.mean((scores >= thresholds.upper) == labels, questions),
         **_of_probabilities([row for row in rows if row[1].probability is not None]),
+        "evidence_f1": _of_evidence(rows),
     }
 
 
@@ -309,6 +314,16 @@ def _of_probabilities(rows: Sequence[Row]) -> dict[str, Statistic]:
         "brier": metrics.brier(sure, labels, questions),
     }
     return {name: replace(one, undefined="no grade has a probability") for name, one in statistics.items()}
+
+
+def _of_evidence(rows: Sequence[Row]) -> Statistic:
+    if not any(grade.span for _, grade, _ in rows):
+        return replace(metrics.mean([]), undefined="no grade points at words")
+    held = [
+        row for row in rows if row[0].label and any(places(answer, row[0].passage.text) for answer in row[0].answers)
+    ]
+    overlaps = [metrics.token_f1(p.passage.text[slice(*(g.span or (0, 0)))], p.answers) for p, g, _ in held]
+    return replace(metrics.mean(overlaps, _columns(held)[1]), undefined="no relevant passage has a known answer in it")
 
 
 def _columns(rows: Sequence[Row]) -> tuple[npt.NDArray[np.bool_], metrics.Ints]:

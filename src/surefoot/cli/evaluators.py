@@ -131,6 +131,7 @@ _LABELS: dict[str, Callable[[FileReport | Mean], str]] = {
     "at probability .5": lambda one: _figure(one.metrics.accuracy_at_half),
     "ECE": lambda one: _number(one.metrics.expected_calibration_error.value),
     "Brier": lambda one: _number(one.metrics.brier.value),
+    "evidence F1": lambda one: _number(one.metrics.evidence_f1.value),
 }
 _QUESTIONS: dict[str, Callable[[FileReport | Mean], str]] = {
     "question AUC": lambda one: _figure(one.metrics.question_auc),

@@ -1,0 +1,118 @@
+"""From the best weights to an evaluator that can be used: on a network that goes by one word."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("onnx", reason="needs the extra train")
+pytest.importorskip("safetensors", reason="needs the extra train")
+
+from surefoot.errors import ConfigError  # noqa: E402
+from surefoot.evaluators.minilm import MiniLM  # noqa: E402
+from surefoot.train.finish import QUESTIONS, finish  # noqa: E402
+from surefoot.train.mixture import Mixture, Source  # noqa: E402
+from surefoot.train.network import Network  # noqa: E402
+from surefoot.types import Passage  # noqa: E402
+from surefoot.wordpiece import wordpiece  # noqa: E402
+
+WORD = "granite"
+YES, NO = Passage("a", f"Built of {WORD}."), Passage("b", "Built of wood.")
+
+
+@pytest.fixture(scope="module")
+def best(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights for which a passage is relevant that holds the word."""
+    torch.set_num_threads(1)
+    network = Network(width=32, heads=1, layers=1)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        for norm in (network.norm, network.layers[0].norm, network.layers[0].norm_out):
+            norm.weight.fill_(1)
+        sign = torch.arange(32) % 2 * 2.0 - 1
+        network.word.weight[wordpiece().token_to_id(WORD)] = sign
+        network.relevance.weight[0, 32:] = sign  # of the mean over the pieces
+        network.relevance.bias.fill_(-1)
+    path = tmp_path_factory.mktemp("weights") / "best.pt"
+    torch.save(network.state_dict(), path)
+    return path
+
+
+def row(number: int, file: str = "", right: bool = True) -> dict[str, Any]:
+    """One relevant passage, which holds the word, and one that is not; `right` False: the other way round."""
+    passages = [
+        {"id": f"{file}{number}{n}", "title": "", "text": f"Bridge {number} is {made}.", "label": int(right is not n)}
+        for n, made in ((False, f"made of {WORD}"), (True, "of wood, and old"))
+    ]
+    return {"id": f"{file}{number}", "question": f"Of what is bridge {number}{file}?", "passages": passages}
+
+
+def mixture(folder: Path, **files: list[dict[str, Any]]) -> Mixture:
+    """Of files that are only measured on, as what a search brings."""
+    for name, rows in files.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Mixture(folder, [Source(name, use="dev", searched=True) for name in files])
+
+
+def silent(done: int, total: int) -> None:
+    """For who need not know."""
+
+
+def card(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "minilm.json").read_text())  # type: ignore[no-any-return]
+
+
+def is_fit(row: dict[str, Any]) -> bool:
+    return bool(blake2b(row["id"].encode()).digest()[0] % 2)
+
+
+def test_what_comes_out_is_an_evaluator(best: Path, tmp_path: Path) -> None:
+    """It loads, tells the passages apart, and has a probability and thresholds of its own, between the two scores."""
+    out = finish(best, mixture(tmp_path, bridges=[row(n) for n in range(240)]), tmp_path / "out", silent)
+    evaluator = MiniLM(str(out))
+    yes, no = evaluator.grade([("Of what is it?", YES), ("Of what is it?", NO)])
+    assert no.score and yes.score and no.score < evaluator.thresholds.upper <= yes.score + 0.5  # noqa: PT018
+    assert (yes.probability, no.probability) == (pytest.approx(1, abs=0.1), pytest.approx(0, abs=0.1))
+    assert evaluator.thresholds.evaluator == evaluator.name == f"minilm-{card(out)['sha256'][:8]}"
+    assert evaluator.thresholds.fitted_on
+
+
+def test_half_of_the_questions_is_left_to_be_measured_on(best: Path, tmp_path: Path) -> None:
+    """Labels of the other half change nothing that is fitted; both halves are written."""
+    told: list[int] = []
+    right = [row(n) for n in range(240)]
+    mixed = [row(n, right=is_fit(row(n))) for n in range(240)]
+    cards = []
+    for name, rows in (("right", right), ("mixed", mixed)):
+        (tmp_path / name).mkdir()
+        out = finish(best, mixture(tmp_path / name, b=rows), tmp_path / name, lambda done, total: told.append(total))
+        cards.append(card(out))
+    assert cards[0] == cards[1]
+    fit = [row for row in right if is_fit(row)]
+    assert len(fit) < QUESTIONS
+    assert max(told) == 2 * len(fit)
+    halves = [(tmp_path / "right/dev" / half / "b.jsonl").read_text().count("\n") for half in ("", "fit", "test")]
+    assert halves == [240, len(fit), 240 - len(fit)]
+
+
+def test_a_large_file_does_not_speak_for_a_small_one(best: Path, tmp_path: Path) -> None:
+    """Where they contradict each other, the probability lies in the middle."""
+    files = {"large": [row(n) for n in range(160)], "small": [row(n, "s", right=False) for n in range(20)]}
+    found = mixture(tmp_path, **files)
+    found.searched -= {"small"}
+    evaluator = MiniLM(str(finish(best, found, tmp_path / "out", silent)))
+    (yes,) = evaluator.grade([("Of what is it?", YES)])
+    assert yes.probability == pytest.approx(0.5, abs=0.05)
+
+
+def test_thresholds_that_cannot_be_shown_are_not_made_up(best: Path, tmp_path: Path) -> None:
+    """Of labels that have nothing to do with the scores, none are; the message says what was looked for."""
+    rows = [row(n, right=n % 2 == 0) for n in range(240)]
+    with pytest.raises(ConfigError, match="no thresholds for this evaluator: where they look surest"):
+        finish(best, mixture(tmp_path, bridges=rows), tmp_path / "out", silent)
