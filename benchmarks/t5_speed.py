@@ -3,9 +3,10 @@
     python benchmarks/t5_speed.py PAIRS.jsonl --against minilm [--pairs 3] [--against-pairs 200] [--rounds 5] [--json F]
 
 The T5 has the size of T5-large and random weights: what they are changes nothing about the time. Its tokeniser is
-made of the words of the pairs; `--t5 FOLDER` takes a real checkpoint. Each round times T5 on a few of the pairs and
-then the other evaluator on more of them, the few among these; a rate is the median of the rounds, and the ratio the
-median of the rounds' ratios, so that a machine that is busy for a while slows both.
+made of the words of the pairs; `--t5 FOLDER` takes a real checkpoint. Each round times T5 on a few pairs and then the
+other evaluator on more, the few among these, and none of an earlier round, whose grades might be remembered. A rate is
+the median of the rounds, and the ratio the median of the rounds' ratios, so that a machine that is busy for a while
+slows both.
 """
 
 from __future__ import annotations
@@ -72,22 +73,25 @@ def seconds(evaluator: Evaluator, pairs: list[Pair]) -> float:
     return took
 
 
-def compare(
-    t5: Evaluator, other: Evaluator, few: list[Pair], many: list[Pair], rounds: int
-) -> list[tuple[float, float]]:
-    """Pairs a second of both, round by round; a first pair each, to warm up, is not timed."""
-    seconds(t5, few[:1])
-    seconds(other, many[:10])
+def compare(t5: Evaluator, other: Evaluator, rounds: list[list[Pair]], few: int) -> list[tuple[float, float]]:
+    """Pairs a second of both, round by round; the first pairs of all, to warm up, are not timed."""
+    seconds(t5, rounds[0][:1])
+    seconds(other, rounds[0][:10])
     rates = []
-    for number in range(1, rounds + 1):
-        rates.append((len(few) / seconds(t5, few), len(many) / seconds(other, many)))
-        print(f"round {number} of {rounds}: {rates[-1][0]:.3f} and {rates[-1][1]:.1f} pairs/s", flush=True)
+    for number, pairs in enumerate(rounds[1:], start=1):
+        rates.append((few / seconds(t5, pairs[:few]), len(pairs) / seconds(other, pairs)))
+        print(f"round {number} of {len(rounds) - 1}: {rates[-1][0]:.3f} and {rates[-1][1]:.1f} pairs/s", flush=True)
     return rates
 
 
-def sample(path: Path, count: int) -> list[Pair]:
+def sample(path: Path, size: int, rounds: int) -> list[list[Pair]]:
+    """Different pairs for each round, and for one before them."""
     found = [(pair.question, pair.passage) for pair in labelled.read(path).pairs if pair.passage.text.strip()]
-    return random.Random(0).sample(found, min(count, len(found)))
+    found = list({(question, passage.text): (question, passage) for question, passage in found}.values())
+    if len(found) < size * (rounds + 1):
+        raise SystemExit(f"{path} has {len(found)} different pairs, too few for {rounds} rounds; lower --against-pairs")
+    random.Random(0).shuffle(found)
+    return [found[start : start + size] for start in range(0, size * (rounds + 1), size)]
 
 
 def parsed() -> argparse.Namespace:
@@ -106,15 +110,16 @@ def parsed() -> argparse.Namespace:
 
 def main() -> None:
     given = parsed()
-    many = sample(given.data, max(given.against_pairs, given.pairs))
-    few = many[: given.pairs]
+    rounds = sample(given.data, max(given.against_pairs, given.pairs), given.rounds)
     other = Builder(read({}, {"evaluator": {"use": given.against}}, *settings(given.settings))).evaluator
     size = {**LARGE, "num_layers": given.layers, "num_decoder_layers": given.layers}
     with tempfile.TemporaryDirectory() as folder:
-        texts = [f"{question} [SEP] {passage.text}" for question, passage in many]
+        texts = [f"{question} [SEP] {passage.text}" for pairs in rounds for question, passage in pairs]
         t5 = T5(str(given.t5 or random_t5(Path(folder), texts, size)), device="cpu")
-    lengths = [len(t5._checkpoint.pieces(f"{q} [SEP] {p.text}").ids) for q, p in few]
-    rates = compare(t5, other, few, many, given.rounds)
+    lengths = [
+        len(t5._checkpoint.pieces(f"{q} [SEP] {p.text}").ids) for pairs in rounds[1:] for q, p in pairs[: given.pairs]
+    ]
+    rates = compare(t5, other, rounds, given.pairs)
     slow, fast = (median(column) for column in zip(*rates, strict=True))
     report = {
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
