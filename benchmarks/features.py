@@ -1,0 +1,139 @@
+"""Does a linear model over several features rank better than the cross-encoder alone?
+
+    python benchmarks/features.py models/mine/dev [--model models/mine] [--questions 150]
+
+`dev` is what `surefoot train evaluator` wrote: its `fit` half trains a logistic regression, in which every file counts
+the same, its `test` half is measured on. Features of a pair: the cross-encoder's score; cosine of the embeddings; BM25;
+the weighted share of question words that the text holds; the share of the question's names that the text, and the
+title, hold; the edit similarity of question and title, and the best one of question and a sentence; the kind of
+question. AUC of each file, of both, and of the cross-encoder calibrated; the difference with its interval from a
+bootstrap over questions, the same draws for both. Needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from cascade import BM25
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot.bench import metrics
+from surefoot.bench.evaluator import graded
+from surefoot.bench.pairs import LabelledPair, LabelledSet, read
+from surefoot.config import Builder
+from surefoot.config import read as configured
+from surefoot.protocols import Evaluator
+from surefoot.words import fold, names, sentences, words
+
+KINDS = ("who", "when", "where", "which", "what", "why", "how", "in", "is", "are", "was", "were", "do", "does", "did")
+FEATURES = (
+    "cross-encoder",
+    "cosine",
+    "BM25",
+    "words",
+    "names in text",
+    "names in title",
+    "edit title",
+    "edit sentence",
+)
+
+Matrix = npt.NDArray[np.float64]
+
+
+def built(name: str, **options: str) -> Evaluator:
+    return Builder(configured({}, {"evaluator": {"use": name, **options}})).evaluator
+
+
+def scores(evaluator: Evaluator, file: LabelledSet) -> list[float]:
+    return [grade.score or 0.0 for grade in graded(evaluator, file.pairs, lambda done, total: None).grades]
+
+
+def held(question: str, text: str) -> float:
+    """Share of the question's names that stand in the text."""
+    sought = [fold(name) for name in names(question)]
+    return sum(name in fold(text) for name in sought) / len(sought) if sought else 0.0
+
+
+def alike(one: str, other: str) -> float:
+    """Edit similarity of the words, in [0, 1]."""
+    return SequenceMatcher(None, words(one), words(other), autojunk=False).ratio()
+
+
+def simple(pair: LabelledPair) -> list[float]:
+    question, text, title = pair.question, pair.passage.text, pair.passage.title
+    parts = [text[start:end] for start, end in sentences(text)] or [text]
+    first = next(iter(words(question)), "")
+    edits = [alike(question, title), max(alike(question, part) for part in parts)]
+    return [held(question, text), held(question, title), *edits, *(float(first == kind) for kind in KINDS)]
+
+
+def features(file: LabelledSet, evaluators: list[Evaluator]) -> Matrix:
+    """A row a pair, a column a feature; the cross-encoder's first."""
+    bm25 = BM25(list({pair.passage.id: pair.passage for pair in file.pairs}.values()))
+    columns = [scores(evaluator, file) for evaluator in [*evaluators[:2], bm25, *evaluators[2:]]]
+    return np.column_stack([*columns, np.array([simple(pair) for pair in file.pairs])])
+
+
+def fitted(files: list[LabelledSet], rows: list[Matrix]) -> object:
+    weights = np.concatenate([np.full(len(file.pairs), 1 / len(file.pairs)) for file in files])
+    labels = [pair.label for file in files for pair in file.pairs]
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    model.fit(np.concatenate(rows), labels, logisticregression__sample_weight=weights / weights.mean())
+    return model
+
+
+def auc(file: LabelledSet, values: npt.ArrayLike) -> tuple[metrics.Figure, metrics.Floats]:
+    ids = {name: number for number, name in enumerate(dict.fromkeys(pair.question_id for pair in file.pairs))}
+    questions = np.array([ids[pair.question_id] for pair in file.pairs], dtype=np.int64)
+    statistic = metrics.roc_auc(values, [pair.label for pair in file.pairs], questions)
+    return metrics.figure(statistic, metrics.resampled(len(ids)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dev", type=Path)
+    parser.add_argument("--model", help="left out: the weights of the package")
+    parser.add_argument("--questions", type=int, default=150, help="of each file, at most")
+    given = parser.parse_args()
+    options = {"model": given.model} if given.model else {}
+    evaluators = [built("minilm", **options), built("cosine"), built("lexical")]
+    files: dict[str, list[LabelledSet]] = {"fit": [], "test": []}
+    rows: dict[str, list[Matrix]] = {"fit": [], "test": []}
+    for half in files:
+        for path in sorted((given.dev / half).glob("*.jsonl")):
+            file = read(path, given.questions)
+            if len({pair.label for pair in file.pairs}) == 2:
+                files[half].append(file)
+                rows[half].append(features(file, evaluators))
+                print(f"\r{half}: {len(files[half])} files", end="", flush=True)
+    model = fitted(files["fit"], rows["fit"])
+    print("\n\n| file | cross-encoder | with features | difference |\n|---|---|---|---|")
+    means = []
+    for file, part in zip(files["test"], rows["test"], strict=True):
+        alone, drawn = auc(file, part[:, 0])
+        more, redrawn = auc(file, model.decision_function(part))
+        gaps = redrawn - drawn
+        means.append((alone.value, more.value, gaps))
+        cells = (Path(file.path).stem, f"{alone.value:.3f}", f"{more.value:.3f}", gain(more.value - alone.value, gaps))
+        print(f"| {' | '.join(cells)} |")
+    one, other = (float(np.mean(column)) for column in list(zip(*means, strict=True))[:2])
+    together = np.nanmean([gaps for *_, gaps in means], axis=0)
+    print(f"| mean | {one:.3f} | {other:.3f} | {gain(other - one, together)} |\n")
+    weights = model.named_steps["logisticregression"].coef_[0]
+    told = zip((*FEATURES, *KINDS), weights, strict=True)
+    print("weights of the standardised features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in told))
+
+
+def gain(value: float, drawn: npt.ArrayLike) -> str:
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+if __name__ == "__main__":
+    main()
