@@ -97,6 +97,15 @@ def test_words_without_letters_are_told_apart() -> None:
     assert answered("0.5 «+»", "0.4 «−»", "0.3 «−»").text == "− [2]"
 
 
+def test_it_can_say_the_whole_sentence() -> None:
+    """The one that holds the words, or all that they stand in; strips still agree by the words."""
+    whole = Extractive(Pointing(), whole=True)
+    two = known("0.5 So it was. Built by «Aldwin» [3] in 1911. Then rain.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
+    assert whole.generate(QUESTION, two).text == "Built by «Aldwin» in 1911. [1]"
+    across = known("0.5 So. By «Tomas. Aldwin» it was. Then rain.")
+    assert whole.generate(QUESTION, across).text == "By «Tomas. Aldwin» it was. [1]"
+
+
 def test_the_answer_is_passed_on() -> None:
     """For those who stream; a refusal is silent."""
     pieces: list[str] = []

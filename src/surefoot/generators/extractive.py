@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from surefoot.protocols import Evaluator
 from surefoot.types import Answer, Grade, Passage, Strip
-from surefoot.words import words
+from surefoot.words import sentences, words
 
 _FOOTNOTE = re.compile(r"\s*\[[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
@@ -18,15 +18,16 @@ _FOOTNOTE = re.compile(r"\s*\[[\d,\s]*\]")
 class Extractive:
     """Answers with the words that the evaluator points at, in the strips that it thinks most of.
 
-    Strips that point at the same words add up: what several sources say wins over what the best one says alone. It
-    refuses where nothing is pointed at, or where no strip that points holds the answer with a probability of `least`
-    (for an evaluator without probabilities: always, as it says by pointing). Cost: one graded pair a strip, most of
-    them known from refinement; no language-model call.
+    `whole`: with the whole sentence that they stand in. Strips that point at the same words add up: what several
+    sources say wins over what the best one says alone. It refuses where nothing is pointed at, or where no strip that
+    points holds the answer with a probability of `least` (for an evaluator without probabilities: always, as it says
+    by pointing). Cost: one graded pair a strip, most of them known from refinement; no language-model call.
     """
 
-    def __init__(self, evaluator: Evaluator, least: float = 0.2) -> None:
+    def __init__(self, evaluator: Evaluator, least: float = 0.2, whole: bool = False) -> None:
         self.evaluator = evaluator
         self.least = least
+        self.whole = whole
 
     def generate(
         self,
@@ -38,9 +39,10 @@ class Extractive:
         grades = self.evaluator.grade([(question, replace(p, text=strip.text)) for strip, p in knowledge])
         votes: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
         for marker, ((strip, _), grade) in enumerate(zip(knowledge, grades, strict=True), start=1):
-            said = _said(strip, grade)
-            if said and _weight(grade) >= self.least:
-                votes[" ".join(words(said)) or said].append((_weight(grade), marker, said))
+            pointed = _plain(strip.text[slice(*grade.span)]) if grade.span else ""
+            if grade.span and pointed and _weight(grade) >= self.least:
+                said = _plain(_sentence(strip.text, grade.span)) if self.whole else pointed
+                votes[" ".join(words(pointed)) or pointed].append((_weight(grade), marker, said))
         if not votes:
             return Answer("", refused=True, model=self.evaluator.name)
         same = max(votes.values(), key=lambda found: sum(weight for weight, *_ in found))
@@ -51,9 +53,15 @@ class Extractive:
         return Answer(text, model=self.evaluator.name)
 
 
-def _said(strip: Strip, grade: Grade) -> str:
-    """The words that the grade points at, on one line; empty when it points at none."""
-    return " ".join(_FOOTNOTE.sub("", strip.text[slice(*grade.span)]).split()) if grade.span else ""
+def _sentence(text: str, span: tuple[int, int]) -> str:
+    """The sentence, or the sentences, that the span stands in."""
+    touched = [(start, end) for start, end in sentences(text) if start < span[1] and span[0] < end]
+    return text[touched[0][0] : touched[-1][1]]
+
+
+def _plain(text: str) -> str:
+    """On one line, without footnotes."""
+    return " ".join(_FOOTNOTE.sub("", text).split())
 
 
 def _weight(grade: Grade) -> float:
