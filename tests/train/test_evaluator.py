@@ -100,8 +100,8 @@ def same(one: Path, other: Path) -> bool:
 def test_the_numbers_are_those_of_the_shipped_weights() -> None:
     """Another default is another model."""
     assert Recipe() == Recipe(
-        rate=1.5e-4,
-        head_rate=1e-3,
+        rate=6e-5,
+        head_rate=5e-4,
         warm_up=0.06,
         decay=0.01,
         pieces=160,
@@ -112,7 +112,7 @@ def test_the_numbers_are_those_of_the_shipped_weights() -> None:
         check=400,
         patience=5,
         checkpoint=150,
-        dev_pairs=60,
+        dev_pairs=100,
         seed=0,
     )
 

@@ -316,14 +316,21 @@ def _of_probabilities(rows: Sequence[Row]) -> dict[str, Statistic]:
     return {name: replace(one, undefined="no grade has a probability") for name, one in statistics.items()}
 
 
+def overlapped(pair: LabelledPair, grade: Grade) -> float | None:
+    """Word overlap, in [0, 1], of what the grade points at with the answers; None unless the pair is relevant and one
+    of them stands in its text."""
+    text = pair.passage.text
+    if not pair.label or not any(places(answer, text) for answer in pair.answers):
+        return None
+    return metrics.token_f1(text[slice(*grade.span)], pair.answers) if grade.span else 0.0
+
+
 def _of_evidence(rows: Sequence[Row]) -> Statistic:
     if not any(grade.span for _, grade, _ in rows):
         return replace(metrics.mean([]), undefined="no grade points at words")
-    held = [
-        row for row in rows if row[0].label and any(places(answer, row[0].passage.text) for answer in row[0].answers)
-    ]
-    overlaps = [metrics.token_f1(p.passage.text[slice(*(g.span or (0, 0)))], p.answers) for p, g, _ in held]
-    return replace(metrics.mean(overlaps, _columns(held)[1]), undefined="no relevant passage has a known answer in it")
+    known = [(value, row) for row in rows if (value := overlapped(*row[:2])) is not None]
+    values, questions = [value for value, _ in known], _columns([row for _, row in known])[1]
+    return replace(metrics.mean(values, questions), undefined="no relevant passage has a known answer in it")
 
 
 def _columns(rows: Sequence[Row]) -> tuple[npt.NDArray[np.bool_], metrics.Ints]:

@@ -41,7 +41,11 @@ def evaluator(
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--start", metavar="FOLDER", help="all-MiniLM-L6-v2, unless its package is installed."),
+        typer.Option(
+            "--start",
+            metavar="PATH",
+            help="A folder that holds all-MiniLM-L6-v2, unless its package is installed; or an earlier best.pt.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed")] = 0,
     device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
@@ -51,12 +55,13 @@ def evaluator(
         from surefoot.train.evaluator import Recipe, train
         from surefoot.train.finish import finish
         from surefoot.train.mixture import SHIPPED, Mixture, sources
-        from surefoot.train.network import pretrained
+        from surefoot.train.network import pretrained, restored
     except ImportError as error:
         raise MissingExtra("surefoot train evaluator", "train") from error
     learned = Mixture(data, sources(mixture or SHIPPED))
     with _telling(_of_minilm) as tell:
-        best = train(pretrained(start, seed), learned, to, Recipe(seed=seed), tell, device)
+        first = restored(start) if start and start.is_file() else pretrained(start, seed)
+        best = train(first, learned, to, Recipe(seed=seed), tell, device)
     with bar(MofNCompleteColumn()) as shown:
         task = shown.add_task("calibrating", total=None)
         finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))

@@ -26,6 +26,8 @@ from surefoot.words import STOP_WORDS
 
 WIDTH, HEADS, LAYERS, VOCABULARY = 384, 12, 6, 30522
 """Of all-MiniLM-L6-v2."""
+DROPPED = 0.1
+"""Of what each part of a layer adds, so much is left out by chance while training."""
 
 
 class Layer(nn.Module):
@@ -46,9 +48,12 @@ class Layer(nn.Module):
         texts, pieces, width = x.shape
         parts = self.attend(x).view(texts, pieces, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=seen)
-        x = self.norm(x + self.merge(mixed.transpose(1, 2).reshape(texts, pieces, width)))
-        out: Tensor = self.norm_out(x + self.narrow(functional.gelu(self.widen(x))))
+        x = self.norm(x + self._thinned(self.merge(mixed.transpose(1, 2).reshape(texts, pieces, width))))
+        out: Tensor = self.norm_out(x + self._thinned(self.narrow(functional.gelu(self.widen(x)))))
         return out
+
+    def _thinned(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, DROPPED, self.training)
 
 
 class Network(nn.Module):
