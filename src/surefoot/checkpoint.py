@@ -8,6 +8,7 @@ builds tensors and calls nothing; `trust_remote_code` is never given.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,15 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
+from urllib.parse import urlsplit
 
 import torch
 import transformers
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HFValidationError
 from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers.utils import logging
 
 from surefoot import models
-from surefoot.errors import ConfigError, ModelError
+from surefoot.errors import ConfigError, ModelError, NetworkError
+from surefoot.network import Network
 
 _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
 """What transformers raises for files that are missing, torn, foreign or of another shape."""
@@ -114,24 +119,32 @@ class Checkpoint:
 def kind(source: str) -> str:
     """The family of model that a checkpoint is, such as "t5" or "bert"; raises ModelError where there is none."""
     with _reading(source):
-        return str(_anywhere("AutoConfig", source).model_type)
+        return str(_anywhere("AutoConfig", source, None).model_type)
 
 
 def opened(
-    make: str, source: str, *, labels: int | None = None, device: str | None = None, seed: int | None = None
+    make: str,
+    source: str,
+    *,
+    labels: int | None = None,
+    device: str | None = None,
+    seed: int | None = None,
+    network: Network | None = None,
 ) -> Checkpoint:
     """The checkpoint of a folder, or of a name on the hub, as the class `make` of transformers, with so many labels.
 
     `labels` None: as many as it says itself. `device` None: a GPU where there is one. `seed` makes what is `lacking`
     the same each time. Nothing is fetched for a folder, for a name that the hub's cache holds, or under
-    SUREFOOT_OFFLINE. Raises ModelError, and ConfigError for a device that is not there.
+    SUREFOOT_OFFLINE. `network` None: one without restrictions. Raises ModelError, ConfigError for a device that is not
+    there, and NetworkError where the hub is not allowed.
     """
-    options = {} if labels is None else {"num_labels": labels}
+    options: dict[str, Any] = {} if labels is None else {"num_labels": labels}
     with _reading(source), _quiet(), torch.random.fork_rng(enabled=seed is not None):
         if seed is not None:
             torch.manual_seed(seed)
-        model, found = _anywhere(make, source, output_loading_info=True, ignore_mismatched_sizes=True, **options)
-    tokenizer = _tokenizer(source)
+        options |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
+        model, found = _anywhere(make, source, network, **options)
+    tokenizer = _tokenizer(source, network)
     marks = sorted(map(re.escape, tokenizer.all_special_tokens), key=len, reverse=True)
     return Checkpoint(
         source,
@@ -151,10 +164,12 @@ def check_batch(batch: int, max_pieces: int) -> None:
         raise ConfigError(f"max_pieces must be 16 or more, not {max_pieces}")
 
 
-def _tokenizer(source: str) -> Any:
+def _tokenizer(source: str, network: Network | None) -> Any:
     try:
         with _quiet():
-            found = _anywhere("AutoTokenizer", source)
+            found = _anywhere("AutoTokenizer", source, network)
+    except NetworkError:
+        raise
     except Exception as error:  # the tokenizers library raises nothing narrower for a damaged file
         raise ModelError(f"the tokenizer of {source} does not load: {_line(error)}; copy its files again") from error
     if not found.is_fast:
@@ -164,16 +179,27 @@ def _tokenizer(source: str) -> Any:
     return found
 
 
-def _anywhere(make: str, source: str, **options: Any) -> Any:
+def _anywhere(make: str, source: str, network: Network | None, **options: Any) -> Any:
     """From the folder, else from the hub's cache, else from the hub. The class is named and not given, since
     transformers takes seconds to import a model's code, and listing the components must not."""
     load = getattr(transformers, make).from_pretrained
     try:
-        return load(source, local_files_only=True, trust_remote_code=False, **options)
+        return load(_here(source), local_files_only=True, trust_remote_code=False, **options)
     except OSError:
         if Path(source).is_dir() or models.offline():
             raise
+    hub = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
+    (network or Network()).require(hub.hostname or "huggingface.co", hub.port)
     return load(source, trust_remote_code=False, **options)
+
+
+def _here(source: str) -> str:
+    """The folder on this machine that holds it; raises OSError where there is none. Given a name, transformers asks the
+    hub for it even when told to look into the cache alone."""
+    try:
+        return source if Path(source).is_dir() else str(snapshot_download(source, local_files_only=True))
+    except HFValidationError as error:
+        raise OSError(str(error)) from error
 
 
 @contextmanager

@@ -10,7 +10,9 @@
     └── ComponentError               a part failed while it was at work; the pipeline takes its declared fallback
         ├── ModelError               a model file that is missing, damaged or does not load
         ├── EndpointError            a server that is down, slow, or answers what it should not
+        ├── NetworkError             another machine: not allowed, not reached, too slow, too large, garbled
         └── SearchError              a searcher that could not search
+            └── Throttled            its provider asks to wait, or its quota is spent
 
 Errors of libraries are turned into these where the library is called, never elsewhere.
 """
@@ -61,5 +63,18 @@ class EndpointError(ComponentError):
     """A server that is down, slow, or answers what it should not."""
 
 
+class NetworkError(ComponentError):
+    """Another machine: not allowed, not reached, too slow, too large, garbled."""
+
+
 class SearchError(ComponentError):
     """A searcher that could not search."""
+
+
+class Throttled(SearchError):
+    """Its provider asks to wait, or its quota is spent."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+        """Seconds that the provider asks to wait; None: it does not say."""

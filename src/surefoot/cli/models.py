@@ -10,6 +10,7 @@ from rich.table import Table
 
 from surefoot import models
 from surefoot.cli.console import out, pulling
+from surefoot.config import Builder, read
 
 app = typer.Typer(help="The model files that Surefoot uses: list, pull, verify.", no_args_is_help=True)
 
@@ -38,9 +39,10 @@ def pull(
     source: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="Take it from this local file.")] = None,
 ) -> None:
     """Fetch model files, check them, and keep them; a fetch that was interrupted goes on where it stopped."""
+    network = Builder(read()).network
     with pulling():
         for name in names or list(models.REGISTRY):
-            out.print(f"{name}: {models.pull(name, source)}", soft_wrap=True)
+            out.print(f"{name}: {models.pull(name, source, network)}", soft_wrap=True)
 
 
 @app.command()

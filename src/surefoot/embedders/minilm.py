@@ -15,6 +15,7 @@ from tokenizers import Encoding
 
 from surefoot import models
 from surefoot.errors import ModelError
+from surefoot.network import Network
 from surefoot.protocols import Matrix
 from surefoot.wordpiece import encodable, wordpiece
 
@@ -26,13 +27,14 @@ class MiniLM:
     """Sentence embedding by a six-layer transformer: mean of the token vectors, 384 dimensions.
 
     One run a text: the int8 kernels scale a whole batch by its largest activation, so in a batch a row would depend on
-    its neighbours. `threads` texts run side by side; None: one for each core.
+    its neighbours. `threads` texts run side by side; None: one for each core. `network` is what the model is fetched
+    over, where it is not here; None: one without restrictions.
     """
 
     dimensions = 384
 
-    def __init__(self, threads: int | None = None) -> None:
-        path = models.ensure("minilm-int8")
+    def __init__(self, threads: int | None = None, network: Network | None = None) -> None:
+        path = models.ensure("minilm-int8", network)
         self._session = _session(path)
         self._tokenizer = wordpiece()
         self._tokenizer.enable_truncation(MAX_PIECES)

@@ -13,6 +13,7 @@ from surefoot import meter
 from surefoot.act import require_match
 from surefoot.checkpoint import Checkpoint, check_batch, opened
 from surefoot.errors import ConfigError, ModelError
+from surefoot.network import Network
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage, Thresholds
 
@@ -26,12 +27,13 @@ _Window = tuple[Encoding, tuple[int, int]]
 class CrossEncoder:
     """A reranker such as bge-reranker or ms-marco-MiniLM: its logit, or of two labels the second's probability.
 
-    `model` is a folder, or a name on the hub, fetched once. It reads title and text. A passage too long for
-    `max_pieces` is read in windows that overlap by a quarter, and the best one's score counts; the title stands in the
-    first alone. The score of one label is the raw logit, on a scale of the model's own, so there are no thresholds
-    until they are `fitted`: a table of `upper`, `lower` and `strip`. Without it pairs can be graded, and thresholds be
-    fitted to them, but no pipeline be built. `name` holds a hash of the weights, so that thresholds fitted for one
-    model are refused for another. `device` None takes a GPU that is there; a `batch` beyond 1 pays on one.
+    `model` is a folder, or a name on the hub, fetched once over `network` (None: one without restrictions). It reads
+    title and text. A passage too long for `max_pieces` is read in windows that overlap by a quarter, and the best one's
+    score counts; the title stands in the first alone. The score of one label is the raw logit, on a scale of the
+    model's own, so there are no thresholds until they are `fitted`: a table of `upper`, `lower` and `strip`. Without it
+    pairs can be graded, and thresholds be fitted to them, but no pipeline be built. `name` holds a hash of the weights,
+    so that thresholds fitted for one model are refused for another. `device` None takes a GPU that is there; a `batch`
+    beyond 1 pays on one.
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class CrossEncoder:
         batch: int = 1,
         max_pieces: int = 512,
         device: str | None = None,
+        network: Network | None = None,
     ) -> None:
         check_batch(batch, max_pieces)
-        self._checkpoint = opened("AutoModelForSequenceClassification", model, device=device)
+        self._checkpoint = opened("AutoModelForSequenceClassification", model, device=device, network=network)
         self._two_labels = _labels(self._checkpoint) == 2
         self._batch, self._max_pieces = batch, min(max_pieces, _longest(self._checkpoint))
         self.name = f"cross_encoder:{Path(model).name}-{self._checkpoint.fingerprint()}"

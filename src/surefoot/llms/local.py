@@ -19,6 +19,7 @@ from xllamacpp import CommonParams, Server
 
 from surefoot import meter, models
 from surefoot.errors import ConfigError, ModelError
+from surefoot.network import Network
 from surefoot.types import Completion, Message
 
 _SEED = 1
@@ -36,19 +37,25 @@ class Local:
     """A GGUF model run in this process. It is loaded by the first call (fetched before, if need be), and then kept.
 
     `model` is a name in `surefoot.models.REGISTRY` or the path of a `.gguf` file. `threads`: None takes all cores of
-    this process but one. `context` is the most tokens that a prompt and its answer may have together.
+    this process but one. `context` is the most tokens that a prompt and its answer may have together. `network` is what
+    the model is fetched over; None: one without restrictions.
 
     Several threads may call it at once; llama.cpp answers one after the other.
     """
 
     def __init__(
-        self, model: str = "smollm2-135m-instruct-q4_1", threads: int | None = None, context: int = 4096
+        self,
+        model: str = "smollm2-135m-instruct-q4_1",
+        threads: int | None = None,
+        context: int = 4096,
+        network: Network | None = None,
     ) -> None:
         known = [name for name, file in models.REGISTRY.items() if file.file.endswith(".gguf")]
         if model not in known and not model.endswith(".gguf"):
             raise ConfigError(f"no language model called {model!r}; there are: {', '.join(known)}, or a .gguf file")
         self.name = model if model in known else Path(model).stem
         self._model = model
+        self._network = network
         self._threads = threads or max(1, _cores() - 1)
         self._context = context
         self._lock = Lock()
@@ -114,7 +121,8 @@ class Local:
         return f"{folder}/llama.sock"
 
     def _load(self, host: str, port: int, key: str) -> Server:
-        file = models.ensure(self._model) if self._model in models.REGISTRY else Path(self._model).expanduser()
+        known = self._model in models.REGISTRY
+        file = models.ensure(self._model, self._network) if known else Path(self._model).expanduser()
         if not file.is_file():
             raise ModelError(f"no model file {file}; give the path of a .gguf file")
         try:

@@ -17,6 +17,7 @@ import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
+from surefoot.network import Network
 from surefoot.types import Completion, Message
 
 _MAX_BYTES = 8 << 20
@@ -31,8 +32,9 @@ class OpenAI:
     `key_env` names the environment variable that holds the key; it is read when the object is built, may be unset for
     endpoints that ask for none, and whatever it holds is sent to `base_url`. `timeout` is how many seconds the endpoint
     may stay silent. `retries` counts only repetitions after a failed connection, HTTP 429 and 5xx, before any of the
-    answer has come; the pauses grow from half a second and honour Retry-After up to five. Redirects are not followed.
-    Raises ConfigError for a `base_url` that is no address or holds a secret.
+    answer has come; the pauses grow from half a second and honour Retry-After up to five. Redirects are not followed,
+    and proxies not used. `network` None: one without restrictions; its NetworkError is raised where it does not allow
+    the endpoint. Raises ConfigError for a `base_url` that is no address or holds a secret.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class OpenAI:
         key_env: str = "OPENAI_API_KEY",
         timeout: float = 60.0,
         retries: int = 2,
+        network: Network | None = None,
     ) -> None:
         self.name = model
         self._where = _address(base_url)
@@ -52,7 +55,8 @@ class OpenAI:
         self._client = httpx.Client(
             base_url=self._where,
             timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
-            trust_env=not _on_this_machine(self._where),  # a proxy would carry the question off it
+            transport=(network or Network()).transport(self._where),
+            trust_env=False,  # a login for this host in ~/.netrc would take the key's place
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
         )
         weakref.finalize(self, self._client.close)
@@ -262,7 +266,3 @@ def _pause(attempt: int, retry_after: str | None = None) -> float:
     if retry_after and retry_after.strip().isdigit():
         return min(float(retry_after), _MAX_WAIT)
     return min(0.5 * 2.0**attempt, _MAX_WAIT) * random.uniform(0.5, 1)  # noqa: S311
-
-
-def _on_this_machine(base_url: str) -> bool:
-    return httpx.URL(base_url).host in ("127.0.0.1", "::1", "localhost")

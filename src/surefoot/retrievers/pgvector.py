@@ -16,9 +16,10 @@ from typing import Any, LiteralString
 import numpy as np
 import numpy.typing as npt
 import psycopg
-from psycopg import errors, sql
+from psycopg import errors, pq, sql
 
 from surefoot.errors import ConfigError, EndpointError, IndexFault
+from surefoot.network import Network
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
 
@@ -135,7 +136,9 @@ class Pgvector:
     The DSN holds a password, so it is read from the environment variable `dsn_env` and from nowhere else. Each half
     finds `depth` passages: by the question's words (PostgreSQL's English stems; any of them counts, a rare one more)
     and by cosine. A passage scores the sum of 1 / (`constant` + its rank) over the halves that found it. The nearest
-    vectors are approximate (HNSW). `timeout` is in seconds, for connecting and for one retrieval. Raises ConfigError.
+    vectors are approximate (HNSW). `timeout` is in seconds, for connecting and for one retrieval. A server beyond a
+    unix socket must be one that `network` allows, else NetworkError is raised; None: one without restrictions. Raises
+    ConfigError.
     """
 
     name = "pgvector"
@@ -148,6 +151,7 @@ class Pgvector:
         depth: int = 50,
         constant: int = 60,
         timeout: float = 10.0,
+        network: Network | None = None,
     ) -> None:
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,49}", table):
             raise ConfigError(f"no table can be called {table!r}; use up to 50 of a-z, 0-9 and _, the first no digit")
@@ -157,6 +161,7 @@ class Pgvector:
         self.depth = depth
         self.constant = constant
         self.timeout = timeout
+        self._network = network or Network()
         self._dsn()
         self._idle: deque[Connection] = deque()
         weakref.finalize(self, _close, self._idle)
@@ -255,6 +260,8 @@ class Pgvector:
 
     def _connect(self, timeout: float) -> Connection:
         """A connection that gives a statement `timeout` seconds, 0 meaning as long as it takes."""
+        for host, port in _servers(self._dsn()):
+            self._network.require(host, port)
         try:
             connection = psycopg.connect(
                 self._dsn(),
@@ -311,6 +318,23 @@ class Pgvector:
         except psycopg.Error as error:
             reason = error.diag.message_primary or "the connection was lost"
             raise EndpointError(f"the PostgreSQL server of {self.dsn_env} failed: {reason}") from error
+
+
+def _servers(dsn: str) -> list[tuple[str, int]]:
+    """The hosts and ports that libpq will try, after its environment variables; a unix socket is none."""
+    try:
+        given = pq.Conninfo.parse(dsn.encode())
+    except psycopg.OperationalError:  # connecting says what is wrong with it
+        return []
+    found = {each.keyword: each.val for each in (*pq.Conninfo.get_defaults(), *given) if each.val}
+    host, hostaddr, port, service = (
+        found.get(key, b"").decode(errors="replace") for key in (b"host", b"hostaddr", b"port", b"service")
+    )
+    if service:
+        return [(f"the PostgreSQL service {service}", 5432)]
+    hosts, ports = (host or hostaddr).split(","), port.split(",")
+    everywhere = ports * len(hosts) if len(ports) == 1 else ports
+    return [(host, int(port or 5432)) for host, port in zip(hosts, everywhere, strict=False) if host[:1] not in "/@"]
 
 
 def _stream(connection: Connection, rows: Iterable[tuple[Passage, Vector]]) -> int:

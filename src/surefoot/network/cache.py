@@ -1,0 +1,93 @@
+"""Replies of other machines, kept in one SQLite file until they expire."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+import weakref
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from surefoot import meter
+
+_VERSION = 1
+_TABLE = """
+CREATE TABLE IF NOT EXISTS replies (
+    key TEXT PRIMARY KEY, time REAL NOT NULL, url TEXT NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,
+    body BLOB NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class Kept(NamedTuple):
+    """What is kept of a reply; the fields mean what they mean in `Reply`."""
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Cache:
+    """Replies by key, in a file that several threads and processes may share; readable by its owner alone.
+
+    The file is made when the first reply is kept or looked for; what has expired (`expires` seconds) is deleted then.
+    A cache that cannot be used is none: the step says so, and the answer does not depend on it.
+    """
+
+    def __init__(self, path: Path, expires: float) -> None:
+        self._path = path
+        self._expires = expires
+        self._lock = Lock()
+        self._opened: sqlite3.Connection | None = None
+
+    def get(self, key: str) -> Kept | None:
+        """What was kept under this key and has not expired."""
+        query = "SELECT url, status, headers, body FROM replies WHERE key = ? AND time > ?"
+        for url, status, headers, body in self._run(query, (key, time.time() - self._expires)):
+            return Kept(url, status, json.loads(headers), body)
+        return None
+
+    def put(self, key: str, kept: Kept) -> None:
+        """Keep it under this key, in place of what was there."""
+        row = (key, time.time(), kept.url, kept.status, json.dumps(kept.headers), kept.body)
+        self._run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def close(self) -> None:
+        """Let the file go; the next use opens it again."""
+        with self._lock:
+            if self._opened:
+                self._opened.close()
+            self._opened = None
+
+    def _run(self, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """The rows, one thread at a time; none, and a degraded step, where the cache cannot be used."""
+        with self._lock:
+            try:
+                if self._opened is None:
+                    self._opened = self._open()
+                    weakref.finalize(self, self._opened.close)
+                return self._opened.execute(statement, values).fetchall()
+            except (sqlite3.Error, OSError) as error:
+                meter.degrade(f"the cache {self._path} cannot be used ({error}); asked the network")
+                return []
+
+    def _open(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(self._path, os.O_CREAT, 0o600))
+        db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                db.execute("DROP TABLE IF EXISTS replies")
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+            db.execute(_TABLE)
+            db.execute("DELETE FROM replies WHERE time <= ?", (time.time() - self._expires,))
+        except sqlite3.Error:
+            db.close()
+            raise
+        return db

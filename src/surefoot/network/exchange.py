@@ -1,0 +1,192 @@
+"""One request, from its turn at the host over retries and redirects to the last byte of its answer."""
+
+from __future__ import annotations
+
+import random
+import ssl
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from threading import Lock
+
+import httpx
+
+from surefoot.errors import NetworkError
+from surefoot.network.guard import Guard
+from surefoot.network.pace import Pace, left
+from surefoot.network.transport import Origin, Transport, origin
+from surefoot.network.values import Ask, Reply, one_line
+
+_PASSING = (429, 500, 502, 503, 504)
+"""What a server says that may say otherwise in a moment."""
+_REDIRECTS = 10
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class _Broken(NetworkError):
+    """A connection that failed in a way that another may not."""
+
+
+class Exchanges:
+    """Sends requests: guarded, in turn, and again where that may help. One object serves all threads."""
+
+    def __init__(self, guard: Guard, agent: str) -> None:
+        self._guard = guard
+        self._agent = agent
+        self._pace = Pace()
+        self._lock = Lock()
+        self._verify = httpx.create_ssl_context()  # here, before a deadline begins: it reads all root certificates
+        self._clients: dict[Origin | None, httpx.Client] = {}
+        weakref.finalize(self, _close, self._clients)
+
+    def checked(self, url: str, params: Mapping[str, str | int] | None) -> str:
+        """The address with the parameters; raises NetworkError unless it is one that may be asked."""
+        try:
+            address = httpx.URL(url).copy_merge_params(params) if params else httpx.URL(url)
+        except httpx.InvalidURL:
+            raise NetworkError(f"not an address: {one_line(url.partition('?')[0], 80)!r}") from None
+        self._permitted(address)
+        return str(address)
+
+    def asked(self, ask: Ask, spacing: float, retries: int) -> Reply:
+        """What the server says in the end, after as many retries as the deadline allows; raises NetworkError."""
+        try:
+            return self._insisted(ask, spacing, retries)
+        except _Broken as error:
+            raise NetworkError(str(error)) from error
+
+    def _insisted(self, ask: Ask, spacing: float, retries: int) -> Reply:
+        host = origin(httpx.URL(ask.url))
+        for attempt in range(retries):
+            pause = 0.5 * 2.0 ** min(attempt, 10) * random.uniform(0.5, 1)  # noqa: S311
+            try:
+                reply = self._followed(ask, spacing)
+            except _Broken:
+                if not self._pace.hold(host, pause):
+                    raise
+            else:
+                asked_to = pause if reply.wait is None else reply.wait
+                if reply.status not in _PASSING or not self._pace.hold(host, asked_to):
+                    return reply
+        return self._followed(ask, spacing)
+
+    def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
+        """Guarded connections for a client of somebody else's."""
+        context = self._verify if verify is True else verify
+        return Transport(self._guard, origin(httpx.URL(trusted)) if trusted else None, context)
+
+    def _permitted(self, url: httpx.URL) -> None:
+        if url.scheme not in ("http", "https") or not url.host:
+            raise NetworkError(f"not an http or https address: {one_line(url.copy_with(query=None), 80)!r}")
+        if url.userinfo:
+            raise NetworkError(f"an address of {url.host} holds a login; put a key into the environment instead")
+        self._guard.check(*origin(url))
+
+    def _followed(self, ask: Ask, spacing: float) -> Reply:
+        """What the server says, or the one that it redirects to, which gets no secret unless it is the same."""
+        home = origin(httpx.URL(ask.url))
+        headers = {"User-Agent": self._agent, "Accept-Encoding": "gzip", **ask.headers, **ask.secret}
+        request = httpx.Request(ask.method, ask.url, headers=headers, content=ask.content)
+        for _ in range(_REDIRECTS + 1):
+            self._permitted(request.url)
+            if not self._pace.turn(origin(request.url), spacing):
+                raise NetworkError(f"{request.url.host} gets one request each {spacing:g} s, and too many were waiting")
+            trusted = home if ask.trusted and origin(request.url) == home else None
+            found = self._exchanged(self._client(trusted), request, ask.most)
+            if isinstance(found, Reply):
+                return found
+            if origin(found.url) != home or found.url.scheme != httpx.URL(ask.url).scheme:
+                for name in ask.secret:
+                    found.headers.pop(name, None)
+            request = found
+        raise NetworkError(f"{httpx.URL(ask.url).host} redirects more than {_REDIRECTS} times")
+
+    def _exchanged(self, client: httpx.Client, request: httpx.Request, most: int) -> Reply | httpx.Request:
+        """The whole reply, or the request that it redirects to."""
+        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), max(left(), 0.0))
+        with _faults(request.url.host):
+            response = client.send(request, stream=True)
+            try:
+                if response.next_request:
+                    return response.next_request
+                body = _body(response, most)
+            finally:
+                response.close()
+        headers = {name: value for name, value in response.headers.items() if not name.startswith("set-cookie")}
+        return Reply(str(response.url), response.status_code, headers, body)
+
+    def _client(self, trusted: Origin | None) -> httpx.Client:
+        """A client for one trusted host, or for all others: a connection to the first must not serve a link to it that
+        a page holds. It keeps no cookies and reads no environment."""
+        with self._lock:
+            if trusted not in self._clients:
+                jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+                transport = Transport(self._guard, trusted, self._verify)
+                self._clients[trusted] = httpx.Client(transport=transport, cookies=jar, trust_env=False)
+            return self._clients[trusted]
+
+
+@contextmanager
+def _faults(host: str) -> Iterator[None]:
+    """Turns httpx's errors into ours. They quote what was sent, so only what came is repeated."""
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise NetworkError(f"{host} gave no whole answer in time") from error
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+        raise NetworkError(f"{host} redirects to what is no http or https address") from None
+    except httpx.LocalProtocolError:
+        raise NetworkError(f"the request to {host} cannot be sent: a header is not fit for one") from None
+    except httpx.TransportError as error:
+        if certificate := _certificate(error):
+            raise NetworkError(f"{host} has a certificate that does not hold: {certificate}") from error
+        raise _Broken(f"{host} cannot be reached, or broke off: {one_line(error, 120)}") from error
+
+
+def _certificate(error: BaseException | None) -> str | None:
+    """What is wrong with the server's certificate, where that is what went wrong."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return one_line(error.verify_message, 120)
+        error = error.__cause__ or error.__context__  # httpcore's pool raises `from None`
+    return None
+
+
+def _body(response: httpx.Response, most: int) -> bytes:
+    """The decoded body, of which no more than `most` bytes are ever held; what is beyond is not even fetched."""
+    host = response.url.host
+    too_large = f"{host} sent more than {most:,} bytes, which is the most that is read"
+    if int(response.headers.get("Content-Length", "0")) > most:
+        raise NetworkError(too_large)
+    coding = response.headers.get("Content-Encoding", "").strip().lower()
+    if coding not in ("", "identity", "gzip", "x-gzip"):
+        raise NetworkError(f"{host} sent its answer in the encoding {one_line(coding, 40)!r}, which nobody asked for")
+    raw = response.iter_raw()
+    whole = bytearray()
+    for piece in _gunzipped(raw, most + 1, host) if "gzip" in coding else raw:
+        whole += piece
+        if len(whole) > most:
+            raise NetworkError(too_large)
+    return bytes(whole)
+
+
+def _gunzipped(pieces: Iterable[bytes], most: int, host: str) -> Iterator[bytes]:
+    inflater = None
+    try:
+        for piece in pieces:
+            while piece:
+                if inflater is None or inflater.eof:  # one file may hold several, end to end
+                    inflater = zlib.decompressobj(_GZIP)
+                yield inflater.decompress(piece, most)
+                piece = inflater.unconsumed_tail or inflater.unused_data
+    except zlib.error as error:
+        raise NetworkError(f"{host} sent an answer that does not unpack ({error})") from error
+    if inflater is not None and not inflater.eof:
+        raise _Broken(f"{host} broke off in the middle of its answer")
+
+
+def _close(clients: dict[Origin | None, httpx.Client]) -> None:
+    for client in clients.values():
+        client.close()

@@ -1,0 +1,123 @@
+"""Which other machines may be reached: those that the configuration allows, and no private one that it does not name.
+
+Retrieved text is hostile, and so are the addresses in it: a link or a redirect to a router, a database or a cloud's
+metadata server would make us the attacker's hand inside. So the address that a name leads to is judged, not the name,
+and what was judged is what is connected to.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from surefoot.errors import ConfigError, NetworkError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAME = re.compile(r"(\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(\d{1,5}))?|\[([0-9a-f:.]+)\](?::(\d{1,5}))?")
+
+_INNER = tuple(
+    ipaddress.ip_network(inner)
+    for inner in (
+        "100.64.0.0/10",  # providers' own; Alibaba's metadata server
+        "168.63.129.16/32",  # Azure's, within every machine there
+        "192.0.0.0/24",  # Oracle's metadata server; Python 3.11 knows parts of it only
+        "192.88.99.0/24",  # relays from IPv6 to IPv4
+    )
+)
+"""Networks that `ipaddress` calls global, in one version or another, and that lie inside."""
+_IPV6 = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is public."""
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+"""How IPv4 is reached from networks of IPv6 alone: the address is in the last four bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One entry of the list of what is allowed."""
+
+    host: str
+    """"*", a name, "*." and a name, or an address; as `canonical` writes it."""
+    port: int | None
+
+    def matches(self, host: str, port: int | None) -> bool:
+        """Whether it allows this host, at this port if it names one."""
+        if self.port not in (None, port):
+            return False
+        return self.host in ("*", host) or (self.host.startswith("*.") and host.endswith(self.host[1:]))
+
+
+class Guard:
+    """The list of what is allowed, and what follows from it.
+
+    An entry is "*" (every public machine), a name, "*.name" (the names below it), or an address; each with ":port" if
+    only that is meant. A host that is private, loopback or otherwise not public is reached only where it is listed as
+    it is written, or is `trusted`: written into the configuration by the user. An empty list allows nothing.
+    """
+
+    def __init__(self, allow: Iterable[str]) -> None:
+        if isinstance(allow, str):
+            raise ConfigError(f'[network] allow must be a list of hosts, not {allow!r}; write allow = ["{allow}"]')
+        self.allow = tuple(allow)
+        self._patterns = tuple(_pattern(entry) for entry in self.allow)
+
+    def check(self, host: str, port: int | None) -> None:
+        """Raise NetworkError unless this host is allowed by its name; looks nothing up."""
+        if not any(pattern.matches(canonical(host), port) for pattern in self._patterns):
+            listed = f"it lists only {', '.join(self.allow[:5])}; add it there" if self.allow else "its list is empty"
+            raise NetworkError(f"{host} may not be reached: [network] allow says so, {listed}")
+
+    def judged(self, host: str, port: int, addresses: Iterable[str], trusted: bool) -> list[str]:
+        """Those of a host's addresses that may be connected to; raises NetworkError where there are none."""
+        self.check(host, port)
+        found = list(addresses)
+        if (
+            trusted
+            or Pattern(canonical(host), port) in self._patterns
+            or Pattern(canonical(host), None) in self._patterns
+        ):
+            return found
+        if inside := [address for address in found if public(ipaddress.ip_address(address.partition("%")[0]))]:
+            return inside
+        raise NetworkError(
+            f"{host} leads to {', '.join(found[:3]) or 'nowhere'}, which is not public; "
+            "if that is meant, list the host by name under [network] allow"
+        )
+
+
+def canonical(host: str) -> str:
+    """The host as it is compared: in lower case, without brackets or a last dot, an address in its shortest form."""
+    plain = host.lower().strip("[]").removesuffix(".")
+    try:
+        return ipaddress.ip_address(plain).compressed
+    except ValueError:
+        return plain
+
+
+def public(address: Address) -> bool:
+    """Whether an address is one of the open internet; IPv4 within IPv6 is judged by what it holds."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_global and not address.is_multicast and not any(address in inner for inner in _INNER)
+    if address in _NAT64:
+        return public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    # Nobody serves on the old tunnels, 6to4 and Teredo: what they wrap is somebody's inside.
+    tunnel = address.sixtofour or address.teredo
+    return address in _IPV6 and address.is_global and not tunnel
+
+
+def _pattern(entry: str) -> Pattern:
+    text = str(entry).strip().lower()
+    try:
+        return Pattern(ipaddress.ip_address(text).compressed, None)
+    except ValueError:
+        pass
+    found = _NAME.fullmatch(text)
+    if not found:
+        raise ConfigError(
+            f"[network] allow has {entry!r}, which is no host; write *, a name (xn--… for one beyond ASCII), *.name, "
+            "or an address, with :port if only that is meant"
+        )
+    port = found[2] or found[4]
+    return Pattern(canonical(found[1] or found[3]), int(port) if port else None)

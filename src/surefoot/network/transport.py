@@ -1,0 +1,172 @@
+"""HTTP over connections that the guard has judged, within the thread's deadline.
+
+What httpx offers is not enough: its transports resolve a name when they connect, after any check that could be made
+before, and their timeouts are for each read, so that a server that sends a byte now and then holds a thread for days.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+import ssl
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+import httpcore
+import httpx
+
+from surefoot.network.guard import Guard, canonical
+from surefoot.network.pace import left
+
+Origin = tuple[str, int]
+"""A host, as `canonical` writes it, and a port."""
+
+
+def origin(url: httpx.URL) -> Origin:
+    """Where a connection for this address goes."""
+    return canonical(url.raw_host.decode("ascii")), url.port or (443 if url.scheme == "https" else 80)
+
+
+class Transport(httpx.BaseTransport):
+    """Connections to where the guard lets, for any `httpx.Client`; proxies are not used, since they would resolve the
+    name themselves. `trusted` may be private. Raises NetworkError for what the guard refuses, else httpx's errors."""
+
+    def __init__(self, guard: Guard, trusted: Origin | None, verify: ssl.SSLContext | bool = True) -> None:
+        context = verify if isinstance(verify, ssl.SSLContext) else httpx.create_ssl_context(verify)
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=context,
+            max_connections=100,
+            max_keepalive_connections=20,
+            keepalive_expiry=5,
+            network_backend=_Backend(guard, trusted),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """One exchange, its body still to be read."""
+        url = request.url
+        with _mapped():
+            answer = self._pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        body = _Body(answer)
+        return httpx.Response(answer.status, headers=answer.headers, stream=body, extensions=answer.extensions)
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _mapped():
+            yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+@contextmanager
+def _mapped() -> Iterator[None]:
+    """Turns httpcore's errors into httpx's, which have the same names."""
+    try:
+        yield
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise getattr(httpx, type(error).__name__)(str(error)) from error
+    except httpcore.UnsupportedProtocol as error:
+        raise httpx.UnsupportedProtocol(str(error)) from error
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Connects to the very address that was judged."""
+
+    def __init__(self, guard: Guard, trusted: Origin | None) -> None:
+        self._guard = guard
+        self._trusted = trusted
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """The first of the host's addresses that answers; each gets an even share of the time."""
+        self._guard.check(host, port)  # before the name is looked up, which already tells somebody
+        trusted = (canonical(host), port) == self._trusted
+        addresses = self._guard.judged(host, port, _lookup(host, port, _bounded(timeout)), trusted)
+        for others, address in zip(range(len(addresses) - 1, -1, -1), addresses, strict=True):
+            bound = _bounded(timeout)
+            share = None if bound is None else bound / (others + 1)
+            try:
+                return _Stream(self._sockets.connect_tcp(address, port, share, local_address, socket_options))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if not others:
+                    raise
+        raise httpcore.ConnectError(f"{host} has no address")
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection whose every read and write ends with the deadline of whoever uses it."""
+
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, _bounded(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, _bounded(timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _bounded(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _bounded(timeout: float | None) -> float | None:
+    remaining = left()
+    if remaining <= 0:
+        raise httpcore.ReadTimeout("the deadline has passed")
+    bound = min(remaining, math.inf if timeout is None else timeout)
+    return None if math.isinf(bound) else bound
+
+
+def _lookup(host: str, port: int, timeout: float | None) -> list[str]:
+    """The addresses of a host, in the system's order. Its lookup knows no timeout, so a thread of its own waits."""
+    answer: SimpleQueue[list[str] | OSError] = SimpleQueue()
+    Thread(target=lambda: answer.put(_looked_up(host, port)), daemon=True).start()
+    try:
+        found = answer.get(timeout=timeout)
+    except Empty:
+        raise httpcore.ConnectTimeout(f"no address for {host} in time") from None
+    if isinstance(found, OSError):
+        raise httpcore.ConnectError(f"no address for {host}: {found.strerror or found}") from found
+    return found
+
+
+def _looked_up(host: str, port: int) -> list[str] | OSError:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        return error if isinstance(error, OSError) else OSError(f"not a host's name ({error})")
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))

@@ -1,0 +1,115 @@
+"""What is asked of another machine, and what it says."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from surefoot.errors import NetworkError
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
+_WESTERN = ("iso8859-1", "ascii")
+"""What pages that are in Windows' cp1252 call it; browsers read them so."""
+_NEVER = ("utf-7", "idna", "punycode", "unicode_escape", "unicode-escape", "raw_unicode_escape", "raw-unicode-escape")
+"""Codecs of Python that no page is in: they hide markup, or take quadratic time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request, as it is sent."""
+
+    method: str
+    url: str
+    """With the parameters."""
+    headers: Mapping[str, str]
+    secret: Mapping[str, str] = field(repr=False)
+    """Headers too."""
+    content: bytes | None
+    most: int
+    """Bytes of body."""
+    trusted: bool
+
+    @property
+    def key(self) -> str:
+        """What equal requests have in common: all but the secrets and the size."""
+        headers = sorted((name.lower(), value) for name, value in self.headers.items())
+        said = json.dumps([self.method, self.url, headers, self.trusted])
+        return hashlib.sha256(said.encode() + b"\0" + (self.content or b"")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server said, whatever its status."""
+
+    url: str
+    """Where it was said, after redirects."""
+    status: int
+    headers: Mapping[str, str]
+    """Keys in lower case; without cookies."""
+    body: bytes = field(repr=False)
+    """Unpacked."""
+    cached: bool = False
+    """It was kept from before, or another thread's equal request brought it."""
+
+    @property
+    def wait(self) -> float | None:
+        """Seconds that the server asks to wait (Retry-After); None: it does not ask."""
+        said = self.headers.get("retry-after", "").strip()
+        if re.fullmatch(r"[0-9]{1,9}", said):
+            return float(said)
+        try:
+            return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        except (ValueError, OverflowError):
+            return None
+
+    def text(self) -> str:
+        """The body, by its mark, the header's charset, the page's own, UTF-8 or cp1252: the first that fits."""
+        for encoding in self._encodings():
+            try:
+                return self.body.decode(encoding)
+            except UnicodeError:
+                continue
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The body as JSON; raises NetworkError where it is none."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError) as error:
+            kind = one_line(self.headers.get("content-type", "of no type"), 60)
+            where = urlsplit(self.url).hostname
+            raise NetworkError(f"{where} answered no JSON (HTTP {self.status}, {kind})") from error
+
+    def _encodings(self) -> Iterator[str]:
+        yield from (encoding for mark, encoding in _BOMS if self.body.startswith(mark))
+        head = self.body[:2048].decode("latin-1").lower()
+        in_page = head[head.find("<meta") :] if "<meta" in head else ""
+        for place in (self.headers.get("content-type", ""), in_page):
+            if found := _CHARSET.search(place):
+                yield from _codec(found[1])
+        yield "utf-8"
+        yield "cp1252"
+
+
+def one_line(text: object, most: int) -> str:
+    """What another machine says, fit for a message: on one line, printable, cut."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(text)[:most])
+
+
+def _codec(label: str) -> Iterator[str]:
+    """The codec that a label means, if it is one for pages."""
+    try:
+        name = codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return
+    if name not in _NEVER:
+        yield "cp1252" if name in _WESTERN else name

@@ -1,0 +1,129 @@
+"""`[network] allow = []` closes every way to another machine: each part that has one refuses before it looks up a name.
+
+Whoever takes a `network` is found by its constructor, so a new part is tested without being named here; what it needs
+beside a network stands in `OPTIONS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot import components, models
+from surefoot.config import Builder, read
+from surefoot.embedders.hashing import Hashing
+from surefoot.errors import MissingExtra, NetworkError
+from surefoot.meter import metered
+from surefoot.network import Network
+from surefoot.types import Message, Passage
+
+_EVENTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "subprocess.Popen")
+"""What would reach another machine; a subprocess might, unseen."""
+
+_seen: list[str] = []
+
+
+def _watch(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _EVENTS and not ("Popen" in event and "config" in arguments[1]):  # `pip config list` reads files only
+        _seen.append(f"{event} {arguments[1:]}")
+
+
+@pytest.fixture(scope="module")
+def _hook() -> None:
+    sys.addaudithook(_watch)  # for good: Python has no way to take one off
+
+
+@pytest.fixture
+def reached(_hook: None) -> Iterator[list[str]]:
+    """What was reached for since the test began."""
+    _seen.clear()
+    yield _seen
+    _seen.clear()
+
+
+class Found:
+    """A searcher that finds a page without looking."""
+
+    name = "found"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        return (Passage("1", "a snippet", url="https://example.org/page", source="external"),)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "openai": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
+    "cross_encoder": {"model": "nobody/nothing"},
+    "pgvector": {"embedder": Hashing()},
+    "searxng": {"base_url": "http://127.0.0.1:9"},
+    "pages": {"of": Found()},
+}
+USE: dict[str, Callable[[Any], object]] = {
+    "searcher": lambda part: part.search("Who built the bridge?", 3),
+    "llm": lambda part: part.complete([Message("user", "Hello")]),
+    "retriever": lambda part: part.retrieve("Who built the bridge?", 3),
+    "embedder": lambda part: part.embed(["text"]),
+}
+"""Where building a part does not reach out yet; an evaluator's does."""
+
+
+def connecting() -> Iterator[tuple[str, str]]:
+    """Every built-in that takes a network."""
+    for role, room in components.ROOMS.items():
+        for name in components.names(role):
+            text = (Path(components.__file__).parent / room / f"{name}.py").read_text(encoding="utf-8")
+            if "network: Network" in text:
+                yield role, name
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model is here, and there is a key for everything."""
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("SUREFOOT_PG_DSN", "postgresql://me:word@127.0.0.1:9/db")
+    monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
+    for provider in ("TAVILY", "SERPER", "OPENAI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "key-0123456789")
+
+
+@pytest.mark.parametrize(("role", "name"), list(connecting()))
+@pytest.mark.usefixtures("bare")
+def test_every_part_that_connects_refuses_first(role: str, name: str, reached: list[str]) -> None:
+    """With a NetworkError, or with its declared fallback in the step; and nothing has been reached for."""
+    try:
+        make = components.find(role, name)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    assert "network" in inspect.signature(make).parameters
+    with metered() as meter:
+        try:
+            part = make(**OPTIONS.get(name, {}), network=Network(allow=[]))
+            USE.get(role, lambda _: None)(part)
+        except NetworkError as error:
+            meter.degraded.append(str(error))
+    assert "[network] allow" in " ".join(meter.degraded)
+    assert reached == []
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("name", list(models.REGISTRY))
+def test_a_model_is_not_fetched(name: str, reached: list[str]) -> None:
+    """From any of its sources; pip is not even started on it."""
+    with pytest.raises(NetworkError, match=r"\[network\] allow"):
+        models.pull(name, network=Network(allow=[]))
+    assert reached == []
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_configuration_closes_the_door(reached: list[str]) -> None:
+    """One key of one section, for whatever part is built from it."""
+    llm = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    builder = Builder(read({}, {"network": {"allow": []}, "llm": llm}))
+    with pytest.raises(NetworkError, match="its list is empty"):
+        builder.llm.complete([Message("user", "Hello")])
+    assert reached == []

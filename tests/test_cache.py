@@ -1,0 +1,130 @@
+"""Replies that are kept: in one file, for a while, for several threads and processes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from surefoot.meter import metered
+from surefoot.network.cache import Cache, Kept
+
+KEPT = Kept("http://example.org/", 200, {"content-type": "text/plain"}, b"body\0\xff")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "replies.db"
+
+
+def test_what_is_put_is_what_is_got(path: Path) -> None:
+    """All of it, by another object too; under another key there is nothing."""
+    Cache(path, 60).put("key", KEPT)
+    assert Cache(path, 60).get("key") == KEPT
+    assert Cache(path, 60).get("other") is None
+
+
+def test_the_newest_reply_takes_the_place_of_the_older(path: Path) -> None:
+    """One reply a key."""
+    cache = Cache(path, 60)
+    cache.put("key", KEPT)
+    cache.put("key", KEPT._replace(body=b"newer"))
+    assert cache.get("key") == KEPT._replace(body=b"newer")
+
+
+def test_a_reply_expires(path: Path) -> None:
+    """After so many seconds it is not given any more."""
+    cache = Cache(path, 0.05)
+    cache.put("key", KEPT)
+    time.sleep(0.06)
+    assert cache.get("key") is None
+
+
+def test_what_has_expired_leaves_the_file(path: Path) -> None:
+    """When the file is opened the next time."""
+    cache = Cache(path, 60)
+    cache.put("key", KEPT)
+    cache.close()
+    Cache(path, 0).get("key")
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM replies").fetchone() == (0,)
+    db.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_the_file_is_its_owners_alone(path: Path) -> None:
+    """What was asked is nobody else's business."""
+    Cache(path, 60).put("key", KEPT)
+    assert [stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()] == [0o600] * len(
+        os.listdir(path.parent)
+    )
+
+
+def test_a_cache_of_another_version_is_begun_anew(path: Path) -> None:
+    """What it holds is not read."""
+    cache = Cache(path, 60)
+    cache.put("key", KEPT)
+    cache.close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    assert Cache(path, 60).get("key") is None
+
+
+@pytest.mark.parametrize("content", [b"no database at all, but longer than its header would be" * 10, None])
+def test_a_cache_that_cannot_be_used_is_none_and_the_step_says_so(tmp_path: Path, content: bytes | None) -> None:
+    """Neither a damaged file nor a folder in its place stops anything, and neither is silent."""
+    path = tmp_path / "replies.db"
+    path.mkdir() if content is None else path.write_bytes(content)
+    cache = Cache(path, 60)
+    with metered() as meter:
+        cache.put("key", KEPT)
+        assert cache.get("key") is None
+    assert "cannot be used" in meter.degraded[0]
+
+
+def test_many_threads_share_a_cache(path: Path) -> None:
+    """Nothing is lost, and nobody gets another's reply."""
+    cache = Cache(path, 60)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: cache.put(str(i), KEPT._replace(body=b"%d" % i)), range(100)))
+        found = list(pool.map(lambda i: cache.get(str(i)), range(100)))
+    assert [kept and kept.body for kept in found] == [b"%d" % i for i in range(100)]
+
+
+def test_two_processes_share_a_cache(path: Path) -> None:
+    """What one keeps the other has."""
+    cache = Cache(path, 60)
+    cache.put("ours", KEPT)
+    code = f"""
+from pathlib import Path
+from surefoot.network.cache import Cache, Kept
+cache = Cache(Path({str(path)!r}), 60)
+cache.put("theirs", cache.get("ours")._replace(body=b"theirs"))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert cache.get("theirs") == KEPT._replace(body=b"theirs")
+
+
+@given(
+    url=some.text(some.characters(exclude_categories=["Cs"])),
+    headers=some.dictionaries(some.text("ab-"), some.text("xyz")),
+    body=some.binary(),
+)
+def test_any_reply_survives_the_file(
+    tmp_path_factory: pytest.TempPathFactory, url: str, headers: dict[str, str], body: bytes
+) -> None:
+    """Byte for byte."""
+    cache = Cache(tmp_path_factory.getbasetemp() / "any.db", 60)
+    cache.put("key", kept := Kept(url, 404, headers, body))
+    assert cache.get("key") == kept
+    cache.close()
