@@ -21,10 +21,10 @@ FORMS = [
     ("What genre is Kid A?", "Kid A genre", "Kid A"),
     ("What sport does Ada Hegerberg play?", "Ada Hegerberg sport", "Ada Hegerberg"),
     ("What color is the Golden Gate Bridge?", "Golden Gate Bridge color", "Golden Gate Bridge"),
-    ("In what city was Georg Trakl born?", "Georg Trakl city", "Georg Trakl"),
+    ("In what city was Georg Trakl born?", "Georg Trakl born", "Georg Trakl"),
     ("In what country is Ellisras?", "Ellisras country", "Ellisras"),
     ("In which country is the Eiffel Tower?", "Eiffel Tower country", "Eiffel Tower"),
-    ("In which village was the guide Anna Tresk born?", "Anna Tresk village", "Anna Tresk"),
+    ("In which village was the guide Anna Tresk born?", "Anna Tresk born", "Anna Tresk"),
     ("Where was Anna Tresk born?", "Anna Tresk born", "Anna Tresk"),
     ("When was the Ruvel Bridge built?", "Ruvel Bridge built", "Ruvel Bridge"),
     ("When did Queen Victoria die?", "Queen Victoria die", "Queen Victoria"),
@@ -62,9 +62,25 @@ def test_there_is_always_a_query_and_none_is_empty(question: str) -> None:
     assert len(set(queries(question))) == len(queries(question))
 
 
-def test_what_was_seen_does_not_matter() -> None:
-    """The templates only look at the question."""
-    assert Templates().rewrite("Who was Alan Turing?", [Passage("1", "Bletchley Park")]) == ("Alan Turing",)
+@pytest.mark.parametrize(
+    ("seen", "hint"),
+    [
+        (Passage("1", "John Finlay (1837 – 1910) was a Canadian politician.", "Members"), "John Finlay (politician)"),
+        (Passage("1", "He stood in 1904.", "John Finlay (Canadian politician)"), "John Finlay (Canadian politician)"),
+    ],
+)
+def test_what_was_seen_says_what_the_entity_is(seen: Passage, hint: str) -> None:
+    """In a sentence about it, or in a title; the query is what an encyclopedia would call it."""
+    asked = "What is John Finlay's occupation?"
+    assert Templates().rewrite(asked, [seen]) == ("John Finlay occupation", hint, "John Finlay")
+
+
+@pytest.mark.parametrize("text", ["Mary Finlay was a politician.", "John Finlay was seen.", "", "A politician. ???"])
+def test_what_does_not_say_so_changes_nothing(text: str) -> None:
+    """Another's occupation is no hint."""
+    question = "What is John Finlay's occupation?"
+    assert Templates().rewrite(question, [Passage("1", text)]) == queries(question)
+    assert Templates().rewrite("???", [Passage("1", text)]) == ("???",)
 
 
 def test_it_keeps_the_contract() -> None:

@@ -1,0 +1,117 @@
+"""What the searchers of the web have in common: queries fit to be sent, replies read, refusals named, passages made."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import urlsplit
+
+from surefoot.errors import ConfigError, SearchError, Throttled
+from surefoot.network import Reply
+from surefoot.types import Passage
+
+Found = tuple[str, str, str, str]
+"""Address, title, text, and how it was come by: what a passage from outside is made of."""
+
+_KEY_LIKE = re.compile(r"(?i)(bearer\s+|tvly-|sk-)[^\s\"',}]+")
+
+
+def sendable(query: str, most: int = 400) -> str:
+    """The query on one line, without what is no text, cut to `most` characters; empty: it has no letter or digit."""
+    line = _line(query)
+    if len(line) > most:
+        line = line[: most + 1].rpartition(" ")[0] or line[:most]
+    return line if any(map(str.isalnum, line)) else ""
+
+
+def key(who: str, key_env: str) -> str:
+    """The provider's key, from the environment variable; raises ConfigError where that holds none."""
+    said = os.environ.get(key_env, "").strip()
+    if not said:
+        raise ConfigError(f"{who} needs a key; put it into the environment variable {key_env}")
+    if not (said.isascii() and said.isprintable()) or " " in said:
+        raise ConfigError(f"the environment variable {key_env} holds no key, but other characters too")
+    return said
+
+
+def address(base_url: str) -> str:
+    """The address without a last slash; raises ConfigError for none, and for one that holds a secret.
+
+    It goes into messages and into the record of a run.
+    """
+    try:
+        parts = urlsplit(base_url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        fine = False
+    if not fine:
+        raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:8888")
+    if parts.username is not None or parts.query:
+        raise ConfigError(f"base_url has a login or a query beside {parts.hostname}; leave it out")
+    return base_url.rstrip("/")
+
+
+def refused(
+    who: str, reply: Reply, remedies: Mapping[int, str], quota: Collection[int] = (429,), secret: str = ""
+) -> SearchError:
+    """What a status other than 200 means, in words: Throttled where it is one of `quota`.
+
+    `remedies` says what to do about a status; `secret` is left out of what the provider said.
+    """
+    remedy = remedies.get(reply.status, "try again later, or use another searcher")
+    message = f"{who} answered HTTP {reply.status} ({_excerpt(reply, secret) or 'and nothing else'}); {remedy}"
+    return Throttled(message, reply.wait) if reply.status in quota else SearchError(message)
+
+
+def answered(who: str, reply: Reply, rows: str) -> dict[str, Any]:
+    """The JSON object of a reply; raises SearchError unless it has a list called `rows`, or leaves it out."""
+    said = reply.json()
+    if not isinstance(said, dict) or not isinstance(said.get(rows, []), list):
+        raise SearchError(f"{who} sent JSON without a list of '{rows}'; has its interface changed?")
+    return said
+
+
+def field(row: Any, name: str) -> str:
+    """The text that a row has under this name; empty where it has none."""
+    value = row.get(name) if isinstance(row, dict) else None
+    return _valid(value) if isinstance(value, str) else ""
+
+
+def passages(found: Iterable[Found], k: int) -> tuple[Passage, ...]:
+    """The first `k` that have an address on the web, each once; one without a text has its title for a text.
+
+    It is of little use by itself, but its page can be opened.
+    """
+    first: dict[str, Passage] = {}
+    for url, title, text, via in found:
+        if len(first) >= k:
+            break
+        if re.match(r"https?://[^/\s]", url) and (said := text.strip() or title.strip()):
+            passage = external(url, title.strip() or url, said, via if text.strip() else "title")
+            first.setdefault(passage.id, passage)
+    return tuple(first.values())
+
+
+def external(url: str, title: str, text: str, via: str) -> Passage:
+    """A passage from outside, with an id that is the same as long as its address and its text are."""
+    digest = blake2b(f"{url}\0{text}".encode(), digest_size=7).hexdigest()[:13]
+    return Passage(f"x{digest}", text, title, "external", url, via=via)
+
+
+def _excerpt(reply: Reply, secret: str) -> str:
+    if "html" in reply.headers.get("content-type", ""):
+        return "a page"
+    said = _line(reply.text()[:2000])
+    return _KEY_LIKE.sub(r"\1***", said.replace(secret, "***") if secret else said)[:160]
+
+
+def _line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in _valid(text)).split())
+
+
+def _valid(text: str) -> str:
+    """Without half characters, which JSON can spell and nothing can store."""
+    return text.encode("utf-8", "replace").decode()

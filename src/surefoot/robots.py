@@ -1,0 +1,71 @@
+"""What sites let us fetch, as their robots.txt says (RFC 9309)."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import urlsplit
+
+from protego import Protego
+
+from surefoot.errors import ComponentError, NetworkError
+from surefoot.network import Network
+
+AGENT = "surefoot"
+"""What a robots.txt calls us."""
+
+EXPIRES = 86400.0
+"""Seconds for which a robots.txt holds; the most that RFC 9309 recommends."""
+
+SHUT = 60.0
+"""Seconds for which a site stays closed whose robots.txt could not be read."""
+
+_MOST = 1_000_000  # bytes; RFC 9309 asks for half of it at least
+_KEPT = 1000
+
+
+class Robots:
+    """Reads robots.txt files and remembers them.
+
+    A site without one (HTTP 4xx other than 429) allows everything. One that cannot be read allows nothing, for then the
+    site is in trouble, or does not want us.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.clock = time.monotonic
+        self._network = network
+        self._known: dict[str, tuple[float, Protego | str]] = {}
+
+    def ask(self, url: str, seconds: float) -> float | None:
+        """Seconds that the site wants between two requests; None: it does not say.
+
+        `seconds`: how long it may take to read a robots.txt that is not known yet. Raises NetworkError where we are not
+        let in.
+        """
+        parts = urlsplit(url)
+        rules = self._rules(f"{parts.scheme}://{parts.netloc}", seconds)
+        if isinstance(rules, str):
+            raise NetworkError(f"{parts.hostname} was not visited, its robots.txt could not be read: {rules}")
+        if not rules.can_fetch(url, AGENT):
+            raise NetworkError(f"{parts.hostname} lets no robot read {parts.path[:80] or '/'}")
+        return rules.crawl_delay(AGENT)
+
+    def _rules(self, origin: str, seconds: float) -> Protego | str:
+        """What the site allows, or why that could not be found out."""
+        until, rules = self._known.get(origin, (0.0, ""))
+        if self.clock() >= until:
+            rules = self._fetched(origin, seconds)
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[origin] = self.clock() + (SHUT if isinstance(rules, str) else EXPIRES), rules
+        return rules
+
+    def _fetched(self, origin: str, seconds: float) -> Protego | str:
+        try:
+            reply = self._network.get(f"{origin}/robots.txt", most=_MOST, seconds=seconds, retries=0)
+        except ComponentError as error:
+            return str(error)
+        if reply.status == 200:
+            return Protego.parse(reply.text())
+        if 400 <= reply.status < 500 and reply.status != 429:
+            return Protego.parse("")
+        return f"HTTP {reply.status}"

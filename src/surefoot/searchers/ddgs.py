@@ -1,0 +1,90 @@
+"""DuckDuckGo, by its page for browsers without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from lxml import etree, html
+
+from surefoot.errors import SearchError, Throttled
+from surefoot.hits import Found, address, passages, refused, sendable
+from surefoot.network import Network, Reply
+from surefoot.types import Passage
+
+_SPACING = 1.0  # seconds; whoever asks faster is soon sent away
+_LONGEST_QUERY = 490  # characters; DuckDuckGo finds nothing for more than 499
+_REMEDY = "wait an hour, or use another searcher: searxng"
+_TURNED_AWAY = "//form[@id='challenge-form'] | //*[contains(@class, 'anomaly-modal')]"
+_RESULTS = "//*[contains(@class, 'result__body')][not(ancestor-or-self::*[contains(@class, 'result--ad')])]"
+_TITLE = ".//a[contains(@class, 'result__a')]"
+_SNIPPET = ".//*[contains(@class, 'result__snippet')]"
+_NOTHING = "//*[contains(@class, 'no-results')]"
+
+
+class Ddgs:
+    """Asks DuckDuckGo; no key, and soon throttled: for a person's own questions, a few a minute.
+
+    `region` is one of DuckDuckGo's, as "us-en" or "wt-wt" for none. It is not the package of that name, which comes as
+    a browser chosen at random, past our guard, and turns a refusal into "no results".
+    """
+
+    name: ClassVar[str] = "ddgs"
+
+    def __init__(
+        self, network: Network, region: str = "us-en", base_url: str = "https://html.duckduckgo.com/html"
+    ) -> None:
+        self._network = network
+        self._region = region
+        self._url = f"{address(base_url)}/"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """The snippets of its first page, about ten, without advertisements.
+
+        Raises Throttled where DuckDuckGo takes us for a robot, SearchError for a page that is not as it used to be.
+        """
+        if not (asked := sendable(query, _LONGEST_QUERY)):
+            return ()
+        reply = self._ask(asked, keep=True)
+        if reply.cached and b"result__a" not in reply.body:  # a refusal that was kept
+            reply = self._ask(asked, keep=False)
+        if reply.status != 200:
+            raise refused("DuckDuckGo", reply, dict.fromkeys((202, 403, 418, 429), _REMEDY), (202, 403, 418, 429))
+        return passages(self._found(_read(reply)), k)
+
+    def _ask(self, query: str, keep: bool) -> Reply:
+        params = {"q": query, "kl": self._region}
+        return self._network.get(self._url, params, spacing=_SPACING, retries=0, keep=keep, trusted=True)
+
+    def _found(self, page: html.HtmlElement) -> Iterator[Found]:
+        for result in page.xpath(_RESULTS):
+            for link in result.xpath(_TITLE)[:1]:
+                snippet = " ".join(_text(part) for part in result.xpath(_SNIPPET)[:1])
+                yield self._target(link.get("href", "")), _text(link), snippet, "snippet"
+
+    def _target(self, href: str) -> str:
+        """Where a link leads, also one by way of DuckDuckGo's counter, which has it in `uddg`; empty: nowhere."""
+        try:
+            url = urljoin(self._url, href)
+            by_way = "/l/" in url and parse_qs(urlsplit(url).query).get("uddg")
+        except ValueError:
+            return ""
+        return by_way[0] if by_way else url
+
+
+def _read(reply: Reply) -> html.HtmlElement:
+    """The page, if it is one of results or says that there are none."""
+    try:
+        page = html.document_fromstring(reply.text().encode(), parser=html.HTMLParser(encoding="utf-8"))
+    except etree.ParserError as error:
+        raise SearchError(f"DuckDuckGo sent an empty page; {_REMEDY}") from error
+    if page.xpath(_TURNED_AWAY):
+        raise Throttled(f"DuckDuckGo takes us for a robot and asks a riddle; {_REMEDY}", reply.wait)
+    if not page.xpath(_RESULTS) and not page.xpath(_NOTHING):
+        raise SearchError("DuckDuckGo sent a page with neither results nor 'no results'; has it changed? use searxng")
+    return page
+
+
+def _text(element: html.HtmlElement) -> str:
+    return " ".join(element.text_content().split())

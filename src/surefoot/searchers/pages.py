@@ -1,0 +1,261 @@
+"""The pages behind a searcher's hits, opened and cut into paragraphs (CRAG paper, section 4.5)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from io import BytesIO
+from operator import itemgetter
+from string import ascii_lowercase, ascii_uppercase
+from urllib.parse import urldefrag, urlsplit
+
+from lxml import etree
+from lxml.html import HTMLParser, fromstring, tostring
+
+from surefoot import meter
+from surefoot.corpus.loaders import Document, Unreadable, html, pdf, text
+from surefoot.corpus.splitter import passages
+from surefoot.errors import ComponentError, ConfigError, SearchError
+from surefoot.network import Network, Reply
+from surefoot.protocols import Searcher
+from surefoot.robots import Robots
+from surefoot.types import Passage
+from surefoot.words import content_words, stem, words
+
+MODES = ("all", "wiki")
+"""Which hits are opened: every one, or pages of Wikipedia only."""
+
+_DECLARED = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "text/plain": "text",
+    "text/markdown": "text",
+}
+_HIDDEN = etree.XPath(
+    "/*//*[@hidden or contains(translate(@style, $upper, $lower), 'display:none')"
+    " or contains(translate(@style, $upper, $lower), 'visibility:hidden')]"
+)
+# What lxml and trafilatura let through from damaged pages; the loaders answer for their own formats.
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError, etree.LxmlError)
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_LOOKED_AT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What became of a hit."""
+
+    passages: tuple[Passage, ...]
+    error: str | None = None
+    """Why the passages are only the hit's snippet; None: they are the page's."""
+    cached: int = 0
+    degraded: tuple[str, ...] = ()
+
+
+class Pages:
+    """Opens what another searcher finds: web pages, PDFs and plain texts, as paragraphs.
+
+    `of`: the searcher that finds. `mode`: "all" opens every hit; "wiki" opens pages of Wikipedia and drops all other
+    hits. `hits`: how many are opened, side by side. `seconds`: how long that may take altogether. `most`: bytes of one
+    page. The paper has both modes.
+
+    A page is opened only where its site's robots.txt lets us. What a page is goes by its first bytes before its header.
+    A page that does not open, is too slow, or says less than the snippet of its hit, gives that snippet instead, and
+    the step says why; it never costs the other pages anything.
+    """
+
+    def __init__(
+        self,
+        of: Searcher,
+        network: Network,
+        mode: str = "all",
+        hits: int = 8,
+        seconds: float = 15.0,
+        most: int = 5_000_000,
+    ) -> None:
+        if mode not in MODES:
+            raise ConfigError(f"pages has no mode '{mode}'; there are: {', '.join(MODES)}")
+        if hits < 1 or seconds <= 0:
+            raise ConfigError(f"pages opens at least one hit in more than 0 seconds, not {hits} in {seconds:g}")
+        self.name = f"pages:{of.name}"
+        self._of = of
+        self._network = network
+        self._robots = Robots(network)
+        self._wiki = mode == "wiki"
+        self._hits = hits
+        self._seconds = seconds
+        self._most = most
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """At most `k` paragraphs, page after page as they were found, each page's in the order of its text.
+
+        Where there are more, each page in turn gives the one that shares most words with the query.
+        """
+        pages = self._visited(self._wanted(self._of.search(query, self._hits)))
+        _tell(pages)
+        return _best(query, _once([page.passages for page in pages]), k)
+
+    def _wanted(self, hits: Sequence[Passage]) -> list[Passage]:
+        """The hits to open, each address once."""
+        by_address: dict[str, Passage] = {}
+        for hit in hits:
+            by_address.setdefault(urldefrag(hit.url or hit.id).url.rstrip("/"), hit)
+        wanted = [hit for hit in by_address.values() if not self._wiki or _is_wikipedia(hit.url)]
+        if hits and not wanted:
+            meter.degrade(f"none of {len(hits)} hits of {self._of.name} is a page of Wikipedia")
+        return wanted[: self._hits]
+
+    def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
+        """What became of each hit, in order, within the time that there is."""
+        ends = time.monotonic() + self._seconds
+        pool = ThreadPoolExecutor(max(1, len(hits)), thread_name_prefix="pages")
+        try:
+            futures = [pool.submit(self._visit, hit, ends) for hit in hits]
+            return [self._awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # a page that hangs must not hold up the question
+
+    def _awaited(self, future: Future[_Page], hit: Passage, ends: float) -> _Page:
+        try:
+            return future.result(max(0.0, ends - time.monotonic()))
+        except TimeoutError:
+            return _Page(_snippet(hit), f"{_host(hit.url)} was not read within {self._seconds:g} s")
+
+    def _visit(self, hit: Passage, ends: float) -> _Page:
+        """The page of a hit, or its snippet; with what was metered, since meters do not reach into other threads."""
+        with meter.metered() as spent:
+            try:
+                found, error = self._read(hit, ends), None
+            except Unreadable as failed:
+                # What comes after the semicolon is advice to the owner of a file.
+                found, error = _snippet(hit), f"{_host(hit.url)} {str(failed).partition(';')[0]}"
+            except ComponentError as failed:
+                found, error = _snippet(hit), str(failed)
+        return _Page(found, error, spent.cached, tuple(spent.degraded))
+
+    def _read(self, hit: Passage, ends: float) -> tuple[Passage, ...]:
+        reply = self._get(hit.url or "", ends)
+        if reply.status != 200:
+            raise SearchError(f"{_host(reply.url)} answers HTTP {reply.status}")
+        document = _document(reply, hit)
+        if len(document.text.split()) < len(hit.text.split()):  # a wall of cookies, or a page that scripts would fill
+            raise Unreadable("says less than its snippet")
+        return tuple(replace(p, source="external", via="page") for p in passages(document, reply.url))
+
+    def _get(self, url: str, ends: float) -> Reply:
+        """The page, if its site lets us, and the site that it redirects to."""
+        if not _is_web(url):
+            raise SearchError(f"'{url}' is no web address")
+        delay = self._robots.ask(url, ends - time.monotonic())
+        reply = self._network.get(url, most=self._most, seconds=ends - time.monotonic(), spacing=delay, retries=0)
+        if reply.url != url:
+            if self._wiki and not _is_wikipedia(reply.url):
+                raise SearchError(f"{_host(url)} leads away from Wikipedia, to {_host(reply.url)}")
+            self._robots.ask(reply.url, ends - time.monotonic())
+        return reply
+
+
+def _tell(pages: Sequence[_Page]) -> None:
+    """Pass on what was metered in other threads, and say which pages did not open."""
+    for page in pages:
+        meter.count(cached=page.cached)
+        for what in page.degraded:
+            meter.degrade(what)
+    if reasons := [page.error for page in pages if page.error]:
+        named = "; ".join(dict.fromkeys(reasons))
+        meter.degrade(f"{len(reasons)} of {len(pages)} pages did not open, their snippets took their place: {named}")
+
+
+def _document(reply: Reply, hit: Passage) -> Document:
+    """What a page says, titled as it titles itself, else as its hit was."""
+    kind = _kind(reply)
+    content, read = _READERS[kind]
+    name = f"{hit.title.replace('/', ' ').strip() or _host(reply.url)}.{kind}"
+    try:
+        document = next(found for found in read(BytesIO(content(reply)), name) if isinstance(found, Document))
+    except _DAMAGE as error:
+        raise Unreadable(f"gives a damaged page ({type(error).__name__})") from error
+    # trafilatura parts paragraphs by one line end, which to the splitter is a line within a paragraph.
+    said = document.text.replace("\n", "\n\n") if kind == "html" else document.text
+    return replace(document, text=said, url=reply.url)
+
+
+def _kind(reply: Reply) -> str:
+    """How to read it: servers call a page that says "not found" a PDF, and a PDF plain bytes."""
+    declared = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    head = reply.body[:_LOOKED_AT]
+    if head.startswith(b"%PDF-"):
+        return "pdf"
+    if _HTML.search(head):
+        return "html"
+    if b"%PDF-" in head:
+        return "pdf"
+    if declared not in _DECLARED:
+        raise Unreadable(
+            f"gives {declared[:60] or 'something of no declared type'}, which is neither HTML, PDF nor text"
+        )
+    return _DECLARED[declared]
+
+
+def _text(reply: Reply) -> bytes:
+    said = reply.text()
+    if "\0" in said:
+        raise Unreadable("gives something binary that it calls text")
+    return said.encode()
+
+
+def _visible(reply: Reply) -> bytes:
+    """The page without what no reader sees, which is where instructions to machines are put."""
+    page = fromstring(_text(reply), parser=HTMLParser(encoding="utf-8"))
+    for element in _HIDDEN(page, upper=f"{ascii_uppercase} \t\r\n", lower=ascii_lowercase):
+        element.drop_tree()
+    return tostring(page, encoding="utf-8")  # type: ignore[no-any-return]
+
+
+_READERS = {"html": (_visible, html.read), "pdf": (lambda reply: reply.body, pdf.read), "text": (_text, text.read)}
+
+
+def _snippet(hit: Passage) -> tuple[Passage, ...]:
+    return (replace(hit, source="external", via=hit.via or "snippet"),) if hit.text.strip() else ()
+
+
+def _once(pages: Sequence[tuple[Passage, ...]]) -> list[list[Passage]]:
+    """The pages without paragraphs that came before: two addresses may lead to one page."""
+    seen: set[str] = set()
+    fresh = []
+    for page in pages:
+        fresh.append([passage for passage in page if passage.id not in seen])
+        seen |= {passage.id for passage in page}
+    return fresh
+
+
+def _best(query: str, pages: Sequence[Sequence[Passage]], k: int) -> tuple[Passage, ...]:
+    wanted = {stem(word) for word in content_words(query)}
+    turns = []
+    for page, paragraphs in enumerate(pages):
+        shared = [len(wanted & {stem(word) for word in words(paragraph.text)}) for paragraph in paragraphs]
+        order = sorted(range(len(paragraphs)), key=lambda n: -shared[n])
+        turns += [(turn, page, n) for turn, n in enumerate(order)]
+    chosen = sorted(sorted(turns)[:k], key=itemgetter(1, 2))
+    return tuple(pages[page][n] for _, page, n in chosen)
+
+
+def _is_web(url: str) -> bool:
+    """Whether it can be asked for at all, and without the name and password that an address may carry."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+    except ValueError:
+        return False
+
+
+def _is_wikipedia(url: str | None) -> bool:
+    return _is_web(url or "") and _host(url).endswith(".wikipedia.org")
+
+
+def _host(url: str | None) -> str:
+    return (urlsplit(url or "").hostname or url or "a hit") if _is_web(url or "") else (url or "a hit")

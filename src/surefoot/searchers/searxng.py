@@ -1,0 +1,110 @@
+"""SearXNG (or searx): a search engine of search engines that anybody can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from surefoot import meter
+from surefoot.errors import SearchError, Throttled
+from surefoot.hits import Found, address, answered, field, passages, refused, sendable
+from surefoot.network import Network, Reply
+from surefoot.types import Passage
+
+_JSON = (
+    "its JSON output is off; on an instance of your own write 'formats: [html, json]' under 'search:' in settings.yml "
+    "and restart it; others mostly keep it off"
+)
+_LIMITER = "its limiter holds us off: wait; on an instance of your own 'limiter: false' under 'server:' switches it off"
+_THROTTLES = ("captcha", "too many requests", "access denied", "suspended", "ratelimit", "rate limit")
+
+
+class Searxng:
+    """Asks a SearXNG instance, which must have its JSON output on; no key.
+
+    `engines` and `categories` are names with commas between them, as the instance has them; empty: its defaults.
+    `language` is a code like "en" or "de-CH", or "all".
+    """
+
+    name: ClassVar[str] = "searxng"
+
+    def __init__(
+        self,
+        network: Network,
+        base_url: str = "http://127.0.0.1:8888",
+        engines: str = "",
+        categories: str = "",
+        language: str = "en",
+    ) -> None:
+        self._network = network
+        self._url = f"{address(base_url)}/search"
+        chosen = {"engines": engines, "categories": categories, "language": language}
+        self._chosen = {name: value for name, value in chosen.items() if value}
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """Its boxes on the thing that was asked for, then the snippets of all its engines as it ranks them.
+
+        An engine that did not answer it is named in the step. Raises SearchError where JSON is off or where every
+        engine failed, as Throttled where that was for too many requests.
+        """
+        if not (asked := sendable(query)):
+            return ()
+        said, cached = self._ask(asked, keep=True)
+        found = passages(_found(said), k)
+        if cached and not found:  # it may have been throttled when that was kept
+            said, _ = self._ask(asked, keep=False)
+            found = passages(_found(said), k)
+        _tell(_unresponsive(said), found)
+        return found
+
+    def _ask(self, query: str, keep: bool) -> tuple[dict[str, Any], bool]:
+        params = {"q": query, "format": "json", **self._chosen}
+        reply = self._network.get(self._url, params, keep=keep, trusted=True)
+        if reply.status != 200:
+            raise refused(f"searxng at {self._url}", reply, {403: _JSON, 429: _LIMITER})
+        if _is_page(reply):
+            raise SearchError(f"searxng at {self._url} answered with a page; {_JSON}")
+        return answered(f"searxng at {self._url}", reply, "results"), reply.cached
+
+
+def _is_page(reply: Reply) -> bool:
+    return "html" in reply.headers.get("content-type", "")
+
+
+def _found(said: dict[str, Any]) -> Iterator[Found]:
+    boxes = said.get("infoboxes")
+    for box in boxes if isinstance(boxes, list) else []:
+        yield _box_address(box), field(box, "infobox"), _described(box), "infobox"
+    for row in said.get("results", []):
+        yield field(row, "url"), field(row, "title"), field(row, "content"), "snippet"
+
+
+def _described(box: Any) -> str:
+    """The box as text: what it says, then what it lists."""
+    listed = box.get("attributes") if isinstance(box, dict) else None
+    rows = listed if isinstance(listed, list) else []
+    attributes = [f"{field(row, 'label')}: {field(row, 'value')}." for row in rows if field(row, "value")]
+    return " ".join(part for part in (field(box, "content"), *attributes) if part)
+
+
+def _box_address(box: Any) -> str:
+    urls = box.get("urls") if isinstance(box, dict) else None
+    first = urls[0] if isinstance(urls, list) and urls else None
+    return field(first, "url") or field(box, "id")
+
+
+def _unresponsive(said: dict[str, Any]) -> list[str]:
+    """The engines that did not answer, each with its reason."""
+    named = said.get("unresponsive_engines")
+    pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
+    return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs if pair]
+
+
+def _tell(silent: list[str], found: tuple[Passage, ...]) -> None:
+    """Say which engines are missing; nothing from nobody is a failure, not an empty result."""
+    if silent and found:
+        meter.degrade(f"searxng went without {', '.join(silent)}")
+    elif silent:
+        message = f"searxng found nothing, for its engines failed: {', '.join(silent)}; wait, or give it other engines"
+        throttled = any(sign in message.casefold() for sign in _THROTTLES)
+        raise Throttled(message) if throttled else SearchError(message)

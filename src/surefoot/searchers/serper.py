@@ -1,0 +1,74 @@
+"""Serper: Google's results as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from surefoot.errors import SearchError, Throttled
+from surefoot.hits import Found, address, answered, field, key, passages, refused, sendable
+from surefoot.network import Network, Reply
+from surefoot.types import Passage
+
+_MOST_RESULTS = 10  # of one search; one that asks for more costs twice as much
+_LONGEST_QUERY = 2000  # characters; Google itself reads the first 32 words
+
+
+class Serper:
+    """Asks Google through Serper; needs a key.
+
+    `country` and `language` are codes of two letters, as Google has them (gl and hl). `key_env` names the environment
+    variable that holds the key, which goes to `base_url` alone. Raises ConfigError where there is no key.
+    """
+
+    name: ClassVar[str] = "serper"
+
+    def __init__(
+        self,
+        network: Network,
+        country: str = "us",
+        language: str = "en",
+        key_env: str = "SERPER_API_KEY",
+        base_url: str = "https://google.serper.dev",
+    ) -> None:
+        self._network = network
+        self._where = {"gl": country, "hl": language}
+        self._key_env = key_env
+        self._key = key(f"searcher '{self.name}'", key_env)
+        self._url = f"{address(base_url)}/search"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """Google's direct answer and its box on the thing, where it has them, then the snippets.
+
+        Raises SearchError for what Serper refuses, as Throttled where a limit is reached.
+        """
+        if not (asked := sendable(query, _LONGEST_QUERY)):
+            return ()
+        request = {"q": asked, "num": min(k, _MOST_RESULTS), **self._where}
+        reply = self._network.post(self._url, request, secret={"X-API-KEY": self._key}, trusted=True)
+        if reply.status != 200:
+            raise self._refused(reply)
+        return passages(_found(answered("Serper", reply, "organic")), k)
+
+    def _refused(self, reply: Reply) -> SearchError:
+        wrong = f"check the key in the environment variable {self._key_env}"
+        error = refused("Serper", reply, {401: wrong, 403: wrong, 429: "wait"}, secret=self._key)
+        if "not enough credits" in reply.text().casefold():  # it says so with HTTP 400
+            return Throttled(f"Serper has no credits left (HTTP {reply.status}); buy some, or use another searcher")
+        return error
+
+
+def _found(said: dict[str, Any]) -> Iterator[Found]:
+    best, thing = said.get("answerBox"), said.get("knowledgeGraph")
+    yield field(best, "link"), field(best, "title"), field(best, "snippet") or field(best, "answer"), "answer box"
+    yield field(thing, "descriptionLink"), field(thing, "title"), _described(thing), "knowledge graph"
+    for row in said.get("organic", []):
+        yield field(row, "link"), field(row, "title"), field(row, "snippet"), "snippet"
+
+
+def _described(thing: Any) -> str:
+    """The box on a thing as sentences: what it is, what is said of it, and what it lists."""
+    listed = thing.get("attributes") if isinstance(thing, dict) else None
+    attributes = [f"{name}: {field(listed, name)}." for name in listed] if isinstance(listed, dict) else []
+    kind = f"{field(thing, 'title')}: {field(thing, 'type')}." if field(thing, "type") else ""
+    return " ".join(part for part in (kind, field(thing, "description"), *attributes) if part)

@@ -1,0 +1,86 @@
+"""Tavily: a search service made for language models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, ClassVar
+
+from surefoot.corpus.splitter import split
+from surefoot.errors import ConfigError
+from surefoot.hits import Found, address, answered, field, key, passages, refused, sendable
+from surefoot.network import Network
+from surefoot.types import Passage
+
+DEPTHS = ("basic", "advanced")
+"""How thoroughly Tavily looks; "advanced" costs two of its credits instead of one."""
+
+_MOST_RESULTS = 20  # of one search; more is an error there
+_LONGEST_QUERY = 400  # characters; a longer one is an error there
+_REMEDIES = {
+    401: "check the key in the environment variable {key_env}",
+    403: "check what the key in the environment variable {key_env} is allowed",
+    429: "wait, or use another searcher",
+    432: "the plan's credits are used up: wait for the next month, or change the plan",
+    433: "the limit of pay-as-you-go is reached: raise it",
+}
+
+
+class Tavily:
+    """Asks Tavily; needs a key.
+
+    `depth` is "basic" or "advanced". `raw_content` also brings the pages' whole text, cut into passages, behind the
+    snippets. `key_env` names the environment variable that holds the key, which goes to `base_url` alone. Raises
+    ConfigError where there is no key.
+    """
+
+    name: ClassVar[str] = "tavily"
+
+    def __init__(
+        self,
+        network: Network,
+        depth: str = "basic",
+        raw_content: bool = False,
+        key_env: str = "TAVILY_API_KEY",
+        base_url: str = "https://api.tavily.com",
+    ) -> None:
+        if depth not in DEPTHS:
+            raise ConfigError(f"tavily has no depth '{depth}'; there are: {', '.join(DEPTHS)}")
+        self._network = network
+        self._depth = depth
+        self._raw = raw_content
+        self._key_env = key_env
+        self._key = key(f"searcher '{self.name}'", key_env)
+        self._url = f"{address(base_url)}/search"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """Its snippets, best first; then, where they were asked for, the pages' passages, a page at a time in turn.
+
+        Raises SearchError for what Tavily refuses, as Throttled where a limit is reached.
+        """
+        if not (asked := sendable(query, _LONGEST_QUERY)):
+            return ()
+        reply = self._network.post(
+            self._url, self._request(asked, k), secret={"Authorization": f"Bearer {self._key}"}, trusted=True
+        )
+        if reply.status != 200:
+            remedies = {status: remedy.format(key_env=self._key_env) for status, remedy in _REMEDIES.items()}
+            raise refused("Tavily", reply, remedies, quota=(429, 432, 433), secret=self._key)
+        return passages(_found(answered("Tavily", reply, "results").get("results", [])), k)
+
+    def _request(self, query: str, k: int) -> dict[str, Any]:
+        return {
+            "query": query,
+            "search_depth": self._depth,
+            "max_results": min(k, _MOST_RESULTS),
+            "include_raw_content": "text" if self._raw else False,
+        }
+
+
+def _found(rows: list[Any]) -> Iterator[Found]:
+    pages = []
+    for row in rows:
+        url, title, raw = field(row, "url"), field(row, "title"), field(row, "raw_content")
+        yield url, title, field(row, "content"), "snippet"
+        pages.append([(url, title, raw[start:end], "page") for start, end in split(raw)])
+    yield from (piece for turn in zip_longest(*pages) for piece in turn if piece)

@@ -1,0 +1,228 @@
+"""Wikipedia, or any other MediaWiki, through its own action API."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+from urllib.parse import quote, urlsplit
+
+from surefoot.asked import Asked, asked, bears, fit, spellings
+from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
+from surefoot.errors import ConfigError, SearchError, Throttled
+from surefoot.hits import address, field, passages, refused, sendable
+from surefoot.network import Network, Reply
+from surefoot.types import Passage
+from surefoot.words import words
+
+MOST_TITLES = 50
+"""That the API takes in one request."""
+MOST_LEADS = 20
+"""That TextExtracts gives in one reply."""
+LONGEST = 6000
+"""Characters of titles in one address; servers take 8,000 in all."""
+HITS = 10
+"""Of a full-text search that are looked at; a wiki without a cache takes its time to make each one's lead."""
+LONGEST_QUERY = 300
+"""Characters, as Wikipedia's search takes them."""
+_WAITS = {
+    "maxlag": "its database lags behind",
+    "ratelimited": "too many requests",
+    "toomanyrequests": "too many requests",
+}
+_REMEDIES = {
+    403: "set [network] contact to an address that reaches you, as Wikipedia asks",
+    404: "base_url must be the address of a MediaWiki's api.php",
+}
+_REFUSALS = {
+    "readonly": "it is locked for maintenance",
+    "readapidenied": "it may be read by its members only",
+    "blocked": "it blocks this address",
+    "search-text-disabled": "its full-text search is off",
+    "badtoken": "it wants a session; give the address of an API that may be read without one",
+}
+
+
+class Wikipedia:
+    """Pages of Wikipedia, or of any MediaWiki, found by the thing that is asked about; their paragraphs.
+
+    In this order, until a page is what the relation asks for (CRAG's reproduction, section 3.2): its title and other
+    ways to write it, the title with a kind behind it ("X (politician)"), the links of a disambiguation page, titles
+    that only differ in what stands behind the name, full-text search. Two requests where the title is right, six at
+    most. `language` picks the Wikipedia; `base_url` is the api.php of another wiki. A page tells names apart if it has
+    the page property `disambiguation` or is in one of the `disambiguation` categories; its text is not asked. Needs the
+    extension TextExtracts, which Wikipedia has.
+    """
+
+    name: ClassVar[str] = "wikipedia"
+
+    def __init__(
+        self,
+        network: Network,
+        language: str = "en",
+        base_url: str | None = None,
+        disambiguation: Sequence[str] = ("Disambiguation pages", "All disambiguation pages", "All set index articles"),
+    ) -> None:
+        if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", language):
+            raise ConfigError(f"language must be a Wikipedia's code, such as 'en' or 'zh-yue', not {language!r}")
+        self._network = network
+        self._url = address(base_url) if base_url else f"https://{language}.wikipedia.org/w/api.php"
+        self._categories = "|".join(f"Category:{category}" for category in disambiguation)
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """Paragraphs of the page that fits best, its first three and then those that speak of the relation before the
+        others; between them, the first paragraph of each other page that may be meant.
+
+        Raises Throttled, SearchError and NetworkError.
+        """
+        about = asked(sendable(query, LONGEST_QUERY))
+        pages = self._found(about) if words(about.entity) else []
+        return passages(laid_out(pages, self._extract(pages[0]), about), k) if pages else ()
+
+    def _found(self, about: Asked) -> list[Page]:
+        """Pages that may be meant, best first, each once."""
+        named = self._named(about)
+        if not good(named, about):
+            named += self._linked(about, [page for page in named if page.ambiguous])
+        if not good(named, about):
+            named += self._extended(about)
+        if not good(named, about):
+            named += self._mentioning(about)
+        return best(named, about)
+
+    def _named(self, about: Asked) -> list[Page]:
+        """By title, and by title and kind, in one request."""
+        plain = [title for title in spellings(about) if _valid(title)]
+        typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
+        titles = _together([*plain, *filter(_valid, typed)])
+        if not titles:
+            return []
+        query = self._query(titles=_joined(titles))
+        place = {_landed(query, title): n for n, title in reversed(list(enumerate(titles)))}
+        pages = sorted(self._pages(query, SUFFIX), key=lambda page: place.get(page.title, len(titles)))
+        direct = {_landed(query, title) for title in plain}
+        return [replace(page, via=DIRECT) if page.title in direct else page for page in pages]
+
+    def _linked(self, about: Asked, ambiguous: Sequence[Page]) -> list[Page]:
+        """The links of disambiguation pages that bear the name, likeliest first."""
+        if not ambiguous:
+            return []
+        titles = _joined(page.title for page in ambiguous[:5])
+        query = self._ask(prop="links", plnamespace=0, pllimit="max", titles=titles)
+        links = [field(link, "title") for said in query["pages"] for link in said.get("links", [])]
+        likely = sorted(links, key=lambda title: (not bears(title, "", about), -fit(title, "", about)))
+        if not likely:
+            return []
+        pages = self._pages(self._query(titles=_joined(_together(likely)[:MOST_LEADS])), AMBIGUOUS)
+        return [page for page in pages if bears(page.title, page.lead, about)]
+
+    def _extended(self, about: Asked) -> list[Page]:
+        """Titles that are the name with something behind it: in brackets, after a comma, or one name more."""
+        if not _valid(about.entity):
+            return []
+        name = about.entity[:1].upper() + about.entity[1:]
+        marks = [", "] * ("village" in about.kinds) + [" " if " " in name else " ("]
+        for mark in marks:
+            such: dict[str, str | int] = {"gapfilterredir": "nonredirects", "gapnamespace": 0, "gaplimit": MOST_LEADS}
+            if pages := self._pages(self._query(generator="allpages", gapprefix=name + mark, **such), SUFFIX):
+                return pages
+        return []
+
+    def _mentioning(self, about: Asked) -> list[Page]:
+        """By full-text search; only pages that hold the name."""
+        limit = {"gsrlimit": HITS, "gsrnamespace": 0}
+        query = self._query(generator="search", gsrsearch=about.entity, gsrwhat="text", **limit)
+        query["pages"].sort(key=lambda said: said.get("index", 0))
+        return [page for page in self._pages(query, TEXT) if bears(page.title, page.lead, about)]
+
+    def _query(self, **what: str | int) -> dict[str, Any]:
+        """The API's answer about the pages of a set of titles, or of a generator."""
+        follow = {} if "gapprefix" in what else {"redirects": 1}  # the API refuses both at once
+        return self._ask(
+            **what,
+            **follow,
+            prop="extracts|pageprops|categories|info",
+            exintro=1,
+            exlimit=MOST_LEADS,
+            explaintext=1,
+            ppprop="disambiguation",
+            clcategories=self._categories,
+            cllimit="max",
+            inprop="url",
+        )
+
+    def _pages(self, query: Mapping[str, Any], via: str) -> list[Page]:
+        """Articles that are there."""
+        return [
+            Page(
+                field(said, "title"),
+                field(said, "extract"),
+                field(said, "fullurl"),
+                via,
+                "disambiguation" in said.get("pageprops", {}) or bool(said.get("categories")),
+            )
+            for said in query["pages"]
+            if said.get("ns") == 0 and "missing" not in said and "invalid" not in said
+        ]
+
+    def _extract(self, page: Page) -> str:
+        """Its whole text, with headings between "=="."""
+        query = self._ask(prop="extracts", explaintext=1, exsectionformat="wiki", exlimit=1, titles=page.title)
+        return "".join(field(said, "extract") for said in query["pages"]) or page.lead
+
+    def _ask(self, **params: str | int) -> dict[str, Any]:
+        """What the API says of pages, under "pages"; asked again where an error had been kept.
+
+        Raises Throttled, SearchError and NetworkError.
+        """
+        params |= {"action": "query", "format": "json", "formatversion": 2, "maxlag": 5}
+        reply = self._network.get(self._url, params, trusted=True)
+        if reply.cached and "mediawiki-api-error" in reply.headers:
+            reply = self._network.get(self._url, params, trusted=True, keep=False)
+        return self._checked(reply)
+
+    def _checked(self, reply: Reply) -> dict[str, Any]:
+        if reply.status != 200:
+            raise refused(self._host, reply, _REMEDIES, quota=(429, 503))
+        said = reply.json()
+        if isinstance(said, dict) and (error := said.get("error")):
+            code, info = field(error, "code"), " ".join(field(error, "info").split())[:200]
+            if code in _WAITS:
+                raise Throttled(f"{self._host} asks to wait: {_WAITS[code]}", reply.wait)
+            raise SearchError(f"{self._host} does not answer: {_REFUSALS.get(code, f'{info} ({code})')}")
+        query = said.get("query", {}) if isinstance(said, dict) else None
+        if not isinstance(query, dict) or not isinstance(query.setdefault("pages", []), list):
+            raise SearchError(f"{self._host} does not answer as a MediaWiki does; {_REMEDIES[404]}")
+        if "extracts" in str(said.get("warnings", {}).get("query", "")):
+            raise SearchError(f"{self._host} lacks the extension TextExtracts, which gives the text of its pages")
+        return query
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._url).netloc
+
+
+def _landed(query: Mapping[str, Any], title: str) -> str:
+    """The title of the page that the API gives for a title: normalised, and where its redirects lead."""
+    for step in ("normalized", "redirects"):
+        moves = {move["from"]: move["to"] for move in query.get(step, [])}
+        title = moves.get(title, title)
+    return title
+
+
+def _valid(title: str) -> bool:
+    return 0 < len(title.encode()) <= 255 and not re.search(r"[\[\]{}#<>|]", title)
+
+
+def _joined(titles: Iterable[str]) -> str:
+    return "|".join(titles)
+
+
+def _together(titles: Sequence[str]) -> list[str]:
+    """As many of them, without twins, as the API takes and an address holds."""
+    taken: list[str] = []
+    for title in dict.fromkeys(titles):
+        if len(taken) < MOST_TITLES and len(quote(_joined((*taken, title)))) < LONGEST:
+            taken.append(title)
+    return taken

@@ -1,0 +1,328 @@
+"""What a broken, slow or hostile outside does to a question: it costs what it brings, it shows, and it ends."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import re
+import shutil
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from faults import BOMB, Answer, certified, drip, endless, gigabyte, reset, whole
+from surefoot import Pipeline, Threshold
+from surefoot.evaluators.lexical import Lexical
+from surefoot.generators.llm import LLM
+from surefoot.llms.scripted import Scripted
+from surefoot.network import Network
+from surefoot.protocols import Searcher
+from surefoot.refiners.strips import Strips
+from surefoot.rewriters.verbatim import Verbatim
+from surefoot.searchers.chain import Chain
+from surefoot.searchers.pages import Pages
+from surefoot.searchers.searxng import Searxng
+from surefoot.searchers.serper import Serper
+from surefoot.searchers.tavily import Tavily
+from surefoot.store import Run, to_json, write_trace
+from surefoot.types import Passage, Step, Trace
+
+QUESTION = "Who built the Ruvel Bridge?"
+SHELVED = Passage("s", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge", "external", "http://a/1")
+PAGE = (
+    "<!doctype html><html><head><title>Ruvel Bridge</title></head><body><article><p>The Ruvel Bridge was built by "
+    "Tomas Aldwin, and it was opened in 1911 by the mayor, who came late.</p><p>It crosses the Larrow below the old "
+    "mill, where the valley is narrow and the rock stands bare on both banks.</p></article></body></html>"
+)
+SECONDS = 4.0
+"""What one request may take, and what opening pages may take altogether."""
+SLACK = 26.0
+"""Seconds for all else, on a machine that is busy with something else."""
+KEY = "tvly-Zq7-4711-planted/key+0815"
+
+
+class Server(ThreadingTCPServer):
+    """Breaks in the way that the first part of the path names; it remembers each path, and what keys came."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.port: int = self.server_address[1]
+        self.tls = tls
+        self.asked: list[str] = []
+        self.keys: list[str] = []
+        self.closing = Event()
+
+    def get_request(self) -> tuple[Any, Any]:
+        """A connection; one whose client does not like our certificate is none."""
+        connection, address = super().get_request()
+        return self.tls.wrap_socket(connection, server_side=True) if self.tls else connection, address
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are what this is about."""
+
+
+class Handler(StreamRequestHandler):
+    server: Server
+
+    def handle(self) -> None:
+        path = self.rfile.readline().split()[1].decode()
+        headers: dict[str, str] = {}
+        while line := self.rfile.readline().decode().strip():
+            name, _, value = line.partition(": ")
+            headers[name.lower()] = value
+        self.rfile.read(int(headers.get("content-length", "0")))
+        self.server.asked.append(path)
+        self.server.keys += [headers[name] for name in ("authorization", "x-api-key") if name in headers]
+        fault = "robots.txt" if path.endswith("/robots.txt") else path.split("/")[1]
+        answer = whole(fault.encode(), int(fault)) if fault.isdigit() else ANSWERS[fault](self.server)
+        answer(self)
+
+
+def found(server: Server) -> Answer:
+    """One good result, in the shape of SearXNG and of Tavily."""
+    row = {"url": f"http://127.0.0.1:{server.port}/good", "title": "Ruvel Bridge", "content": "Built by Aldwin."}
+    return whole(json.dumps({"results": [row]}).encode(), 200, {"Content-Type": "application/json"})
+
+
+def tells(status: int) -> Callable[[Server], Answer]:
+    """A refusal that repeats the key it was sent."""
+    return lambda server: whole(json.dumps({"message": server.keys[-1]}).encode(), status, JSON)
+
+
+JSON, HTML = {"Content-Type": "application/json"}, {"Content-Type": "text/html"}
+ANSWERS: dict[str, Callable[[Server], Answer]] = {
+    "robots.txt": lambda server: whole(b"", 404),
+    "good": lambda server: whole(PAGE.encode(), 200, HTML),
+    "found": found,
+    "reset": lambda server: reset,
+    "503-after-1": lambda server: whole(b"", 503, {"Retry-After": "1"}),
+    "429-after-3600": lambda server: whole(b"", 429, {"Retry-After": "3600"}),
+    "loris-head": lambda server: lambda handler: drip(handler, server.closing, "head"),
+    "loris-body": lambda server: lambda handler: drip(handler, server.closing, "body"),
+    "bomb": lambda server: whole(BOMB, 200, {"Content-Encoding": "gzip", **HTML}),
+    "gigabyte": lambda server: gigabyte,
+    "endless-body": lambda server: endless,
+    "loop": lambda server: whole(b"", 302, {"Location": f"/loop/{len(server.asked)}"}),
+    "mislabelled": lambda server: whole(PAGE.encode(), 200, {"Content-Type": "application/pdf"}),
+    "private": lambda server: whole(b"", 302, {"Location": f"http://localhost:{server.port}/secret"}),
+    "secret": lambda server: whole(PAGE.encode(), 200, HTML),
+    "tells-401": tells(401),
+    "tells-400": tells(400),
+}
+FAULTS = {
+    "dns": "nowhere.invalid cannot be reached",
+    "refused": "127.0.0.1 cannot be reached",
+    "reset": "broke off",
+    "500": "HTTP 500",
+    "503-after-1": "HTTP 503",
+    "429-after-3600": "HTTP 429",
+    "432": "HTTP 432",
+    "202": "HTTP 202",
+    "loris-head": "in time|not read within",
+    "loris-body": "in time|not read within",
+    "bomb": "sent more than",
+    "gigabyte": "sent more than",
+    "endless-body": "sent more than",
+    "loop": "redirects more than",
+    "mislabelled": "no JSON|a page",
+    "private": "localhost leads to .*not public",
+    "tls": "certificate",
+}
+"""What fails, and what the trace says of it."""
+
+
+class Outside:
+    """The servers, and one network that may reach 127.0.0.1 besides the public internet."""
+
+    def __init__(self, plain: Server, tls: Server | None) -> None:
+        self.plain, self.tls = plain, tls
+        self.network = Network(allow=["*", "127.0.0.1"], seconds=SECONDS, spacing=0, retries=1)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.closed = free.getsockname()[1]
+
+    def url(self, fault: str) -> str:
+        """Where it happens."""
+        if fault == "dns":
+            return "http://nowhere.invalid"
+        if fault == "refused":
+            return f"http://127.0.0.1:{self.closed}"
+        if fault == "tls":
+            if not self.tls:
+                pytest.skip("there is no openssl here to make an expired certificate with")
+            return f"https://127.0.0.1:{self.tls.port}/good"
+        return f"http://127.0.0.1:{self.plain.port}/{fault}"
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    """Both servers, with what a first page costs already paid."""
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        plain, tls = started(stack), None
+        if shutil.which("openssl"):
+            file, context = certified(tmp_path_factory.mktemp("tls"), expired=True)
+            tls = started(stack, context)
+            patch.setenv("SSL_CERT_FILE", str(file))  # else it is refused as self-signed, expired or not
+        patch.setattr(socket, "getaddrinfo", looked_up(socket.getaddrinfo))
+        outside = Outside(plain, tls)
+        Pages(Hits(good(outside)), outside.network, seconds=120).search(QUESTION, 5)
+        yield outside
+
+
+def started(stack: ExitStack, tls: ssl.SSLContext | None = None) -> Server:
+    server = stack.enter_context(Server(tls))
+    stack.callback(server.shutdown)
+    stack.callback(server.closing.set)
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    return server
+
+
+def looked_up(real: Callable[..., Any]) -> Callable[..., Any]:
+    """The system's lookup, but for one name, which no resolver has to be asked for."""
+
+    def getaddrinfo(host: Any, *arguments: Any, **named: Any) -> Any:
+        if host == "nowhere.invalid":
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return real(host, *arguments, **named)
+
+    return getaddrinfo
+
+
+class Hits:
+    """A searcher with given hits."""
+
+    name = "shelf"
+
+    def __init__(self, *hits: Passage) -> None:
+        self.hits = hits
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        return self.hits[:k]
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        return ()
+
+
+def good(outside: Outside) -> Passage:
+    return Passage("g", "Aldwin.", "Ruvel Bridge", "external", f"{outside.url('good')}")
+
+
+def asked(searcher: Searcher) -> tuple[Trace, float]:
+    """The trace of the question over an empty corpus, and the seconds that it took."""
+    graded = Lexical()
+    pipeline = Pipeline(
+        retriever=Hits(),
+        evaluator=graded,
+        policy=Threshold(graded.thresholds),
+        refiner=Strips(graded, graded.thresholds),
+        rewriter=Verbatim(),
+        searcher=searcher,
+        generator=LLM(Scripted(lambda _: "Tomas Aldwin built it [1].")),
+    )
+    begun = time.monotonic()
+    trace = pipeline.run(QUESTION)
+    assert KEY not in repr(pipeline)
+    return trace, time.monotonic() - begun
+
+
+def search_step(trace: Trace) -> Step:
+    return next(step for step in trace.steps if step.name == "search")
+
+
+def assert_aldwin(trace: Trace) -> None:
+    assert trace.answer
+    assert not trace.answer.refused, search_step(trace)
+    assert "Aldwin" in trace.answer.text
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_provider_that_fails_is_replaced_by_the_next_and_the_trace_says_so(fault: str, outside: Outside) -> None:
+    """The question has its answer, from the other searcher, in time."""
+    provider = Searxng(outside.network, outside.url(fault))
+    trace, seconds = asked(Chain([Pages(provider, outside.network, seconds=SECONDS), Hits(SHELVED)]))
+    step = search_step(trace)
+    assert seconds < SECONDS + SLACK
+    assert step.error is None
+    assert step.degraded
+    verb = "throttled" if fault.startswith("429") else "failed"
+    assert step.degraded.startswith(f"pages:searxng {verb}, used shelf (pages:searxng: ")
+    assert re.search(FAULTS[fault], step.degraded)
+    assert_aldwin(trace)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_page_that_fails_is_replaced_by_its_snippet_and_the_trace_says_so(fault: str, outside: Outside) -> None:
+    """The page beside it is read, whatever the first does; HTML that is called a PDF is read as what it is."""
+    bad = Passage("b", "A bridge over the Larrow.", "Larrow", "external", f"{outside.url(fault)}/page")
+    trace, seconds = asked(Chain([Pages(Hits(bad, good(outside)), outside.network, seconds=SECONDS), Hits(SHELVED)]))
+    step, read = search_step(trace), fault == "mislabelled"
+    assert seconds < SECONDS + SLACK
+    assert {passage.via for passage in trace.external} == ({"page"} if read else {"page", "snippet"}), step
+    assert (step.degraded is None) == read
+    assert read or re.search(f"1 of 2 pages did not open.*({FAULTS[fault]})", step.degraded or "")
+    assert_aldwin(trace)
+
+
+def test_where_all_fail_the_question_is_refused_and_each_reason_is_in_the_trace(outside: Outside) -> None:
+    """Nothing is made up, and nothing is swallowed."""
+    providers = [Searxng(outside.network, outside.url(fault)) for fault in ("500", "refused", "202")]
+    trace, _ = asked(Chain(providers))
+    step = search_step(trace)
+    assert step.error
+    assert step.error.startswith("no searcher could search: ")
+    assert all(re.search(FAULTS[fault], step.error) for fault in ("500", "refused", "202"))
+    assert trace.answer
+    assert trace.answer.refused
+
+
+def test_a_redirect_opens_no_private_door(outside: Outside) -> None:
+    """The name that leads inside is not even connected to."""
+    hit = Passage("b", "A bridge.", "Larrow", "external", f"{outside.url('private')}/page")
+    asked(Pages(Hits(hit), outside.network, seconds=SECONDS))
+    assert "/private/page" in outside.plain.asked
+    assert not [path for path in outside.plain.asked if path.startswith("/secret")]
+
+
+def test_no_file_that_a_run_writes_holds_a_key(
+    outside: Outside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not the cache, nor the traces, nor the most talkative log; also where a server repeats the key to us."""
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    monkeypatch.setenv("SERPER_API_KEY", KEY)
+    network = Network(allow=["127.0.0.1"], seconds=SECONDS, spacing=0, retries=1, cache=str(tmp_path / "replies.db"))
+    talkative = logging.FileHandler(tmp_path / "log.txt")
+    logging.getLogger().addHandler(talkative)
+    caplog.set_level(logging.DEBUG)
+    refusing = [Tavily(network, base_url=outside.url("tells-401")), Serper(network, base_url=outside.url("tells-400"))]
+    tavily = Pages(Tavily(network, base_url=outside.url("found")), network, seconds=SECONDS)
+    try:
+        trace, _ = asked(Chain([*refusing, tavily]))
+        write_trace(trace, tmp_path / "trace.json")
+        Run(tmp_path / "run", {"config": to_json(trace)["config"]}).append("1", trace)
+    finally:
+        logging.getLogger().removeHandler(talkative)
+        talkative.close()
+    assert_aldwin(trace)
+    assert any(KEY in key for key in outside.plain.keys), "no server got the key: the test proves nothing"
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.name for path, held in files.items() if held} >= {
+        "replies.db",
+        "trace.json",
+        "traces.jsonl",
+        "log.txt",
+    }
+    spellings = KEY.encode(), quote(KEY, safe="").encode(), base64.b64encode(KEY.encode()), KEY[5:].encode()
+    assert [path.name for path, held in files.items() if any(spelling in held for spelling in spellings)] == []

@@ -1,0 +1,240 @@
+"""Several searchers in a row: who is asked, who rests, and what the step says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.contracts import verify
+from surefoot.errors import ComponentError, ConfigError, NetworkError, SearchError, Throttled, UsageError
+from surefoot.meter import metered
+from surefoot.searchers.chain import LONGEST, Breaker, Chain
+from surefoot.types import Passage
+
+FOUND = (Passage("a", "Tomas Aldwin built it.", "Almanac", "external", "http://a/1"),)
+DOWN = NetworkError("searx.example did not answer")
+BUSY = Throttled("searx.example answers HTTP 429", 40.0)
+
+
+class Says:
+    """A searcher that does what it is told, in order, the last for ever; it counts how often it was asked."""
+
+    def __init__(self, name: str, *script: tuple[Passage, ...] | Exception) -> None:
+        self.name = name
+        self.script = script
+        self.asked = 0
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        said = self.script[min(self.asked, len(self.script) - 1)]
+        self.asked += 1
+        if isinstance(said, Exception):
+            raise said
+        return said[:k]
+
+
+class Clock:
+    """A clock that stands until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def chain(*searchers: Says, **options: float) -> tuple[Chain, Clock]:
+    built, clock = Chain(searchers, **options), Clock()  # type: ignore[arg-type]
+    built.clock = clock
+    return built, clock
+
+
+def asked(chain: Chain, times: int = 1) -> str:
+    """What the step says of a search, or of the last of several."""
+    for _ in range(times):
+        with metered() as spent:
+            chain.search("Ruvel Bridge", 5)
+    return "; ".join(spent.degraded)
+
+
+# Who is asked
+
+
+def test_the_first_that_finds_something_wins_and_nothing_is_said() -> None:
+    """The others are not asked."""
+    first, second = Says("searxng", FOUND), Says("wikipedia", FOUND)
+    built, _ = chain(first, second)
+    with metered() as spent:
+        assert built.search("Ruvel Bridge", 5) == FOUND
+    assert (second.asked, spent.degraded) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (BUSY, "searxng throttled, used wikipedia (searxng: searx.example answers HTTP 429)"),
+        (DOWN, "searxng failed, used wikipedia (searxng: searx.example did not answer)"),
+        ((), "searxng found nothing, used wikipedia"),
+    ],
+)
+def test_what_is_passed_over_is_said(said: tuple[()] | Exception, told: str) -> None:
+    """With the reason, and with who took its place."""
+    built, _ = chain(Says("searxng", said), Says("wikipedia", FOUND))
+    assert asked(built) == told
+
+
+def test_when_all_fail_each_reason_is_named() -> None:
+    """The error is the only thing that the pipeline sees of it."""
+    built, _ = chain(Says("searxng", BUSY), Says("wikipedia", DOWN))
+    with pytest.raises(SearchError, match=r"searxng: .*HTTP 429; wikipedia: .*did not answer"):
+        built.search("Ruvel Bridge", 5)
+
+
+def test_when_all_find_nothing_there_is_nothing() -> None:
+    """Which is no failure and no fallback."""
+    built, _ = chain(Says("searxng", ()), Says("wikipedia", ()))
+    assert asked(built) == ""
+    assert built.search("Ruvel Bridge", 5) == ()
+
+
+def test_nothing_found_is_not_silent_where_another_failed() -> None:
+    """It might have found something."""
+    built, _ = chain(Says("searxng", DOWN), Says("wikipedia", ()))
+    assert asked(built).startswith("searxng failed, wikipedia found nothing, nothing else to ask (searxng: searx")
+
+
+def test_what_the_user_can_mend_is_not_passed_over() -> None:
+    """A wrong setting is no outage."""
+    built, _ = chain(Says("tavily", UsageError("no key")), Says("wikipedia", FOUND))
+    with pytest.raises(UsageError):
+        built.search("Ruvel Bridge", 5)
+
+
+@pytest.mark.parametrize("options", [{"searchers": ()}, {"failures": 0}, {"rest": 0.0}])
+def test_a_chain_that_could_not_work_is_refused(options: dict[str, object]) -> None:
+    """When it is built."""
+    with pytest.raises(ConfigError, match="a chain has"):
+        Chain(**({"searchers": [Says("wikipedia", FOUND)]} | options))  # type: ignore[arg-type]
+
+
+def test_it_keeps_the_contract() -> None:
+    """The one that every searcher has to keep."""
+    verify("searcher", Chain([Says("searxng", ()), Says("wikipedia", FOUND)]))
+
+
+# Who rests
+
+
+def test_repeated_failures_open_the_breaker() -> None:
+    """After the third nobody waits for a searcher that is down; the step still says why."""
+    down = Says("searxng", DOWN)
+    built, _ = chain(down, Says("wikipedia", FOUND), failures=3)
+    told = asked(built, times=5)
+    assert down.asked == 3
+    assert told.startswith("searxng rests, used wikipedia (searxng: rests for another ")
+    assert "did not answer" in told
+
+
+def test_a_success_between_failures_keeps_the_breaker_closed() -> None:
+    """Only failures in a row count."""
+    shaky = Says("searxng", DOWN, DOWN, FOUND, DOWN, DOWN, FOUND)
+    built, _ = chain(shaky, Says("wikipedia", FOUND), failures=3)
+    asked(built, times=6)
+    assert shaky.asked == 6
+
+
+def test_a_throttle_opens_the_breaker_at_once_and_for_as_long_as_it_says() -> None:
+    """40 seconds here, and not a second less."""
+    busy = Says("searxng", BUSY, FOUND)
+    built, clock = chain(busy, Says("wikipedia", FOUND))
+    asked(built)
+    clock.now += 39.9
+    asked(built)
+    assert busy.asked == 1
+    clock.now += 40 * 0.25 + 0.2
+    assert asked(built) == ""
+    assert busy.asked == 2
+
+
+def test_after_its_rest_one_search_tries_and_heals() -> None:
+    """Then it is first again for everyone."""
+    ill = Says("searxng", DOWN, FOUND)
+    built, clock = chain(ill, Says("wikipedia", FOUND), failures=1, rest=30)
+    asked(built)
+    clock.now += 38
+    assert asked(built, times=3) == ""
+    assert ill.asked == 4
+
+
+def test_a_trial_that_fails_doubles_the_rest() -> None:
+    """Up to the longest."""
+    built, clock = chain(Says("searxng", DOWN), Says("wikipedia", FOUND), failures=1, rest=30)
+    asked(built)
+    clock.now += 38
+    assert "failed" in asked(built)
+    clock.now += 59
+    assert "rests" in asked(built)
+    clock.now += 17
+    assert "failed" in asked(built)
+
+
+def test_only_one_thread_tries() -> None:
+    """The others pass a searcher over that has not proved itself."""
+    together, down = Barrier(8), Says("searxng", DOWN)
+    built, clock = chain(down, Says("wikipedia", FOUND), failures=1)
+    asked(built)
+    clock.now += 100
+
+    def search(_: int) -> tuple[Passage, ...]:
+        together.wait()
+        return built.search("Ruvel Bridge", 5)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(search, range(8))) == [FOUND] * 8
+    assert down.asked == 2
+
+
+# The breaker by itself
+
+
+def test_a_success_that_began_before_the_breaker_opened_does_not_close_it() -> None:
+    """It says nothing about now."""
+    breaker = Breaker(failures=1, rest=30)
+    breaker.fail(asked=10, now=12, error=DOWN)
+    breaker.succeed(asked=11)
+    assert breaker.refusal(now=13)
+
+
+def test_failures_that_were_under_way_when_it_opened_do_not_prolong_the_rest() -> None:
+    """Eight threads that fail together are one outage."""
+    breaker = Breaker(failures=1, rest=30)
+    for n in range(8):
+        breaker.fail(asked=10, now=12 + n / 10, error=DOWN)
+    assert breaker.refusal(now=12 + 30 * 1.25 + 1) is None
+
+
+def test_a_trial_that_never_ends_does_not_close_a_searcher_for_good() -> None:
+    """After another rest somebody else tries."""
+    breaker = Breaker(failures=1, rest=30)
+    breaker.fail(asked=10, now=12, error=DOWN)
+    assert breaker.refusal(now=50) is None
+    assert breaker.refusal(now=79)
+    assert breaker.refusal(now=80) is None
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 100), st.sampled_from([DOWN, BUSY, Throttled("quota spent", 1e9)])), max_size=40)
+)
+def test_whatever_fails_it_is_tried_again_within_the_longest_rest(
+    faults: Sequence[tuple[float, ComponentError]],
+) -> None:
+    """No history of failures closes a searcher for good."""
+    breaker, now = Breaker(failures=2, rest=30), 0.0
+    for gap, error in faults:
+        now += gap
+        breaker.fail(asked=now, now=now, error=error)
+    assert breaker.refusal(now + LONGEST + 1) is None

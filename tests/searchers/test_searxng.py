@@ -1,0 +1,152 @@
+"""SearXNG, against replies of the shape that it documents, and against a real searx where one is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.contracts import verify
+from surefoot.errors import ConfigError, NetworkError, SearchError, Throttled
+from surefoot.meter import metered
+from surefoot.network import Network
+from surefoot.searchers.searxng import Searxng
+
+REPLY: dict[str, Any] = {
+    "query": "Ruvel Bridge",
+    "number_of_results": 0,
+    "results": [
+        {
+            "url": "https://example.org/ruvel",
+            "title": "Ruvel Bridge",
+            "content": "The Ruvel Bridge was built in 1911 by Tomas Aldwin.",
+            "engine": "mojeek",
+            "engines": ["mojeek", "qwant"],
+            "score": 2.0,
+            "category": "general",
+            "publishedDate": None,
+        },
+        {"url": "https://example.org/pictures", "title": "Pictures", "content": "", "engine": "qwant"},
+    ],
+    "answers": [],
+    "corrections": [],
+    "infoboxes": [
+        {
+            "infobox": "Ruvel Bridge",
+            "id": "https://en.wikipedia.org/wiki/Ruvel_Bridge",
+            "content": "Iron bridge in Ambrel.",
+            "urls": [{"title": "Wikipedia", "url": "https://en.wikipedia.org/wiki/Ruvel_Bridge"}],
+            "attributes": [{"label": "Architect", "value": "Tomas Aldwin", "entity": "P84"}],
+        }
+    ],
+    "suggestions": [],
+    "unresponsive_engines": [],
+}
+EMPTY = {**REPLY, "results": [], "infoboxes": []}
+
+
+@pytest.fixture
+def searxng(provider: Any) -> Searxng:
+    """A searcher whose instance is on loopback."""
+    return Searxng(Network(retries=0, spacing=0), provider.url, engines="mojeek,qwant")
+
+
+def test_the_box_on_the_thing_comes_before_the_snippets(provider: Any, searxng: Searxng) -> None:
+    """With what it lists, as sentences; a hit without text comes with its title."""
+    provider.says(REPLY)
+    assert [(p.via, p.text) for p in searxng.search("Ruvel Bridge", 5)] == [
+        ("infobox", "Iron bridge in Ambrel. Architect: Tomas Aldwin."),
+        ("snippet", "The Ruvel Bridge was built in 1911 by Tomas Aldwin."),
+        ("title", "Pictures"),
+    ]
+
+
+def test_it_asks_for_json_and_for_what_was_chosen(provider: Any, searxng: Searxng) -> None:
+    """What was not chosen is left to the instance."""
+    provider.says(REPLY)
+    searxng.search("Ruvel Bridge", 5)
+    (asked,) = provider.asked
+    assert (asked.method, asked.path) == ("GET", "/search")
+    assert asked.params == {"q": "Ruvel Bridge", "format": "json", "engines": "mojeek,qwant", "language": "en"}
+
+
+def test_with_its_json_off_it_says_how_to_switch_it_on(provider: Any, searxng: Searxng) -> None:
+    """SearXNG answers 403 then."""
+    provider.says("<!doctype html><title>403 Forbidden</title>", 403)
+    with pytest.raises(SearchError, match=r"formats: \[html, json\].*search:.*settings\.yml") as caught:
+        searxng.search("Ruvel Bridge", 5)
+    assert not isinstance(caught.value, Throttled)
+
+
+def test_a_page_instead_of_json_is_an_error_too(provider: Any, searxng: Searxng) -> None:
+    """Some proxies in front of it drop the parameter, or ask for a login."""
+    provider.says("<html><body>Welcome</body></html>")
+    with pytest.raises(SearchError, match=r"settings\.yml"):
+        searxng.search("Ruvel Bridge", 5)
+
+
+def test_its_limiter_is_throttled(provider: Any, searxng: Searxng) -> None:
+    """With how long to wait."""
+    provider.says("<html>Too Many Requests</html>", 429, retry_after="30")
+    with pytest.raises(Throttled, match="limiter") as caught:
+        searxng.search("Ruvel Bridge", 5)
+    assert caught.value.wait == 30.0
+
+
+@pytest.mark.parametrize("reason", ["Suspended: CAPTCHA", "Suspended: too many requests", "access denied"])
+def test_nothing_from_engines_that_are_throttled_is_throttled(provider: Any, searxng: Searxng, reason: str) -> None:
+    """Never a silent empty result."""
+    provider.says({**EMPTY, "unresponsive_engines": [["mojeek", reason], ["qwant", "timeout"]]})
+    with pytest.raises(Throttled, match="mojeek"):
+        searxng.search("Ruvel Bridge", 5)
+
+
+def test_nothing_from_engines_that_failed_otherwise_is_an_error(provider: Any, searxng: Searxng) -> None:
+    """With each engine's reason."""
+    provider.says({**EMPTY, "unresponsive_engines": [["qwant", "timeout"]]})
+    with pytest.raises(SearchError, match=r"qwant \(timeout\)") as caught:
+        searxng.search("Ruvel Bridge", 5)
+    assert not isinstance(caught.value, Throttled)
+
+
+def test_an_engine_that_is_missing_is_named_in_the_step(provider: Any, searxng: Searxng) -> None:
+    """What the others found is used."""
+    provider.says({**REPLY, "unresponsive_engines": [["google", "Suspended: CAPTCHA"]]})
+    with metered() as spent:
+        assert searxng.search("Ruvel Bridge", 5)
+    assert spent.degraded == ["searxng went without google (Suspended: CAPTCHA)"]
+
+
+def test_nothing_found_by_engines_that_answered_is_empty(provider: Any, searxng: Searxng) -> None:
+    """Not an error."""
+    provider.says(EMPTY)
+    assert searxng.search("Ruvel Bridge", 5) == ()
+
+
+def test_an_emptiness_that_was_kept_is_asked_again(provider: Any, tmp_path: Path) -> None:
+    """It may come from the minute in which all engines were throttled."""
+    searcher = Searxng(Network(cache=str(tmp_path / "cache.db"), spacing=0), provider.url)
+    provider.says({**EMPTY, "unresponsive_engines": [["qwant", "Suspended: CAPTCHA"]]}).says(REPLY)
+    with pytest.raises(Throttled):
+        searcher.search("Ruvel Bridge", 5)
+    assert searcher.search("Ruvel Bridge", 5)
+
+
+def test_what_is_no_address_is_refused_when_it_is_built() -> None:
+    """Not when the first question needs it."""
+    with pytest.raises(ConfigError, match="base_url"):
+        Searxng(Network(), "localhost:8888")
+
+
+def test_with_the_network_closed_it_asks_nobody(provider: Any) -> None:
+    """An instance on this machine is another program, too."""
+    with pytest.raises(NetworkError):
+        Searxng(Network(allow=[]), provider.url).search("Ruvel Bridge", 5)
+    assert provider.asked == []
+
+
+def test_it_keeps_the_contract(provider: Any, searxng: Searxng) -> None:
+    """The one that every searcher has to keep."""
+    provider.says(REPLY)
+    verify("searcher", searxng)

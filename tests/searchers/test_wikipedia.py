@@ -1,0 +1,308 @@
+"""Which pages of a wiki are found, in how many requests, and what is said when it does not answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from surefoot.contracts import HOSTILE
+from surefoot.encyclopedia import paragraphs
+from surefoot.errors import ConfigError, NetworkError, SearchError, Throttled
+from surefoot.network import Network
+from surefoot.searchers.wikipedia import Wikipedia
+from surefoot.types import Passage
+
+PAGES = {
+    "Henry Feilden": "Henry Feilden was an English politician.\n== Life ==\nHe rode.\n== Religion ==\nAnglican.",
+    "Mercury": "may refer to:",
+    "Mercury (planet)": "Mercury is the planet nearest to the Sun.",
+    "Mercury (musician)": "Mercury is a musician, born in 1990.",
+    "Freddie Mercury": "Freddie Mercury was a singer.",
+    "Anna Tresk Vanmoor": "A botanist.",
+    "Venus": "Venus is a planet.",
+    "Venus (novel)": "Venus is a novel by Anna Tresk.",
+    "Dreams (Tresk)": "Dreams is a story that Anna Tresk wrote.",
+    "Tegher, Armenia": "Tegher is a village.",
+    "Circumstantial Evidence (1929 film)": "The film Indizienbeweis was directed by G. Jacoby.",
+    "List of films": "Indizienbeweis is a film.",
+    "Larrow": "The railway of Indizienbeweisen. A film was shot here.",
+    "The Lantern March": "The Lantern March is a song.",
+    "John Jukes": "John Jukes was a geologist.",
+}
+LINKS = {"Mercury": ["Freddie Mercury", "Mercury (musician)", "Mercury (planet)", "Sun"]}
+REDIRECTS = {"Harry Feilden": "Henry Feilden"}
+
+
+@dataclass
+class Wiki:
+    """A MediaWiki of a few pages, which speaks as much of its API as is asked for, and what it was asked."""
+
+    url: str = ""
+    asked: list[dict[str, str]] = field(default_factory=list)
+    by_property: bool = True
+    """Disambiguation pages bear the page property; else a category."""
+    instead: list[tuple[int, dict[str, str], Any]] = field(default_factory=list)
+    """Replies to give first."""
+
+    def answer(self, params: dict[str, str]) -> Any:
+        if params["prop"] == "links":
+            titles = params["titles"].split("|")
+            return pages_of(
+                [{"title": t, "links": [{"ns": 0, "title": to} for to in LINKS.get(t, [])]} for t in titles]
+            )
+        if "titles" not in params:
+            found = [t for t in PAGES if self.generated(t, params)]
+            return pages_of([{**self.about(t), "index": n} for n, t in enumerate(found)])
+        titles = params["titles"].split("|")
+        moved = [{"from": t, "to": REDIRECTS[t]} for t in titles if t in REDIRECTS]
+        there = list(dict.fromkeys(REDIRECTS.get(t, t) for t in titles))
+        return {"query": {"redirects": moved, "pages": [self.about(t, "exintro" not in params) for t in there]}}
+
+    def generated(self, title: str, params: dict[str, str]) -> bool:
+        if params["generator"] == "allpages":
+            assert "redirects" not in params, "MediaWiki refuses redirects=1 here"
+            return title.startswith(params["gapprefix"])
+        assert params["gsrwhat"] == "text"
+        return all(word.lower() in PAGES[title].lower() for word in re.findall(r"\w+", params["gsrsearch"]))
+
+    def about(self, title: str, whole: bool = False) -> dict[str, Any]:
+        if title not in PAGES:
+            return {"ns": 0, "title": title, "missing": True}
+        text = PAGES[title] if whole else PAGES[title].partition("\n==")[0]
+        said = {"ns": 0, "title": title, "extract": text, "fullurl": f"{self.url}/wiki/{title.replace(' ', '_')}"}
+        apart = {"pageprops": {"disambiguation": ""}} if self.by_property else {"categories": [{"title": "x"}]}
+        return said | (apart if title in LINKS else {})
+
+    def search(self, query: str, k: int = 30, **options: Any) -> tuple[Passage, ...]:
+        searcher = Wikipedia(Network(spacing=0, retries=0), base_url=f"{self.url}/api.php", **options)
+        return searcher.search(query, k)
+
+    def first(self, query: str) -> tuple[str, str]:
+        """Title and stage of the best page for a query."""
+        best = self.search(query)[0]
+        return best.title, best.via
+
+
+def pages_of(pages: list[dict[str, Any]]) -> Any:
+    return {"query": {"pages": pages}} if pages else {"batchcomplete": True}
+
+
+@pytest.fixture
+def wiki() -> Iterator[Wiki]:
+    wiki = Wiki()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            params = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+            wiki.asked.append(params)
+            status, headers, said = wiki.instead.pop(0) if wiki.instead else (200, {}, wiki.answer(params))
+            body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    wiki.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield wiki
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "stage"),
+    [
+        ("Henry Feilden occupation", "Henry Feilden", "direct title"),
+        ("henry feilden occupation", "Henry Feilden", "direct title"),
+        ("Harry Feilden occupation", "Henry Feilden", "direct title"),
+        ("Lantern March composer", "The Lantern March", "direct title"),
+        ("John Peter Jukes occupation", "John Jukes", "direct title"),
+        ("Venus author", "Venus (novel)", "typed suffix"),
+        ("Dreams author", "Dreams (Tresk)", "typed suffix"),
+        ("Anna Tresk occupation", "Anna Tresk Vanmoor", "typed suffix"),
+        ("Tegher country", "Tegher, Armenia", "typed suffix"),
+        ("Mercury born", "Mercury (musician)", "typed suffix"),
+        ("Mercury", "Mercury (musician)", "disambiguation"),
+        ("Indizienbeweis director", "Circumstantial Evidence (1929 film)", "full-text search"),
+    ],
+)
+def test_the_page_is_found_by_the_first_stage_that_can(wiki: Wiki, query: str, title: str, stage: str) -> None:
+    """Its title, a kind behind it, what a disambiguation page links to, what stands behind the name, a search."""
+    assert wiki.first(query) == (title, stage)
+
+
+@pytest.mark.parametrize("by_property", [True, False])
+def test_a_disambiguation_page_is_known_by_property_or_category(wiki: Wiki, by_property: bool) -> None:
+    """It is resolved, and its own text never comes."""
+    wiki.by_property = by_property
+    found = {passage.title for passage in wiki.search("Mercury")}
+    assert "Mercury" not in found
+    assert found == {"Mercury (planet)", "Mercury (musician)", "Freddie Mercury"}
+
+
+def test_categories_of_another_wiki_can_be_named(wiki: Wiki) -> None:
+    """They are what is asked for."""
+    wiki.search("Venus", disambiguation=["Begriffsklärung"])
+    assert wiki.asked[0]["clcategories"] == "Category:Begriffsklärung"
+
+
+def test_text_that_sounds_like_a_disambiguation_page_is_not_one(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only property and category count."""
+    monkeypatch.delitem(LINKS, "Mercury")
+    assert wiki.first("Mercury") == ("Mercury", "direct title")
+
+
+def test_a_right_title_takes_two_requests(wiki: Wiki) -> None:
+    """One for all titles that it may have, one for the text."""
+    wiki.search("Henry Feilden occupation")
+    assert len(wiki.asked) == 2
+    assert "Henry Feilden (politician)" in wiki.asked[0]["titles"].split("|")
+
+
+def test_every_request_is_polite_and_bounded(wiki: Wiki) -> None:
+    """It gives way to a lagging database, takes 50 titles at most, and 20 leads."""
+    wiki.search("Nobody Knows Them occupation")
+    assert all(params["maxlag"] == "5" for params in wiki.asked)
+    assert all(len(params.get("titles", "").split("|")) <= 50 for params in wiki.asked)
+    assert len(wiki.asked) <= 6
+
+
+def test_titles_of_any_script_fit_into_an_address(wiki: Wiki) -> None:
+    """Fifty long ones would not, percent-encoded."""
+    assert wiki.search("Владимир Владимирович Владимирский Владимирских Владимирович occupation") == ()
+    assert len(wiki.asked[0]["titles"].encode()) < 6000
+
+
+def test_paragraphs_bear_page_section_and_address(wiki: Wiki) -> None:
+    """So that a reader lands where it stands."""
+    lead, life, religion = wiki.search("Henry Feilden religion")
+    assert (lead.title, lead.url) == ("Henry Feilden", f"{wiki.url}/wiki/Henry_Feilden")
+    assert (life.title, life.url) == ("Henry Feilden › Life", f"{wiki.url}/wiki/Henry_Feilden#Life")
+    assert (religion.text, religion.source) == ("Anglican.", "external")
+
+
+def test_what_speaks_of_the_relation_comes_before_the_rest(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the first three, which say what it is; and k only cuts the list."""
+    filler = "\n".join(f"Part {n} says nothing {'at all ' * 40}" for n in range(9))
+    monkeypatch.setitem(PAGES, "Henry Feilden", f"A politician.\n{filler}\n== Faith ==\nHe was a devout Anglican.")
+    every = wiki.search("Henry Feilden religion")
+    assert every[3].title == "Henry Feilden › Faith"
+    assert wiki.search("Henry Feilden religion", 4) == every[:4]
+
+
+def test_others_of_the_name_give_their_first_paragraph(wiki: Wiki) -> None:
+    """The name does not tell which one is meant; the evaluator may."""
+    assert [passage.title for passage in wiki.search("Venus author")] == ["Venus (novel)", "Venus"]
+
+
+def test_lists_and_pages_that_lack_the_name_are_rejected(wiki: Wiki) -> None:
+    """A search finds them too."""
+    assert {passage.title for passage in wiki.search("Indizienbeweis director")} == {
+        "Circumstantial Evidence (1929 film)"
+    }
+
+
+def test_a_list_that_is_asked_for_is_given(wiki: Wiki) -> None:
+    """By its title."""
+    assert wiki.first("List of films") == ("List of films", "direct title")
+
+
+def test_nothing_found_is_nothing(wiki: Wiki) -> None:
+    """Neither an error nor another page."""
+    assert wiki.search("Zebedee Quill occupation") == ()
+
+
+def test_ids_are_stable_and_distinct(wiki: Wiki) -> None:
+    """They are cited."""
+    found = wiki.search("Henry Feilden religion")
+    assert found == wiki.search("Henry Feilden religion")
+    assert len({passage.id for passage in found}) == len(found)
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+def test_any_text_is_a_query(wiki: Wiki, query: str) -> None:
+    """Also what no title may hold."""
+    assert isinstance(wiki.search(query), tuple)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        ("maxlag", Throttled, "database lags"),
+        ("ratelimited", Throttled, "too many requests"),
+        ("readonly", SearchError, "locked for maintenance"),
+        ("badtoken", SearchError, "wants a session"),
+        ("internal_api_error", SearchError, r"it broke \(internal_api_error\)"),
+    ],
+)
+def test_an_error_of_the_api_is_said_in_words(wiki: Wiki, code: str, kind: type[SearchError], words: str) -> None:
+    """With what it asks to wait."""
+    wiki.instead = [(200, {"Retry-After": "5"}, {"error": {"code": code, "info": "it\nbroke"}})]
+    with pytest.raises(kind, match=words) as raised:
+        wiki.search("Venus")
+    assert getattr(raised.value, "wait", 5) == 5
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "kind", "words"),
+    [
+        (429, "slow down", Throttled, "429"),
+        (503, "later", Throttled, "503"),
+        (403, "who are you?", SearchError, "contact"),
+        (404, "no such file", SearchError, "api.php"),
+        (200, "[]", SearchError, "api.php"),
+        (200, {"query": "?"}, SearchError, "api.php"),
+        (200, {"query": {"pages": {"1": {}}}}, SearchError, "api.php"),
+        (200, "<html>", NetworkError, "no JSON"),
+        (200, {"warnings": {"query": {"warnings": 'Unrecognized value for "prop": extracts'}}}, SearchError, "TextExt"),
+    ],
+)
+def test_what_is_no_answer_is_an_error(wiki: Wiki, status: int, said: Any, kind: type[Exception], words: str) -> None:
+    """Never an empty result."""
+    wiki.instead = [(status, {}, said)]
+    with pytest.raises(kind, match=words):
+        wiki.search("Venus")
+
+
+def test_an_error_that_was_kept_is_asked_again(wiki: Wiki, tmp_path: Any) -> None:
+    """MediaWiki sends errors as HTTP 200, which a cache takes for an answer."""
+    error = {"error": {"code": "maxlag", "info": "waiting"}}
+    wiki.instead = [(200, {"MediaWiki-API-Error": "maxlag"}, error)]
+    network = Network(spacing=0, retries=0, cache=str(tmp_path / "kept.sqlite"))
+    searcher = Wikipedia(network, base_url=f"{wiki.url}/api.php")
+    with pytest.raises(Throttled):
+        searcher.search("Venus", 3)
+    assert searcher.search("Venus", 3)
+
+
+def test_the_language_picks_the_wikipedia() -> None:
+    """It is part of the host's name, so it may hold nothing else."""
+    with pytest.raises(ConfigError, match="language"):
+        Wikipedia(Network(), language="evil.example/")
+    with pytest.raises(NetworkError, match=r"de\.wikipedia\.org"):
+        Wikipedia(Network(allow=[]), language="de").search("Venus", 3)
+
+
+def test_short_paragraphs_are_joined_and_long_ones_cut() -> None:
+    """Within a section; its heading goes with each."""
+    long = "This is a sentence of seven words. " * 60
+    cut = list(paragraphs(f"One.\nTwo.\n\n== A ==\n{long}\n=== B ===\n== C ==\nThree."))
+    assert cut[0] == ("", "One.\nTwo.")
+    assert cut[-1] == ("C", "Three.")
+    assert {heading for heading, _ in cut[1:-1]} == {"A"}
+    assert len(cut) > 3
