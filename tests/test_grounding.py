@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.grounding import grounded, refusal
+from surefoot.grounding import NO_LINK, grounded, linked, refusal
 from surefoot.types import Action, Answer, Citation, Decision, Passage, Strip
 
 BRIDGE = Passage(
@@ -291,3 +293,52 @@ def test_a_bare_yes_or_no_is_passed_on_as_unverified(verdict: str) -> None:
     answer = grounded("Was the Ruvel Bridge built?", Answer(verdict), knowledge)
     assert not answer.refused
     assert [(c.marker, c.verified, c.quote) for c in answer.citations] == [(2, False, "")]
+
+
+# Links
+
+PAGE = "https://en.wikipedia.org/wiki/Bridge_(Ruvel)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"See {PAGE}.",
+        f"See {PAGE}/",
+        f"See <{PAGE}>, and more.",
+        f"[Bridge]({PAGE})",
+        "It is 3.5 km long: see the map (p. 4).",
+        "The file notes.md says so.",
+    ],
+)
+def test_what_was_retrieved_may_be_linked_to(text: str) -> None:
+    """With whatever punctuation stands around it; and what is no address is left alone."""
+    assert linked(text, [PAGE, None]) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("See http://evil.example/x?q=1.", f"See {NO_LINK}."),
+        ("See www.evil.example, please", f"See {NO_LINK}, please"),
+        ("![x](http://evil.example/x)", f"![x]({NO_LINK})"),
+        ("[x](javascript:alert)", f"[x]({NO_LINK})"),
+        ("[x](//evil.example/x)", f"[x]({NO_LINK})"),
+        (f"See {PAGE}/../evil", f"See {NO_LINK}"),
+        (f"See {PAGE}?q=secret", f"See {NO_LINK}"),
+        ("ftp://evil.example/x", NO_LINK),
+    ],
+)
+def test_no_other_address_is_passed_on(text: str, left: str) -> None:
+    """Nor one that only begins like a source's, nor any target of a Markdown link or image."""
+    assert linked(text, [PAGE]) == left
+
+
+def test_a_link_that_the_source_holds_is_not_a_source() -> None:
+    """The words are verified, the address is not passed on, and what the model said is kept."""
+    bait = replace(BRIDGE, text="The Ruvel Bridge was built by Tomas Aldwin, see http://evil.example/x.")
+    said = "It was built by Tomas Aldwin, see http://evil.example/x. [1]"
+    answer = grounded(WHO, Answer(said), [(strip(bait), bait)])
+    assert answer.text == f"It was built by Tomas Aldwin, see {NO_LINK}. [1]"
+    assert answer.withheld == said
+    assert ground(WHO, "Tomas Aldwin built it.").withheld is None

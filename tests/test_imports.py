@@ -20,7 +20,11 @@ HEAVY = tuple("numpy torch transformers onnxruntime xllamacpp httpx tokenizers p
 LAYERS = (
     ("types", "errors"),
     ("protocols", "meter", "words", "wordpiece", "calibration"),
-    (*"screen act merge grounding recorder models fetch checkpoint corpus components".split(), *ROOMS.values()),
+    (
+        *"screen act merge grounding recorder models fetch checkpoint corpus components".split(),
+        *"network asked hits encyclopedia robots".split(),
+        *ROOMS.values(),
+    ),
     ("pipeline",),
     ("store", "config"),
     ("contracts", "train", "doctor", "bench"),

@@ -1,12 +1,13 @@
-"""Local and external strips side by side: what says the same is kept once, the local one first."""
+"""Local and external knowledge side by side: what says the same is kept once, what differs is shown."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.merge import distinct
-from surefoot.types import Strip
+from surefoot.merge import agree, conflicts, distinct, fresh, same, selected
+from surefoot.types import Conflict, Grade, Passage, Strip
 
 BRIDGE = "The Ruvel Bridge was built in 1911 by Tomas Aldwin and it has one arch."
 
@@ -56,3 +57,175 @@ def test_merging_keeps_order_and_merges_once(strips: list[Strip]) -> None:
     assert [(s.passage_id, s.text) for s in merged] == [(s.passage_id, s.text) for s in strips]
     assert all(before.kept or before == after for before, after in zip(strips, merged, strict=True))
     assert distinct(merged) == merged
+
+
+# The same text
+
+
+LONG = f"{BRIDGE} The mayor opened it in June. It carries the road to Larrow, and boats pass below it every day."
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        LONG.upper(),
+        LONG.replace(". ", ".\n\n").replace("bridge", "“bridge”"),
+        LONG.replace("Aldwin", "Aldwin[1]").replace("June.", "June.[2][3]"),
+        LONG.replace(" every day", " each day"),
+        LONG.removesuffix(" every day."),
+    ],
+)
+def test_a_copy_says_the_same(copy: str) -> None:
+    """Other spacing, letters or footnotes, or one small word, make no other text."""
+    assert same(copy, LONG)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LONG.replace("1911", "1912"),
+        LONG.replace("Tomas Aldwin", "Josef Ruhn"),
+        LONG.replace("was built", "was not built"),
+        f"{LONG} Another half of it stands on the far bank, and it was never finished by those who came after them.",
+    ],
+)
+def test_one_word_that_tells_makes_another_text(other: str) -> None:
+    """A year, a name or a negation is what the two would differ about."""
+    assert not same(other, LONG)
+
+
+# What comes from outside
+
+
+def page(id: str, text: str, title: str = "Page") -> Passage:
+    return Passage(id, text, title, "external")
+
+
+def test_a_hit_is_new_by_id_and_by_words() -> None:
+    """The first of several stays, in order."""
+    known = [Passage("local", BRIDGE, "Page")]
+    hits = [page("a", BRIDGE.upper()), page("b", "New."), page("b", "Newer."), page("c", "new"), page("local", "x")]
+    assert fresh(hits, known) == (hits[1],)
+
+
+def test_the_same_text_under_another_title_is_graded_again() -> None:
+    """The title may be what says whom it is about."""
+    assert fresh([page("a", BRIDGE, "Ruvel Bridge")], [Passage("local", BRIDGE, "notes.md")])
+
+
+def test_passages_that_repeat_or_are_too_many_are_set_aside_with_the_reason() -> None:
+    """Whole, as dropped strips; what repeats does not take a place."""
+    texts = {"a": BRIDGE, "b": LONG, "c": LONG.upper(), "d": "Fog hides it.", "e": "Boats pass it."}
+    kept, aside = selected([page(*item) for item in texts.items()], [Passage("local", BRIDGE)], 2)
+    assert [passage.id for passage in kept] == ["b", "d"]
+    assert [(strip.passage_id, strip.text, strip.kept, strip.reason) for strip in aside] == [
+        ("a", texts["a"], False, "says the same as local"),
+        ("c", texts["c"], False, "says the same as b"),
+        ("e", texts["e"], False, "not among the best 2 passages from outside"),
+    ]
+
+
+# Conflicts
+
+
+def evidence(id: str, text: str, answer: str = "", source: str = "corpus", kept: bool = True) -> tuple[Passage, Grade]:
+    at = text.find(answer)
+    passage = Passage(id, text, source=source)  # type: ignore[arg-type]
+    return passage, Grade(id, 1.0 if kept else None, span=(at, at + len(answer)) if answer else None)
+
+
+def found(*pairs: tuple[Passage, Grade]) -> tuple[Conflict, ...]:
+    """What conflicts among these, every passage being one strip; one without a score is dropped."""
+    strips = [Strip(p.id, 0, len(p.text), p.text, g.score, kept=g.score is not None) for p, g in pairs]
+    return conflicts([p for p, _ in pairs], [g for _, g in pairs], strips)
+
+
+ALDWIN = evidence("a", "Tomas Aldwin built it.", "Tomas Aldwin")
+RUHN = evidence("b", "It was built by Josef Ruhn.", "Josef Ruhn", "external")
+
+
+def test_other_answers_are_a_conflict() -> None:
+    """With the words of both, the corpus first, whatever the order of the passages."""
+    assert found(ALDWIN, RUHN) == found(RUHN, ALDWIN) == (Conflict("a", "Tomas Aldwin", "b", "Josef Ruhn"),)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Tomas Aldwin", "TOMAS ALDWIN"),
+        ("Tomas Aldwin", "Aldwin"),
+        ("Tomas Aldwin", "Aldwin, T."),
+        ("politician", "a Conservative politician"),
+        ("Café Iruña", "cafe Iruna"),
+        ("U.S.", "United States"),
+        ("USA", "United States of America"),
+        ("1911", "in May 1911"),
+        ("2,214 m", "2214 metres"),
+        ("21 February 1818", "Feb 21, 1818"),
+        ("1911", "before the war"),
+        ("…", "Aldwin"),
+    ],
+)
+def test_answers_that_may_be_the_same_are_no_conflict(one: str, other: str) -> None:
+    """Case, accents, parts, initials, other forms of a date; a number and words cannot be compared."""
+    assert agree(one, other)
+    assert agree(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Tresk", "Larrow"), ("1911", "1912"), ("May 1911", "May 1912"), ("2,214 m", "2,241 m")]
+)
+def test_other_names_dates_and_numbers_do_not_agree(one: str, other: str) -> None:
+    """Two dates in one month of different years are different dates."""
+    assert not agree(one, other)
+
+
+def test_an_answer_that_the_other_side_has_too_is_in_no_conflict() -> None:
+    """A second opinion outside does not make the first one doubtful."""
+    assert found(ALDWIN, RUHN, evidence("c", "Aldwin built it.", "Aldwin", "external")) == ()
+
+
+def test_only_kept_evidence_is_in_conflict() -> None:
+    """A dropped strip says nothing; and two passages of one kind are the evaluator's business."""
+    assert found(ALDWIN, evidence("b", RUHN[0].text, "Josef Ruhn", "external", kept=False)) == ()
+    assert found(ALDWIN, evidence("b", RUHN[0].text, "Josef Ruhn")) == ()
+
+
+def test_an_answer_outside_the_kept_strips_is_no_evidence() -> None:
+    """The evaluator pointed at words that refinement dropped."""
+    (a, grade), (b, other) = ALDWIN, RUHN
+    half = Strip("b", 0, 6, b.text[:6], 1.0, kept=True)
+    whole = Strip("a", 0, len(a.text), a.text, 1.0, kept=True)
+    assert conflicts([a, b], [grade, other], [whole, half]) == ()
+
+
+def test_the_same_sentence_with_another_number_is_a_conflict() -> None:
+    """Without an evaluator that points; the sentences are shown, since a bare number tells nothing."""
+    one = evidence("a", "Fog hides it. The Ruvel Bridge of iron was built in 1911[2] by Aldwin.")
+    other = evidence("b", "The iron Ruvel Bridge, built in 1921 by Aldwin.", source="external")
+    (conflict,) = found(one, other)
+    assert conflict.local_says == "The Ruvel Bridge of iron was built in 1911[2] by Aldwin."
+    assert conflict.external_says == other[0].text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("In 1911 the town of Tresk had 4,000 inhabitants.", "In 1921 the town of Tresk had 5,000 inhabitants."),
+        ("The Ruvel Bridge of iron was built by Aldwin.", "The Ruvel Bridge of iron was built in 1911 by Aldwin."),
+        ("Josef Ruhn was born in Tresk in 1911.", "The Ruvel Bridge was opened in 1921."),
+        ("Born in 1911.", "Born in 1921."),
+    ],
+)
+def test_numbers_of_other_things_are_no_conflict(one: str, other: str) -> None:
+    """Another year's census, a number that one lacks, another statement, and too little to tell."""
+    assert found(evidence("a", one), evidence("b", other, source="external")) == ()
+
+
+def test_a_conflict_that_several_passages_repeat_is_shown_once() -> None:
+    """With the first passage of each side."""
+    again = [
+        evidence("c", "Built by Tomas Aldwin.", "Tomas Aldwin"),
+        evidence("d", "By JOSEF RUHN.", "JOSEF RUHN", "external"),
+    ]
+    assert found(ALDWIN, RUHN, *again) == (Conflict("a", "Tomas Aldwin", "b", "Josef Ruhn"),)

@@ -23,6 +23,7 @@ GOOD = Passage("good", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "R
 HALF = Passage("half", "The Ruvel Bridge is of iron, and the mayor opened it.", "Ruvel Bridge")
 POOR = Passage("poor", "Boil the dumplings until they float.", "Dumplings")
 OUTSIDE = Passage("out", "Tomas Aldwin built the Ruvel Bridge, says the almanac.", "Almanac", "external", "http://a/1")
+AD = Passage("ad", "Buy dumplings here.", "Dumplings", "external", "http://a/2")
 SAID = "Tomas Aldwin built it."
 
 
@@ -189,7 +190,7 @@ def test_outside_passages_are_graded_against_the_question_and_not_the_query() ->
 
 def test_a_useless_outside_passage_is_graded_and_not_used() -> None:
     """A search hit earns its place like any other passage."""
-    trace = pipeline(POOR, searcher=Shelf(replace(POOR, id="ad", source="external"))).run(QUESTION)
+    trace = pipeline(POOR, searcher=Shelf(AD)).run(QUESTION)
     assert trace.grades[-1].label is Action.INCORRECT
     assert trace.strips == ()
 
@@ -203,17 +204,116 @@ def test_searching_ends_with_the_first_query_that_finds_the_answer() -> None:
 
 def test_every_query_is_tried_while_nothing_is_found() -> None:
     """And a passage that comes twice is graded once."""
-    world = Shelf(replace(POOR, id="ad", source="external"))
+    world = Shelf(AD)
     trace = pipeline(POOR, searcher=world, rewriter=Queries("one", "two")).run(QUESTION)
     assert world.asked == ["one", "two"]
     assert [passage.id for passage in trace.external] == ["ad"]
 
 
-def test_what_outside_repeats_is_kept_once_and_the_local_copy_wins() -> None:
+def test_what_outside_nearly_repeats_is_not_refined_and_the_local_copy_wins() -> None:
     """The same text from two places is one piece of evidence; the dropped strip says why."""
-    trace = pipeline(HALF, searcher=Shelf(replace(HALF, id="copy", source="external"))).run(QUESTION)
+    copy = replace(HALF, id="copy", title="A copy", source="external", text=HALF.text.replace(",", " –"))
+    evaluator = Known()
+    trace = pipeline(HALF, evaluator=evaluator, searcher=Shelf(copy)).run(QUESTION)
     assert kept(trace) == ["half"]
     assert "half" in next(strip.reason for strip in trace.strips if strip.passage_id == "copy")
+    assert [p.id for _, p in evaluator.asked].count("copy") == 1
+
+
+def test_what_outside_repeats_word_for_word_is_not_even_graded() -> None:
+    """Its grade would be that of its twin, which the trace has."""
+    evaluator = Known()
+    twin = replace(HALF, id="twin", source="external", text=HALF.text.upper())
+    trace = pipeline(HALF, evaluator=evaluator, searcher=Shelf(twin)).run(QUESTION)
+    assert trace.external == ()
+    assert "twin" not in {p.id for _, p in evaluator.asked}
+
+
+def many(n: int) -> list[Passage]:
+    """So many passages from outside that may help, each with something of its own."""
+    said = "iron arch mason river ford mill market chapel road gorge".split()
+    return [replace(OUTSIDE, id=f"o{i}", text=f"Item {i} of iron: {said[i % 10]}.") for i in range(n)]
+
+
+def test_of_all_that_came_from_outside_the_best_few_are_refined() -> None:
+    """All are graded, in one batch a query; the others stay in the trace, and say that they were not among the best."""
+    evaluator = Known(**{f"Item {i} ": i / 100 for i in range(12)})
+    trace = pipeline(POOR, evaluator=evaluator, searcher=Shelf(*many(12)), external_keep=3).run(QUESTION)
+    assert (len(trace.external), len(trace.grades)) == (12, 13)
+    assert [step.graded for step in trace.steps if step.name == "grade external"] == [0]
+    assert {strip.passage_id for strip in trace.strips if not strip.reason.startswith("not among")} == {
+        "o11",
+        "o10",
+        "o9",
+    }
+    aside = [strip for strip in trace.strips if "not among the best 3 passages" in strip.reason]
+    assert {strip.passage_id for strip in aside} == {f"o{i}" for i in range(9)}
+    assert not any(strip.kept for strip in aside)
+
+
+def test_a_searcher_is_asked_for_more_than_is_kept() -> None:
+    """`external_k` a query; the grades choose, not the search engine's order."""
+    trace = pipeline(POOR, searcher=Shelf(*many(9), OUTSIDE), external_k=10, external_keep=1).run(QUESTION)
+    assert kept(trace) == ["out"]
+
+
+class Second(Queries):
+    """A rewriter that has another idea once it has seen the advertisement."""
+
+    def __init__(self) -> None:
+        self.seen: list[list[str]] = []
+
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
+        self.seen.append([passage.id for passage in seen])
+        return ("one", "two") if len(self.seen) == 1 else ("two", f"idea {len(self.seen)}")
+
+
+def test_a_second_rewrite_sees_what_the_first_brought() -> None:
+    """Where nothing was graded CORRECT; only what is new is asked, and the trace has every query."""
+    rewriter, world = Second(), Shelf(AD)
+    trace = pipeline(POOR, searcher=world, rewriter=rewriter).run(QUESTION)
+    assert rewriter.seen == [["poor"], ["poor", "ad"]]
+    assert world.asked == ["one", "two", "idea 2"]
+    assert trace.queries == ("one", "two", "idea 2")
+    assert [step.name for step in trace.steps].count("rewrite") == 2
+
+
+def test_rounds_are_bounded() -> None:
+    """However much comes and however little of it helps."""
+
+    class Endless(Shelf):
+        def search(self, query: str, k: int) -> tuple[Passage, ...]:
+            self.asked.append(query)
+            return (replace(AD, id=query, text=f"Buy {query}."),)
+
+    for rounds, asked in ((1, 2), (2, 3), (4, 5)):
+        world = Endless()
+        pipeline(POOR, searcher=world, rewriter=Second(), rounds=rounds).run(QUESTION)
+        assert len(world.asked) == asked
+
+
+def test_a_round_that_brings_nothing_is_the_last() -> None:
+    """The rewriter would see what it saw before."""
+    rewriter = Second()
+    pipeline(POOR, searcher=Shelf(), rewriter=rewriter).run(QUESTION)
+    assert len(rewriter.seen) == 1
+
+
+def test_an_answer_found_in_the_first_round_ends_the_search() -> None:
+    """A passage graded CORRECT makes a second rewrite needless."""
+    rewriter = Second()
+    pipeline(POOR, rewriter=rewriter).run(QUESTION)
+    assert len(rewriter.seen) == 1
+
+
+def test_local_and_external_evidence_that_differ_are_shown() -> None:
+    """As a conflict in the trace; the answer is not averaged, and not changed."""
+    local = replace(HALF, text="The Ruvel Bridge of iron was opened by the mayor in 1911.")
+    other = replace(OUTSIDE, text="The Ruvel Bridge of iron was opened by the mayor in 1921. Aldwin built it.")
+    (conflict,) = pipeline(local, searcher=Shelf(other)).run(QUESTION).conflicts
+    assert (conflict.local, conflict.external) == ("half", "out")
+    assert ("1911" in conflict.local_says, "1921" in conflict.external_says) == (True, True)
+    assert pipeline(local).run(QUESTION).conflicts == ()
 
 
 # Ungraded is not irrelevant
@@ -390,7 +490,7 @@ def test_a_listener_hears_every_step_and_every_field_as_they_come() -> None:
     trace = pipeline(HALF).run(QUESTION, events.append)
     assert tuple(event.value for event in events if event.name == "step") == trace.steps
     last = {event.name: event.value for event in events}
-    for name in ("passages", "grades", "decision", "queries", "external", "strips", "answer"):
+    for name in ("passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"):
         assert last[name] == getattr(trace, name)
     assert "".join(event.value for event in events if event.name == "text") == SAID
 
@@ -448,6 +548,15 @@ def test_an_order_in_a_document_changes_no_action(
     assert [grade.score for grade in told.grades] == [grade.score for grade in plain.grades]
     assert passage.id in (step(told, "grade").degraded or "")
     assert step(plain, "grade").degraded is None
+
+
+def test_a_planted_link_is_not_passed_on() -> None:
+    """The words of the source are, and the trace says what was taken out."""
+    bait = replace(GOOD, text=f"{GOOD.text} More at http://evil.example/x by Tomas Aldwin.")
+    trace = pipeline(bait, says="Tomas Aldwin built it, see http://evil.example/x.").run(QUESTION)
+    assert trace.answer
+    assert "evil" not in trace.answer.text
+    assert "evil" in (trace.answer.withheld or "")
 
 
 @pytest.mark.parametrize("passage", [GOOD, HALF, POOR], ids=lambda passage: passage.id)

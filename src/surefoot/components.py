@@ -31,7 +31,7 @@ ROOMS = {
 }
 """The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
 
-EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers"}
+EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers", "zim": "zim"}
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
 
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}

@@ -19,7 +19,8 @@ from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.corpus.index import Index
 from surefoot.errors import ConfigError, TraceFault
-from surefoot.pipeline import Pipeline
+from surefoot.network import Network
+from surefoot.pipeline import SIZES, Pipeline
 from surefoot.protocols import Policy
 from surefoot.store import from_json
 from surefoot.types import Thresholds
@@ -39,6 +40,7 @@ DEFAULTS: Config = {
     "llm": {"use": "local"},
     "generator": {"use": "llm"},
     "pipeline": {},
+    "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
 }
 """What holds where nothing else is said."""
 
@@ -93,6 +95,11 @@ class Builder:
     """Builds the parts of one pipeline, each shared part once and only when it is wanted."""
 
     config: Config
+
+    @cached_property
+    def network(self) -> Network:
+        """The way to other machines."""
+        return components.assemble("[network]", Network, self.config["network"], {})  # type: ignore[no-any-return]
 
     @cached_property
     def index(self) -> Index:
@@ -162,8 +169,8 @@ class Builder:
             role: self.evaluator if role == "evaluator" else self._component(role) for role in roles
         }
         options = self.config["pipeline"]
-        if unknown := sorted(set(options) - {"k", "external_k"}):
-            raise ConfigError(f"[pipeline] has no key '{unknown[0]}'; it has: k, external_k")
+        if unknown := sorted(set(options) - set(SIZES)):
+            raise ConfigError(f"[pipeline] has no key '{unknown[0]}'; it has: {', '.join(SIZES)}")
         for key, value in options.items():
             if not isinstance(value, int) or value < 1:
                 raise ConfigError(f"[pipeline] {key} must be a whole number from 1 up, not {value!r}")
@@ -180,6 +187,8 @@ class Builder:
         return self._built(role, self.config[role])
 
     def _built(self, role: str, section: Mapping[str, Any]) -> Any:
+        if role == "searcher":
+            section = {**section, **self._inner_searchers(section)}
         options = {key: value for key, value in section.items() if key != "use"}
         inner = options.keys() & {"retrievers", "evaluators"}
         if taken := sorted(options.keys() & self._parts.keys() - inner):
@@ -189,9 +198,22 @@ class Builder:
         options |= {key: getattr(self, key) for key in inner}
         return components.build(role, section["use"], options, self._parts)
 
+    def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
+        """What a searcher is made of: `of` is one other, `searchers` are several, to any depth."""
+        made: dict[str, Any] = {"of": self._searcher(section["of"])} if "of" in section else {}
+        if "searchers" in section:
+            made["searchers"] = tuple(self._searcher(part) for part in _listed(section["searchers"]))
+        return made
+
+    def _searcher(self, part: Any) -> Any:
+        section = {"use": part} if isinstance(part, str) else part
+        if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
+            raise ConfigError(f"a searcher within a searcher is a name, or a table with `use`, not {part!r}")
+        return self._built("searcher", section)
+
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:
-        shared = ("index", "embedder", "llm", "evaluator", "retrievers", "evaluators", "thresholds")
+        shared = ("network", "index", "embedder", "llm", "evaluator", "retrievers", "evaluators", "thresholds")
         return {name: lambda name=name: getattr(self, name) for name in shared}  # type: ignore[misc]
 
 

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any
 
 from surefoot import protocols
-from surefoot.errors import ConfigError, SearchError
+from surefoot.errors import ConfigError, NetworkError, SearchError
 from surefoot.meter import metered
 from surefoot.types import Action, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
 
@@ -128,11 +128,11 @@ def rewriter(component: protocols.Rewriter) -> None:
 
 
 def searcher(component: protocols.Searcher) -> None:
-    """Checks a searcher; one that reaches nothing may raise SearchError, and nothing else."""
+    """Checks a searcher; one that reaches nothing may raise SearchError or NetworkError, and nothing else."""
     for query in ("Ruvel Bridge", *HOSTILE):
         try:
             found = component.search(query, 3)
-        except SearchError:
+        except (NetworkError, SearchError):
             continue
         _holds(isinstance(found, tuple) and len(found) <= 3, "returns at most k passages", found)
         _holds(all(p.source == "external" for p in found), "marks what it finds as external", found)

@@ -29,6 +29,13 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_LINK = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]+|\bwww\.[^\s<>\"]+|(?<=\]\()[^\s)]+", re.IGNORECASE)
+"""An address with its scheme or "www.", or whatever a Markdown link or image leads to."""
+_AROUND = ".,;:!?*_'’”»)]}/"
+"""What may follow an address in running text, or end it, without making another one of it."""
+NO_LINK = "(link removed)"
+"""What stands in an answer where an address was that is no source's."""
+
 _VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
 
 
@@ -39,7 +46,11 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     carries most of what it says beyond the question. A citation is verified when the strip holds words that the
     sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
     that it adds. A bare yes or no adds nothing to check: it is passed on as unverified.
+
+    An address is passed on only where a source was retrieved from it; of others `withheld` tells. A source that says
+    "see http://…" holds the words, so the check of citations alone would let a planted link through.
     """
+    whole, draft = draft, replace(draft, text=linked(draft.text, [passage.url for _, passage in knowledge]))
     pieces: list[str] = []
     citations: list[Citation] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
@@ -52,8 +63,20 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
         citations = [_on_trust(question, knowledge)]
         pieces.append(f"[{citations[0].marker}]")
     elif _NOT_FOUND.search(draft.text) or not any(citation.quote for citation in citations):
-        return replace(draft, text="", refused=True, withheld=draft.text)
-    return replace(draft, text=" ".join(pieces), citations=tuple(citations))
+        return replace(draft, text="", refused=True, withheld=whole.text)
+    withheld = whole.text if draft != whole else draft.withheld
+    return replace(draft, text=" ".join(pieces), citations=tuple(citations), withheld=withheld)
+
+
+def linked(text: str, allowed: Sequence[str | None]) -> str:
+    """The text with every address replaced that is none of the allowed ones; what ends an address makes no other."""
+    known = {url.rstrip(_AROUND) for url in allowed if url}
+
+    def checked(match: re.Match[str]) -> str:
+        address = match[0].rstrip(_AROUND)
+        return match[0] if address in known else NO_LINK + match[0][len(address) :]
+
+    return _LINK.sub(checked, text)
 
 
 def _cited(question: str, said: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:

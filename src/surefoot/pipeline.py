@@ -12,7 +12,7 @@ from surefoot import meter
 from surefoot.act import labelled, require_match
 from surefoot.errors import ComponentError, QuestionError
 from surefoot.grounding import grounded, refusal
-from surefoot.merge import distinct
+from surefoot.merge import conflicts, distinct, fresh, selected
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
 from surefoot.screen import screened, suspects
@@ -20,6 +20,8 @@ from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trac
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
+SIZES = ("k", "external_k", "external_keep", "rounds")
+"""The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,12 @@ class Pipeline:
     generator: Generator
     k: int = 10
     """Passages retrieved, and graded, a question."""
-    external_k: int = 5
-    """Passages taken from outside for each query."""
+    external_k: int = 30
+    """Passages taken from outside, and graded, a query."""
+    external_keep: int = 5
+    """Of all these, the best so many are refined (the paper: 5)."""
+    rounds: int = 2
+    """How often the question is rewritten for a search; each time but the first, with what came of it in sight."""
     config: dict[str, Any] = field(default_factory=dict)
     """What it was built from; recorded in each trace."""
 
@@ -50,7 +56,7 @@ class Pipeline:
         """
         config = {**self.config, "pipeline": dict(self.config.get("pipeline", {}))}
         for name, part in parts.items():
-            if name in ("k", "external_k"):
+            if name in SIZES:
                 config["pipeline"][name] = part
             else:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
@@ -63,15 +69,20 @@ class Pipeline:
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
         run = Recorder(checked(question), self.config, on_event)
+        near: tuple[Passage, ...] = ()
         local: tuple[Strip, ...] = ()
         found: tuple[Strip, ...] = ()
         decision = self._retrieve(run)
         if decision.action is not Action.INCORRECT:
-            local = self._refine("refine", useful(run.passages, run.grades), run)
+            near = useful(run.passages, run.grades)
+            local = self._refine("refine", near, run)
         if decision.action is not Action.CORRECT:
             self._search(run)
-            found = self._refine("refine external", useful(run.external, run.grades[len(run.passages) :]), run)
+            far = useful(run.external, run.grades[len(run.passages) :])
+            chosen, others = selected(far, near, self.external_keep)
+            found = self._refine("refine external", chosen, run) + others
         run.set("strips", distinct(local + found))
+        run.set("conflicts", conflicts(run.passages + run.external, run.grades, run.strips))
         self._answer(decision, run)
         return run.trace()
 
@@ -108,25 +119,37 @@ class Pipeline:
         return run.step(step, self.refiner.refine, run.question, passages, fallback=(), instead="no strips")
 
     def _rewrite(self, run: Recorder) -> tuple[str, ...]:
-        plain = (run.question,)
+        seen = run.passages + run.external
         return run.step(
-            "rewrite", self.rewriter.rewrite, run.question, run.passages, fallback=plain, instead="asked as it is"
+            "rewrite", self.rewriter.rewrite, run.question, seen, fallback=(run.question,), instead="asked as it is"
         )
 
     def _search(self, run: Recorder) -> None:
-        """Ask outside, query by query until a passage is graded CORRECT; what comes is graded like all the rest."""
-        for query in self._rewrite(run):
-            run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
-            hits = run.step(
-                "search", self.searcher.search, query, self.external_k, fallback=(), instead="nothing came from outside"
-            )
-            known = {passage.id for passage in run.passages + run.external}
-            fresh = tuple(hit for hit in by_id(hits) if hit.id not in known)
-            run.set("external", run.external + fresh)
-            grades = self._grade("grade external", fresh, run)
-            run.set("grades", run.grades + grades)
-            if any(grade.label is Action.CORRECT for grade in grades):
+        """Ask outside, query by query, until a passage is graded CORRECT.
+
+        Where none is, the question is rewritten with all that was found in sight, and what is new is asked, for
+        `rounds` rounds in all. A round that finds nothing new is the last: the next rewrite would see the same.
+        """
+        asked: set[str] = set()
+        for _ in range(self.rounds):
+            known = run.external
+            for query in self._rewrite(run):
+                if query not in asked and self._answers(query, run):
+                    return
+                asked.add(query)
+            if run.external == known:
                 return
+
+    def _answers(self, query: str, run: Recorder) -> bool:
+        """Ask outside and grade all that is new in one batch; whether a passage is CORRECT."""
+        run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
+        search = self.searcher.search
+        hits = run.step("search", search, query, self.external_k, fallback=(), instead="nothing came from outside")
+        new = fresh(hits, run.passages + run.external)
+        run.set("external", run.external + new)
+        grades = self._grade("grade external", new, run)
+        run.set("grades", run.grades + grades)
+        return any(grade.label is Action.CORRECT for grade in grades)
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""

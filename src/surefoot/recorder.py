@@ -10,12 +10,12 @@ from typing import Any, Literal, TypeVar
 
 from surefoot import meter
 from surefoot.errors import ComponentError
-from surefoot.types import Answer, Decision, Event, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 T = TypeVar("T")
 F = TypeVar("F")
 Listener = Callable[[Event], None]
-Field = Literal["passages", "grades", "decision", "queries", "external", "strips", "answer"]
+Field = Literal["passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"]
 
 
 class Recorder:
@@ -29,6 +29,7 @@ class Recorder:
         self.queries: tuple[str, ...] = ()
         self.external: tuple[Passage, ...] = ()
         self.strips: tuple[Strip, ...] = ()
+        self.conflicts: tuple[Conflict, ...] = ()
         self.answer: Answer | None = None
         self._steps: list[Step] = []
         self._config = config
@@ -76,6 +77,7 @@ class Recorder:
             self.queries,
             self.external,
             self.strips,
+            self.conflicts,
             self.answer,
             tuple(self._steps),
             self._config,

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 TRACE_SCHEMA = 1
-"""Version of the JSON form of `Trace`; a reader refuses any other."""
+"""Version of the JSON form of `Trace`; a reader refuses any other. New fields with defaults do not raise it."""
 
 Source = Literal["corpus", "external"]
 
@@ -37,6 +37,8 @@ class Passage:
     """Offset in characters of `text` in the document's extracted text."""
     score: float | None = None
     """The retriever's own score; higher is better, comparable only within one retrieval."""
+    via: str = ""
+    """How a searcher came to it ("direct title", "snippet"); empty: it is of the corpus, or there is one way only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,26 @@ class Strip:
     end: int
     text: str
     score: float | None
+    """None: it was not, or could not be, graded."""
     kept: bool
     reason: str = ""
     """Why it was dropped; empty for a kept one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Kept evidence of the corpus and kept evidence from outside that say different things about what was asked.
+
+    Shown, never averaged; which of the two is right is for the reader to judge.
+    """
+
+    local: str
+    """Id of the passage of the corpus."""
+    local_says: str
+    """Its words, as they stand there."""
+    external: str
+    """Id of the passage from outside."""
+    external_says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +150,7 @@ class Answer:
     model: str | None = None
     """None: no model was called."""
     withheld: str | None = None
-    """What the model said, where Surefoot refused to pass it on."""
+    """What the model said, where Surefoot refused to pass it on or took addresses out that are no source's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +189,8 @@ class Trace:
     """What was searched for, in order, beyond the question itself."""
     external: tuple[Passage, ...] = ()
     strips: tuple[Strip, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    """Empty also where evidence of one kind only was kept."""
     answer: Answer | None = None
     steps: tuple[Step, ...] = ()
     config: dict[str, Any] = field(default_factory=dict)
@@ -205,6 +226,8 @@ class Completion:
 class Event:
     """What `on_event` is told while a question runs: a finished `Step`, or a value as soon as it exists."""
 
-    name: Literal["passages", "grades", "decision", "queries", "external", "strips", "text", "answer", "step"]
+    name: Literal[
+        "passages", "grades", "decision", "queries", "external", "strips", "conflicts", "text", "answer", "step"
+    ]
     value: Any
     """The trace's field of that name; for "text" the next piece of the model's output; for "step" the `Step`."""

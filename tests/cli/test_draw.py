@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from surefoot.cli.draw import retrieved, stayed, whole
 from surefoot.config import read
-from surefoot.types import Action, Answer, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Action, Answer, Conflict, Grade, Passage, Step, Strip, Trace
 
 
 def drawn(what: RenderableType, width: int = 80) -> str:
@@ -101,3 +101,19 @@ def test_dropped_strips_are_shown_with_their_reason_while_there_is_room() -> Non
     assert "1 of 4 strips kept" in text
     assert "[1]    .10 text 3" in text
     assert text.count("too low: ") == 2
+
+
+def test_how_a_passage_was_come_by_is_shown() -> None:
+    """Before the reason of its grade."""
+    passages = [Passage("1", "text", "Title", "external", via="typed suffix")]
+    assert "typed suffix · lacks: x" in drawn(retrieved(passages, [Grade("1", 0.5, reason="lacks: x")], [], 5), 120)
+
+
+def test_both_sides_of_a_conflict_are_shown() -> None:
+    """What each says, and where; without one, no word of it."""
+    local, page = Passage("1", "t", url="notes.md"), Passage("2", "t", source="external", url="http://a/1")
+    trace = Trace("1", "Who?", passages=(local,), external=(page,), conflicts=(Conflict("1", "1911", "2", "1921"),))
+    text = drawn(whole(trace))
+    assert "Conflict   the corpus: “1911” · notes.md\n" in text
+    assert "outside: “1921” · http://a/1\n" in text
+    assert "Conflict" not in drawn(whole(Trace("1", "Who?")))

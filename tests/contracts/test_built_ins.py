@@ -24,14 +24,18 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLM
 from surefoot.llms.scripted import Scripted
+from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.retrievers.dense import Dense
 from surefoot.retrievers.hybrid import Hybrid
+from surefoot.rewriters.keywords import Keywords
 from surefoot.rewriters.templates import Templates
 from surefoot.rewriters.verbatim import Verbatim
+from surefoot.searchers.chain import Chain
 from surefoot.searchers.folder import Folder
 from surefoot.searchers.nowhere import Nowhere
+from surefoot.searchers.pages import Pages
 from surefoot.types import Message, Thresholds
 
 LIBRARY = {
@@ -52,10 +56,13 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("evaluator", "llm"): lambda index: llm_evaluator.LLM(Scripted(judging)),
     ("evaluator", "cascade"): lambda index: Cascade([Lexical(), llm_evaluator.LLM(Scripted(judging))]),
     ("refiner", "strips"): lambda index: Strips(Lexical(), Lexical.thresholds),
+    ("rewriter", "keywords"): lambda index: Keywords(Scripted(lambda _: '{"first": "Ruvel Bridge"}')),
     ("rewriter", "templates"): lambda index: Templates(),
     ("rewriter", "verbatim"): lambda index: Verbatim(),
+    ("searcher", "chain"): lambda index: Chain([Folder(index.path), Nowhere()]),
     ("searcher", "folder"): lambda index: Folder(index.path),
     ("searcher", "nowhere"): lambda index: Nowhere(),
+    ("searcher", "pages"): lambda index: Pages(Folder(index.path), Network(allow=[])),
     ("llm", "scripted"): lambda index: Scripted({"colour": "blue, of course"}),
     ("generator", "extractive"): lambda index: Extractive(Lexical()),
     ("generator", "llm"): lambda index: LLM(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
@@ -67,6 +74,12 @@ ELSEWHERE = {
     ("llm", "local"): "needs its model file: tests/llms/test_contract_llm.py",
     ("llm", "openai"): "needs a server: tests/llms/test_contract_llm.py",
     ("embedder", "minilm"): "needs its model file: tests/embedders/test_minilm.py",
+    ("searcher", "zim"): "needs an extra and a file: tests/searchers/test_zim.py",
+    ("searcher", "tavily"): "needs a key: tests/searchers/test_tavily.py",
+    ("searcher", "serper"): "needs a key: tests/searchers/test_serper.py",
+    ("searcher", "searxng"): "needs a server: tests/searchers/test_searxng.py",
+    ("searcher", "ddgs"): "needs a server: tests/searchers/test_ddgs.py",
+    ("searcher", "wikipedia"): "needs a server: tests/searchers/test_wikipedia.py",
     ("evaluator", "t5"): "needs an extra and a checkpoint: tests/evaluators/test_t5.py",
     ("evaluator", "cross_encoder"): "needs an extra and a checkpoint: tests/evaluators/test_cross_encoder.py",
 }

@@ -34,6 +34,7 @@ VALUES = [
     types.Thresholds,
     types.Decision,
     types.Strip,
+    types.Conflict,
     types.Citation,
     types.Answer,
     types.Step,

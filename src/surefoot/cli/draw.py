@@ -13,7 +13,7 @@ from rich.text import Text
 
 from surefoot.cli.console import plain
 from surefoot.recorder import Recorder
-from surefoot.types import Action, Citation, Decision, Event, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Action, Citation, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 BAR = 12
@@ -24,7 +24,7 @@ HERE = {
     "retriever": ("bm25", "dense", "hybrid"),
     "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
     "refiner": ("strips",),
-    "rewriter": ("templates", "verbatim"),
+    "rewriter": ("templates", "verbatim", "keywords"),
     "searcher": ("nowhere", "folder"),
     "generator": ("llm", "extractive"),
 }
@@ -54,6 +54,9 @@ class Screen:
                 self.console.print(self._graded(event.value))
             elif event.name == "strips":
                 self._found(event.value)
+            elif event.name == "conflicts":
+                for line in _conflicts(event.value, (*self._drawn.passages, *self._drawn.external)):
+                    self.console.print(line)
 
     def finish(self, trace: Trace) -> None:
         """Draw the answer and what it cost."""
@@ -103,6 +106,7 @@ def whole(trace: Trace, shown: int = 10) -> RenderableType:
     if searched := _searched(trace.queries, trace.external, trace.grades[len(trace.passages) :], trace.steps):
         parts.append(searched)
     parts.append(_refined(trace.strips, (*trace.passages, *trace.external), shown))
+    parts += _conflicts(trace.conflicts, (*trace.passages, *trace.external))
     return Group(*parts, _answer(trace), steps(trace), _footer(trace))
 
 
@@ -139,7 +143,7 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
             _bar(_height(grade), colour),
             Text(_chance(grade), style=colour),
             _title(passage),
-            Text(plain(grade.reason)),
+            Text(plain(" · ".join(filter(None, (passage.via, grade.reason))))),
         )
     if len(ranked) > shown:
         table.add_row("", "", Text(f"and {len(ranked) - shown} more", style="dim"), "")
@@ -181,6 +185,22 @@ def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -
         text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
         table.add_row(Text("✗", style="red"), Text(_number(strip.score), style="dim"), text)
     return Group(_line("Refined", Text(f"{len(kept)} of {len(strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
+
+
+def _conflicts(conflicts: Sequence[Conflict], passages: Sequence[Passage]) -> list[RenderableType]:
+    """What each side says, one below the other; nothing where they agree."""
+    origin = {passage.id: passage for passage in passages}
+    parts: list[RenderableType] = []
+    for conflict in conflicts:
+        sides = (
+            ("the corpus", conflict.local, conflict.local_says),
+            ("outside", conflict.external, conflict.external_says),
+        )
+        for where, passage_id, says in sides:
+            text = Text.assemble((f"{where}: ", "italic"), (f"“{plain(says)}”", "yellow"))
+            text.append(f" · {_place(origin[passage_id])}", style="dim")
+            parts.append(_line("" if parts else "Conflict", text))
+    return parts
 
 
 def _answer(trace: Trace) -> RenderableType:

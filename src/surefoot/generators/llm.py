@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 
 from surefoot import meter, protocols
 from surefoot.screen import line
-from surefoot.types import Answer, Message, Passage, Strip
+from surefoot.types import Answer, Message, Passage, Source, Strip
+
+HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
+"""What stands above the sources of each kind, in this order."""
 
 _REFLECTION = re.compile(
     r"\[(?:No Retrieval|Retrieval|Continue to Use Evidence|Relevant|Irrelevant|Fully supported|Partially supported|"
@@ -42,21 +45,28 @@ class LLM:
 def prompt(question: str, knowledge: Sequence[tuple[Strip, Passage]], max_characters: int = 8000) -> list[Message]:
     """The conversation that asks `question` of `knowledge`; the question stands last, and always whole.
 
-    It is as plain as can be, because the model that ships is small: of 20 PopQA questions with the same sources it
-    answered 19 this way, 17 with the sources numbered, 13 to 16 with any rule added (short, cited, quotations only,
-    "not found"). Citations are attributed and checked afterwards, whatever model wrote the answer.
+    Local sources stand before external ones, each kind under its name. A source is one line that begins with "> ", and
+    nothing in it can end that line. It is otherwise as plain as can be, because the model that ships is small: of 20
+    PopQA questions with the same sources it answered 19 with the sources as plain lines, 17 with them numbered, 13 to
+    16 with any rule added (short, cited, quotations only, "not found"). Citations are attributed and checked
+    afterwards, whatever model wrote the answer.
     """
-    sources: list[str] = []
+    read: list[tuple[Source, str]] = []
+    room = max_characters
     for strip, passage in knowledge:
-        if sources and sum(map(len, sources)) + len(strip.text) > max_characters:
-            meter.degrade(f"{len(knowledge) - len(sources)} of {len(knowledge)} sources left out: too long to read")
+        if read and len(strip.text) > room:
+            meter.degrade(f"{len(knowledge) - len(read)} of {len(knowledge)} sources left out: too long to read")
             break
-        sources.append(source(strip, passage))
-    heading = ["Sources:", *sources, "", ""] if sources else []
-    return [Message("user", "\n".join(heading) + f"{question} Answer briefly.")]
+        read.append((passage.source, source(strip, passage)))
+        room -= len(read[-1][1])
+    lines: list[str] = []
+    for kind, heading in HEADINGS.items():
+        if quoted := [text for origin, text in read if origin == kind]:
+            lines += [heading, *quoted, ""]
+    return [Message("user", "\n".join([*lines, f"{question} Answer briefly."]))]
 
 
 def source(strip: Strip, passage: Passage) -> str:
-    """One source on one line, without anything that could pass for a turn of the conversation."""
+    """One source, quoted on one line, without anything that could pass for a turn of the conversation."""
     text = f"{passage.title}: {strip.text}" if passage.title else strip.text
-    return line(text)
+    return f"> {line(text)}"
