@@ -237,5 +237,5 @@ def _match(query: str) -> str:
     return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])
 
 
-def _passage(id: str, text: str, title: str, url: str | None, start: int, score: float | None = None) -> Passage:
-    return Passage(id, text, title, "corpus", url, start, score=score)
+def _passage(id: str, text: str, title: str, url: str | None, start: int, *score: float) -> Passage:
+    return Passage(id, text, title, "corpus", url, start, score[0] if score else None)
