@@ -25,9 +25,8 @@ WORD = "granite"
 YES, NO = Passage("a", f"Built of {WORD}."), Passage("b", "Built of wood.")
 
 
-@pytest.fixture(scope="module")
-def best(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Weights for which a passage is relevant that holds the word."""
+def weights(path: Path, quiet: float = 0.0) -> Path:
+    """For which a passage is relevant that holds the word; with `quiet`, "no answer" beats all words by so much."""
     torch.set_num_threads(1)
     network = Network(width=32, heads=1, layers=1)
     with torch.no_grad():
@@ -39,9 +38,17 @@ def best(tmp_path_factory: pytest.TempPathFactory) -> Path:
         network.word.weight[wordpiece().token_to_id(WORD)] = sign
         network.relevance.weight[0, 32:] = sign  # of the mean over the pieces
         network.relevance.bias.fill_(-1)
-    path = tmp_path_factory.mktemp("weights") / "best.pt"
+        first = torch.arange(32) // 16 * 2.0 - 1
+        network.word.weight[wordpiece().token_to_id("[CLS]")] = first
+        network.evidence.weight[:] = first * quiet / 64  # begin and end, each over 32 numbers
     torch.save(network.state_dict(), path)
     return path
+
+
+@pytest.fixture(scope="module")
+def best(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights whose evidence head says nothing."""
+    return weights(tmp_path_factory.mktemp("weights") / "best.pt")
 
 
 def row(number: int, file: str = "", right: bool = True) -> dict[str, Any]:
@@ -109,6 +116,14 @@ def test_a_large_file_does_not_speak_for_a_small_one(best: Path, tmp_path: Path)
     evaluator = MiniLM(str(finish(best, found, tmp_path / "out", silent)))
     (yes,) = evaluator.grade([("Of what is it?", YES)])
     assert yes.probability == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(("quiet", "margin"), [(0, 0.0), (2.5, -2.0), (20, -8.0)])
+def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, margin: float) -> None:
+    """The least margin with which it is silent about irrelevant passages."""
+    found = mixture(tmp_path, bridges=[row(n) for n in range(240)])
+    out = finish(weights(tmp_path / "best.pt", quiet), found, tmp_path / "out", silent)
+    assert card(out)["evidence"]["margin"] == margin
 
 
 def test_thresholds_that_cannot_be_shown_are_not_made_up(best: Path, tmp_path: Path) -> None:

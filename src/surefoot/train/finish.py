@@ -18,8 +18,8 @@ import numpy as np
 
 from surefoot import calibration
 from surefoot.bench import pairs, tune
-from surefoot.bench.evaluator import graded, overlapped
-from surefoot.bench.pairs import LabelledSet
+from surefoot.bench.evaluator import graded
+from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.calibration import Calibration
 from surefoot.errors import ConfigError
 from surefoot.evaluators.minilm import FORMAT, MiniLM
@@ -27,16 +27,18 @@ from surefoot.store import to_json, write_text
 from surefoot.train.export import export
 from surefoot.train.mixture import Mixture
 from surefoot.train.network import restored
-from surefoot.types import Grade, Thresholds
+from surefoot.types import Thresholds
 
 AIM = tune.Aim(target=0.15, discard_target=0.2, strip_target=0.1)
 """What the shipped thresholds keep."""
 QUESTIONS = 150
 """Of each file, at most so many fit: a large one says no more about what is asked elsewhere."""
-MARGINS = (-8.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0)
-"""By how much evidence must beat "no answer here": one of these. Most lessons hold no answer, so that the head says
-"none" too often where one text in two holds one."""
-POINTED = 25
+MARGINS = (-8.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0)
+"""By how much evidence must beat "no answer here": the least of these with which it is `SILENT`. At 0 it would say "no
+answer" too often, as most lessons hold none."""
+SILENT = 0.8
+"""In so many of the irrelevant passages it points at nothing, each file counting the same."""
+POINTED = 12
 """Questions of each file that the margin is chosen on."""
 
 OnDone = Callable[[int, int], None]
@@ -51,9 +53,7 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     export(restored(best), folder / "minilm.onnx")
     mixture.write_dev(folder / "dev")
     paths = sorted((folder / "dev/fit").glob("*.jsonl"))
-    margin = max(
-        MARGINS, key=lambda margin: _pointing(folder, [pairs.read(p, POINTED) for p in paths], margin, on_done)
-    )
+    margin = _margin(folder, [_irrelevant(path) for path in paths], on_done)
     files = {path.stem: pairs.read(path, QUESTIONS) for path in paths}
     evaluator = _evaluator(folder, margin)
     fitted = _calibrated(evaluator, list(files.values()), on_done)
@@ -88,17 +88,17 @@ def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone
     return calibration.fit(scores, labels, weights)
 
 
-def _pointing(folder: Path, files: Sequence[LabelledSet], margin: float, on_done: OnDone) -> float:
-    """How well it points with this margin: the mean of the word overlap where there is an answer, and of the share of
-    irrelevant passages in which it points at nothing; each file counts the same."""
-    evaluator = _evaluator(folder, margin)
-    return float(np.mean([_balance(file, graded(evaluator, file.pairs, on_done).grades) for file in files]))
+def _margin(folder: Path, files: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> float:
+    for margin in MARGINS:
+        evaluator = _evaluator(folder, margin)
+        grades = [graded(evaluator, file, on_done).grades for file in files if file]
+        if grades and np.mean([np.mean([grade.span is None for grade in part]) for part in grades]) >= SILENT:
+            return margin
+    return MARGINS[-1]
 
 
-def _balance(file: LabelledSet, grades: Sequence[Grade]) -> float:
-    overlap = [value for value in map(overlapped, file.pairs, grades) if value is not None]
-    silent = [grade.span is None for pair, grade in zip(file.pairs, grades, strict=True) if not pair.label]
-    return float(np.mean(overlap) + np.mean(silent)) / 2 if overlap and silent else 0.0
+def _irrelevant(path: Path) -> list[LabelledPair]:
+    return [pair for pair in pairs.read(path, POINTED).pairs if not pair.label]
 
 
 def _evaluator(folder: Path, margin: float) -> MiniLM:
