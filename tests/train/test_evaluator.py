@@ -359,12 +359,12 @@ def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
     for step in range(100):
         evaluator._set_rates(optimiser, step, 100, Recipe())
         rates.append(max(group["lr"] for group in optimiser.param_groups))
-    assert rates[5] == pytest.approx(1e-3)
-    assert rates[0] == pytest.approx(1e-3 / 6)
-    assert rates[99] == pytest.approx(1e-3 / 94)
+    assert rates[5] == pytest.approx(5e-4)
+    assert rates[0] == pytest.approx(5e-4 / 6)
+    assert rates[99] == pytest.approx(5e-4 / 94)
     assert rates == sorted(rates[:6]) + sorted(rates[6:], reverse=True)
     kinds = {(group["peak"], group["weight_decay"]) for group in optimiser.param_groups}
-    assert kinds == {(1e-3, 0.0), (1e-3, 0.01), (1.5e-4, 0.0), (1.5e-4, 0.01)}
+    assert kinds == {(5e-4, 0.0), (5e-4, 0.01), (6e-5, 0.0), (6e-5, 0.01)}
 
 
 def test_progress_counts_to_the_end(mixture: Mixture, tmp_path: Path) -> None:

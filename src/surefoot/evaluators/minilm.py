@@ -264,7 +264,7 @@ def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
     if pieces.cut:
         yield f"of the question only the first {QUESTION_PIECES} word pieces were read"
     for what, text in (("question", triple[0]), ("passage", triple[2])):
-        letters = [c for c in text[:1000] if c.isalpha()]
+        letters = [] if text.isascii() else [c for c in text[:1000] if c.isalpha()]
         if sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) < len(letters) / 2:
             yield f"the {what} is not in Latin script, and the evaluator learned from English"
 

@@ -334,7 +334,10 @@ def _servers(dsn: str) -> list[tuple[str, int]]:
         return [(f"the PostgreSQL service {service}", 5432)]
     hosts, ports = (host or hostaddr).split(","), port.split(",")
     everywhere = ports * len(hosts) if len(ports) == 1 else ports
-    return [(host, int(port or 5432)) for host, port in zip(hosts, everywhere, strict=False) if host[:1] not in "/@"]
+    numbers = [
+        int(port) if port.isdigit() else 5432 for port in everywhere
+    ]  # of another, connecting says what is wrong
+    return [(host, port) for host, port in zip(hosts, numbers, strict=False) if host[:1] not in "/@"]
 
 
 def _stream(connection: Connection, rows: Iterable[tuple[Passage, Vector]]) -> int:
