@@ -31,7 +31,7 @@ DEFAULTS: Config = {
     "index": {"path": ".surefoot/index.db"},
     "embedder": {"use": "static"},
     "retriever": {"use": "hybrid"},
-    "evaluator": {"use": "lexical"},
+    "evaluator": {"use": "minilm"},
     "thresholds": {},
     "policy": {"use": "threshold"},
     "refiner": {"use": "strips"},

@@ -103,9 +103,7 @@ def static() -> Any:
 
 
 def minilm() -> Any:
-    """The shipped evaluator, where its weights are there."""
-    if not files("surefoot.evaluators").joinpath("minilm.onnx").is_file():
-        pytest.skip("the weights minilm.onnx are not there")
+    """The shipped evaluator; its library is heavy, so it is imported late."""
     from surefoot.evaluators.minilm import MiniLM
 
     return MiniLM(threads=1)

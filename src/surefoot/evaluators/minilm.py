@@ -1,7 +1,7 @@
 """Surefoot's own evaluator: a cross-encoder of six layers that reads question and passage together.
 
-minilm.onnx is what `surefoot train evaluator` makes of the lessons in train/mixture.toml, and minilm.json what was
-fitted for it.
+minilm.onnx is what `surefoot train evaluator` made, minilm.json what was fitted for it, and minilm.md is their model
+card.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Card:
 
 
 class MiniLM:
-    """Whether a passage answers the question, and where: a cross-encoder that `surefoot train evaluator` trains.
+    """Whether a passage answers the question, and where: a cross-encoder of our own, made for this and calibrated.
 
     `score` is its logit, `probability` the calibrated chance that the passage holds the answer, `span` the words that
     answer. A text of more than 256 word pieces is read in overlapping windows and graded by its best one. It learned
@@ -114,7 +114,7 @@ class MiniLM:
 
     Some 25 ms for a passage of 100 words and a core.
 
-    `model`: a folder that `surefoot train evaluator` wrote. None: the weights of the package, which holds none yet.
+    `model`: a folder that `surefoot train evaluator` wrote. None: the weights of the package.
     """
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
