@@ -38,7 +38,7 @@ DEFAULTS: Config = {
     "rewriter": {"use": "templates"},
     "searcher": {"use": "nowhere"},
     "llm": {"use": "local"},
-    "generator": {"use": "llm"},
+    "generator": {"use": "extractive"},
     "pipeline": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
 }

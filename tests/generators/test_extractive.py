@@ -42,7 +42,7 @@ def known(*texts: str) -> list[tuple[Strip, Passage]]:
 
 
 def answered(*texts: str, calibrated: bool = True) -> Answer:
-    return Extractive(Pointing(calibrated)).generate(QUESTION, known(*texts))
+    return Extractive(Pointing(calibrated), whole=False).generate(QUESTION, known(*texts))
 
 
 def test_it_says_what_the_evaluator_points_at() -> None:
@@ -97,9 +97,9 @@ def test_words_without_letters_are_told_apart() -> None:
     assert answered("0.5 «+»", "0.4 «−»", "0.3 «−»").text == "− [2]"
 
 
-def test_it_can_say_the_whole_sentence() -> None:
+def test_it_says_the_whole_sentence_unless_told_otherwise() -> None:
     """The one that holds the words, or all that they stand in; strips still agree by the words."""
-    whole = Extractive(Pointing(), whole=True)
+    whole = Extractive(Pointing())
     two = known("0.5 So it was. Built by «Aldwin» [3] in 1911. Then rain.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
     assert whole.generate(QUESTION, two).text == "Built by «Aldwin» in 1911. [1]"
     across = known("0.5 So. By «Tomas. Aldwin» it was. Then rain.")
@@ -109,7 +109,7 @@ def test_it_can_say_the_whole_sentence() -> None:
 def test_the_answer_is_passed_on() -> None:
     """For those who stream; a refusal is silent."""
     pieces: list[str] = []
-    Extractive(Pointing()).generate(QUESTION, known("0.9 «A»"), pieces.append)
+    Extractive(Pointing(), whole=False).generate(QUESTION, known("0.9 «A»"), pieces.append)
     Extractive(Pointing()).generate(QUESTION, known("0.9 none"), pieces.append)
     assert pieces == ["A [1]"]
 
