@@ -25,6 +25,8 @@ SAME_SENTENCE = 0.8
 """Share of content words, numbers aside, from which two sentences count as one statement with another number."""
 PREFIX = 4
 """Letters that two words begin with where they may be one: "politician" and "political leader"."""
+SURE = 0.5
+"""Probability from which what the evaluator points at in a passage counts as said there."""
 FEWEST = 4
 """Content words, numbers aside, that such a sentence has at least: "Born 1911." and "Born 1912." may be two people."""
 
@@ -134,11 +136,15 @@ class Claim:
 
 def _claims(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> Iterator[Claim]:
     for strip in strips:
-        if grade.span and strip.start <= grade.span[0] and grade.span[1] <= strip.end:
+        if grade.span and _sure(grade) and strip.start <= grade.span[0] and grade.span[1] <= strip.end:
             yield Claim(passage.id, passage.text[slice(*grade.span)], answer=True)
         for start, end in sentences(strip.text):
             if _numbers(said := strip.text[start:end]):
                 yield Claim(passage.id, said, answer=False)
+
+
+def _sure(grade: Grade) -> bool:
+    return grade.probability is None or grade.probability >= SURE
 
 
 def _differ(a: Claim, b: Claim, local: Sequence[Claim], external: Sequence[Claim]) -> bool:
