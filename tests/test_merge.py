@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -189,6 +191,14 @@ def test_only_kept_evidence_is_in_conflict() -> None:
     """A dropped strip says nothing; and two passages of one kind are the evaluator's business."""
     assert found(ALDWIN, evidence("b", RUHN[0].text, "Josef Ruhn", "external", kept=False)) == ()
     assert found(ALDWIN, evidence("b", RUHN[0].text, "Josef Ruhn")) == ()
+
+
+@pytest.mark.parametrize(("probability", "told"), [(0.49, 0), (0.5, 1)])
+def test_what_is_pointed_at_in_doubt_is_not_said(probability: float, told: int) -> None:
+    """Where the evaluator thinks it likelier that there is no answer."""
+    (a, grade), (b, other) = ALDWIN, RUHN
+    kept = [Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True) for p in (a, b)]
+    assert len(conflicts([a, b], [replace(grade, probability=probability), other], kept)) == told
 
 
 def test_an_answer_outside_the_kept_strips_is_no_evidence() -> None:
