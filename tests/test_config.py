@@ -39,6 +39,7 @@ def small(document: Path) -> dict[str, Any]:
         "index": {"path": str(document.with_name("index.db"))},
         "embedder": "hashing",
         "evaluator": "lexical",
+        "generator": "llm",
         "llm": {"use": "scripted", "replies": {"Ruvel": "Tomas Aldwin [1]."}},
     }
 
@@ -234,7 +235,10 @@ def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: 
             {"evaluator": {"use": "lexical", "evaluators": ["lexical"]}},
             "evaluator 'lexical' has no option 'evaluators'",
         ),
-        ({"generator": {"max_tokens": "many"}}, "generator 'llm': the option 'max_tokens' must be int, not 'many'"),
+        (
+            {"generator": {"use": "llm", "max_tokens": "many"}},
+            "generator 'llm': the option 'max_tokens' must be int, not 'many'",
+        ),
     ],
 )
 def test_a_setting_that_does_not_fit_is_refused_before_anything_is_asked(

@@ -25,6 +25,7 @@ Surefoot = Callable[..., Done]
 CONFIG = """
 embedder = "hashing"
 evaluator = "lexical"
+generator = "llm"
 
 [llm]
 use = "scripted"
