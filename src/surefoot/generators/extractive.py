@@ -18,10 +18,10 @@ _FOOTNOTE = re.compile(r"\s*\[[\d,\s]*\]")
 class Extractive:
     """Answers with the sentence that the evaluator points at, in the strip that it thinks most of.
 
-    `whole` False: with no more of it than the words it points at. Strips that point at the same words add up: what several
-    sources say wins over what the best one says alone. It refuses where nothing is pointed at, or where no strip that
-    points holds the answer with a probability of `least` (for an evaluator without probabilities: always, as it says
-    by pointing). Cost: one graded pair a strip, most of them known from refinement; no language-model call.
+    `whole` False: with no more of it than the words it points at. Strips that point at the same words add up: what
+    several sources say wins over what the best one says alone. It refuses where nothing is pointed at, or where no
+    strip that points holds the answer with a probability of `least` (for an evaluator without probabilities: always, as
+    it says by pointing). Cost: one graded pair a strip, most of them known from refinement; no language-model call.
     """
 
     def __init__(self, evaluator: Evaluator, least: float = 0.2, whole: bool = True) -> None:
