@@ -78,7 +78,11 @@ class Handler(StreamRequestHandler):
     server: Server
 
     def handle(self) -> None:
-        path = self.rfile.readline().split()[1].decode()
+        while line := self.rfile.readline():  # an answer that leaves the connection open is believed by the client
+            if not self._answered(line.split()[1].decode()):
+                return
+
+    def _answered(self, path: str) -> bool:
         headers: dict[str, str] = {}
         while line := self.rfile.readline().decode().strip():
             name, _, value = line.partition(": ")
@@ -88,7 +92,7 @@ class Handler(StreamRequestHandler):
         self.server.keys += [headers[name] for name in ("authorization", "x-api-key") if name in headers]
         fault = "robots.txt" if path.endswith("/robots.txt") else path.split("/")[1]
         answer = whole(fault.encode(), int(fault)) if fault.isdigit() else ANSWERS[fault](self.server)
-        answer(self)
+        return answer(self)
 
 
 def found(server: Server) -> Answer:

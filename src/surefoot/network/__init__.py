@@ -90,8 +90,8 @@ class Network:
         """What the server says, whatever the status: 429 and 503 too, where they outlast the retries.
 
         `secret` are headers that go to this host alone and are kept and told nowhere. `most` is the most bytes of body,
-        unpacked. `keep` takes the reply from the cache and puts it there (2xx and 404 only), and lets equal requests at
-        the same time share one; what is shared so counts in the step's meter. `trusted` is for an address that the
+        unpacked. `keep` takes the reply from the cache and puts it there (200, 203, 404), and lets equal requests at the
+        same time share one; what is shared so counts in the step's meter. `trusted` is for an address that the
         user's own configuration holds: it may be private. `seconds`, `spacing`, `retries` None: the Network's own.
         Raises NetworkError.
         """
@@ -201,10 +201,12 @@ def _awaited(flight: Future[Reply], ask: Ask) -> Reply:
 
 
 def _worth_keeping(reply: Reply, ask: Ask) -> bool:
-    """A good answer, or that there is nothing; never one that repeats a secret."""
+    """A good answer, or that there is nothing; never one that repeats a secret, nor a MediaWiki's error, which comes as
+    a good one, nor 202, with which DuckDuckGo refuses."""
     said = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])
     secrets = [word.encode() for value in ask.secret.values() for word in value.split()[-1:]]
-    return (200 <= reply.status < 300 or reply.status == 404) and not any(secret in said for secret in secrets)
+    sound = reply.status in (200, 203, 404) and "mediawiki-api-error" not in reply.headers
+    return sound and not any(secret in said for secret in secrets)
 
 
 def _headers(given: Mapping[str, str] | None) -> dict[str, str]:
