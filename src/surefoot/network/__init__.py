@@ -90,8 +90,8 @@ class Network:
         """What the server says, whatever the status: 429 and 503 too, where they outlast the retries.
 
         `secret` are headers that go to this host alone and are kept and told nowhere. `most` is the most bytes of body,
-        unpacked. `keep` takes the reply from the cache and puts it there (200, 203, 404), and lets equal requests at the
-        same time share one; what is shared so counts in the step's meter. `trusted` is for an address that the
+        unpacked. `keep` takes the reply from the cache and puts it there (200, 203, 404), and lets equal requests at
+        the same time share one; what is shared so counts in the step's meter. `trusted` is for an address that the
         user's own configuration holds: it may be private. `seconds`, `spacing`, `retries` None: the Network's own.
         Raises NetworkError.
         """

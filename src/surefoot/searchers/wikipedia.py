@@ -49,7 +49,7 @@ class Wikipedia:
 
     In this order, until a page is what the relation asks for (CRAG's reproduction, section 3.2): its title and other
     ways to write it, the title with a kind behind it ("X (politician)"), the links of a disambiguation page, titles
-    that only differ in what stands behind the name, full-text search. Two requests where the title is right, six at
+    that only differ in what stands behind the name, full-text search. Two requests where the title is right, seven at
     most. `language` picks the Wikipedia; `base_url` is the api.php of another wiki. A page tells names apart if it has
     the page property `disambiguation` or is in one of the `disambiguation` categories; its text is not asked. Needs the
     extension TextExtracts, which Wikipedia has.
@@ -172,15 +172,9 @@ class Wikipedia:
         return "".join(field(said, "extract") for said in query["pages"]) or page.lead
 
     def _ask(self, **params: str | int) -> dict[str, Any]:
-        """What the API says of pages, under "pages"; asked again where an error had been kept.
-
-        Raises Throttled, SearchError and NetworkError.
-        """
+        """What the API says of pages, under "pages". Raises Throttled, SearchError and NetworkError."""
         params |= {"action": "query", "format": "json", "formatversion": 2, "maxlag": 5}
-        reply = self._network.get(self._url, params, trusted=True)
-        if reply.cached and "mediawiki-api-error" in reply.headers:
-            reply = self._network.get(self._url, params, trusted=True, keep=False)
-        return self._checked(reply)
+        return self._checked(self._network.get(self._url, params, trusted=True))
 
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
