@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.cli import app
-from surefoot.config import CASCADE, DEFAULTS, HYBRID, Builder
+from surefoot.config import CASCADE, DEFAULTS, HYBRID, SHARED
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 
@@ -36,9 +36,8 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
 ROLES = [*components.ROOMS, "policy"]
-PARTS = sorted(Builder(DEFAULTS)._parts)
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
-"""Parameters that a component gets from the configuration's other sections, not from its own."""
+"""Shared parts that are options all the same, with what they are where nothing is said."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -131,7 +130,7 @@ def _components() -> list[components.Component]:
 
 
 def _options(make: Callable[..., Any]) -> str:
-    options = [p for p in inspect.signature(make).parameters.values() if p.name not in PARTS or p.name in LISTS]
+    options = [p for p in inspect.signature(make).parameters.values() if p.name not in SHARED or p.name in LISTS]
     return ", ".join(_option(option) for option in options) or "none"
 
 

@@ -13,6 +13,7 @@ from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError, IndexFault
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evaluators.minilm import MiniLM
 from surefoot.types import Thresholds
 
 
@@ -176,6 +177,13 @@ def test_what_is_fused_can_be_chosen(small: dict[str, Any]) -> None:
     """`retrievers` of `hybrid`."""
     retriever = built(small, retriever={"retrievers": ["bm25"]}).pipeline().retriever
     assert retriever.retrieve("zebra", 5) == ()
+
+
+def test_the_reader_is_the_evaluator_if_that_points(small: dict[str, Any], tiny_minilm: Path) -> None:
+    """And the shipped one if it does not."""
+    own = built(small, evaluator={"use": "minilm", "model": str(tiny_minilm)})
+    assert own.reader is own.evaluator
+    assert built(small).reader.name == MiniLM().name
 
 
 def test_a_cascade_is_made_of_the_evaluators_that_are_named(small: dict[str, Any]) -> None:

@@ -53,6 +53,9 @@ HYBRID = ("bm25", "dense")
 CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
 """What `cascade` is made of unless `evaluators` names others: the cheap one, and the one for what that is unsure of."""
 
+SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
+"""Constructor parameters that are given a part of the pipeline and are no option."""
+
 
 def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
     """The pipeline of a TOML file, a dictionary, or neither; keyword arguments override whole keys of sections.
@@ -120,6 +123,12 @@ class Builder:
     def evaluator(self) -> Any:
         """What grades passages and strips."""
         return self._component("evaluator")
+
+    @cached_property
+    def reader(self) -> Any:
+        """What points at the words that answer: the evaluator where it does, else the shipped one."""
+        points = getattr(self.evaluator, "points", False)
+        return self.evaluator if points else self._built("evaluator", DEFAULTS["evaluator"])
 
     @cached_property
     def retrievers(self) -> tuple[Any, ...]:
@@ -213,8 +222,7 @@ class Builder:
 
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:
-        shared = ("network", "index", "embedder", "llm", "evaluator", "retrievers", "evaluators", "thresholds")
-        return {name: lambda name=name: getattr(self, name) for name in shared}  # type: ignore[misc]
+        return {name: lambda name=name: getattr(self, name) for name in SHARED}  # type: ignore[misc]
 
 
 def _listed(value: Any) -> Sequence[Any]:

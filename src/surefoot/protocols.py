@@ -1,7 +1,7 @@
 """The roles, one verb each. They are structural: a component inherits nothing, it only has the verb.
 
-A component may also have `name: str`; an evaluator must have `name` and `thresholds`. Components are safe to
-share between threads and hold no state of a question.
+A component may also have `name: str`. An evaluator must have `name` and `thresholds`, and `points = True` where its
+grades have a `span`. Components are safe to share between threads and hold no state of a question.
 """
 
 from __future__ import annotations

@@ -154,6 +154,11 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
         "a probability lies in [0, 1]",
         lambda: grading(lambda gs: tuple(replace(g, probability=1.2) for g in gs)),
     ),
+    (
+        "evaluator",
+        "says so (points = True) if it points",
+        lambda: grading(lambda gs: tuple(replace(g, span=(0, 1)) for g in gs)),
+    ),
     ("evaluator", "grades nothing for no pairs", lambda: grading(lambda gs: tuple(gs) or (Grade("x", 0.0),))),
     ("evaluator", "a grade does not depend on the other pairs", lambda: grading(by_place)),
     ("evaluator", "nor on their order", lambda: grading(by_company)),

@@ -8,15 +8,31 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from surefoot import models
 from surefoot.config import Config, read, settings
 
+WIDE = 120
+"""Columns that a table may take where there is no terminal to be too narrow for it; rich would fold it at 80."""
+
+
+class _Console(Console):
+    @property
+    def size(self) -> ConsoleDimensions:
+        own = super().size
+        free = not self.is_terminal and "COLUMNS" not in self._environ
+        return ConsoleDimensions(WIDE, own.height) if free else own
+
+    @size.setter
+    def size(self, new: tuple[int, int]) -> None:
+        self._width, self._height = new
+
+
 # Everything printed may hold text of documents, models and servers, so none of it is read as markup.
-out = Console(highlight=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+out = _Console(highlight=False, markup=False, emoji=False)
+err = _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 _STEERING = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 

@@ -117,6 +117,8 @@ class MiniLM:
     `model`: a folder that `surefoot train evaluator` wrote. None: the weights of the package.
     """
 
+    points = True
+
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
         self._card = _card(self._path.with_suffix(".json"))

@@ -14,7 +14,7 @@ from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.hits import address, field, passages, refused, sendable
 from surefoot.network import Network, Reply
 from surefoot.types import Passage
-from surefoot.words import words
+from surefoot.words import WORD, words
 
 MOST_TITLES = 50
 """That the API takes in one request."""
@@ -132,7 +132,8 @@ class Wikipedia:
     def _mentioning(self, about: Asked) -> list[Page]:
         """By full-text search; only pages that hold the name."""
         limit = {"gsrlimit": HITS, "gsrnamespace": 0}
-        query = self._query(generator="search", gsrsearch=about.entity, gsrwhat="text", **limit)
+        plain = " ".join(WORD.findall(about.entity))  # a dash is an operator, or a word that is nowhere
+        query = self._query(generator="search", gsrsearch=plain, gsrwhat="text", **limit)
         query["pages"].sort(key=lambda said: said.get("index", 0))
         return [page for page in self._pages(query, TEXT) if bears(page.title, page.lead, about)]
 
