@@ -50,15 +50,29 @@ def test_probabilities_are_calibrated() -> None:
 def test_a_step_stands_on_at_least_25_pairs() -> None:
     """One lucky pair at the top is no certainty."""
     scores = list(range(60))
-    assert fit(scores, [0] * 59 + [1]).probabilities == (0.0, 1 / 35)
-    assert fit(scores[:49], [0] * 48 + [1]).probabilities == (1 / 49,)
+    assert fit(scores, [0] * 59 + [1]).probabilities == pytest.approx((0.5 / 26, 1 / 35))
+    assert fit(scores[:49], [0] * 48 + [1]).probabilities == pytest.approx((1 / 49,))
+
+
+@pytest.mark.parametrize("weight", [1.0, 1 / 3, 1 / 1056])
+def test_pairs_of_little_weight_do_not_make_a_step(weight: float) -> None:
+    """They count in Kish's size: beside a heavy pair, light ones are hardly more than that one."""
+    scores, labels = [0] * 30 + [1] * 30, [0] * 30 + [1] * 30
+    assert fit(scores, labels, [weight] * 60).probabilities == pytest.approx((0.5 / 31, 30.5 / 31))
+    assert len(fit(scores, labels, [weight] * 59 + [1000.0]).probabilities) == 1
+
+
+@given(pairs)
+def test_no_probability_is_certain(given_pairs: list[tuple[float, int, float]]) -> None:
+    """Whatever was seen, the next pair may be otherwise."""
+    assert all(0 < chance < 1 for chance in fit(*zip(*given_pairs, strict=True)).probabilities)
 
 
 def test_weights_count_as_often_as_they_say() -> None:
-    """A pair of weight 3 is three pairs."""
+    """In a share a pair of weight 3 is three pairs; in how much a step says it is not."""
     scores, labels, weights = [0.0] * 30 + [1.0] * 30, [0, 1] * 15 + [1, 1, 0] * 10, [1, 3] * 15 + [1] * 30
-    assert fit(scores, labels, weights).probabilities == pytest.approx((0.75 * 60 / 90 + 20 / 90,))
-    assert fit(scores, labels).probabilities == pytest.approx((1 / 2, 2 / 3))
+    assert fit(scores, labels, weights).probabilities == pytest.approx((65 / 90,))
+    assert fit(scores, labels).probabilities == pytest.approx((15 / 30, 20 / 30))
 
 
 def test_beyond_the_knots_it_stays_as_it_is() -> None:

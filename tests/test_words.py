@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.words import content_words, fold, names, sentences, stem, words
+from surefoot.words import content_words, fold, names, places, places_of, renamed, sentences, stem, without, words
 
 
 def split(text: str) -> list[str]:
@@ -168,3 +168,47 @@ def test_hostile_text_takes_linear_time() -> None:
     begun = process_time()
     assert split("!" * 20_000) == ["!" * 20_000]
     assert process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "found"),
+    [
+        ("Tomas Aldwin", "tomas ALDWIN's bridge, Tomas-Aldwin", ["tomas ALDWIN", "Tomas-Aldwin"]),
+        ("Koln", "Köln, Kölner", ["Köln"]),
+        ("U.S.", "the U.S. and the US", ["U.S"]),
+        ("it it", "it it it", ["it it"]),
+        ("Hut Hohrin", "Hohrin Hut", []),
+        ("", "anything", []),
+        ("?", "anything?", []),
+    ],
+)
+def test_words_are_found_side_by_side(phrase: str, text: str, found: list[str]) -> None:
+    """In any case, with or without accents and punctuation, and without a possessive's end."""
+    assert [text[start:end] for start, end in places(phrase, text)] == found
+
+
+def test_several_phrases_are_found_in_the_order_of_the_text() -> None:
+    """Each place once, also where two phrases are the same words."""
+    text = "The hut of iron, the Iron Bridge"
+    assert [text[a:b] for a, b in places_of(["iron bridge", "Iron", "iron."], text)] == ["iron", "Iron", "Iron Bridge"]
+
+
+def test_a_text_goes_without_the_sentences_that_a_span_touches() -> None:
+    """One that crosses a sentence's end takes both; the others stay as they are."""
+    text = "It is old.  It is of iron. It is long. It is red."
+    assert without(text, places("iron", text)) == "It is old. It is long. It is red."
+    assert without(text, places("iron it is long", text)) == "It is old. It is red."
+    assert without(text, []) == "It is old. It is of iron. It is long. It is red."
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Tomas Aldwin built it; tomas aldwin's hut.", "Josef Karnak built it; Josef Karnak's hut."),
+        ("Tomas Jan Aldwin built it. Aldwin left.", "Josef Karnak built it. Karnak left."),
+        ("The aldwin is a bird, and an Aldwinian a fish.", "The aldwin is a bird, and an Aldwinian a fish."),
+    ],
+)
+def test_a_text_is_renamed(text: str, about: str) -> None:
+    """The whole name in any case and with words in its midst, and its last word where that is a name."""
+    assert renamed(text, "Tomas Aldwin", "Josef Karnak") == about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 _FEWEST = 25
-"""Pairs behind every step: a smaller one says more of its few pairs than of the score."""
+"""Pairs behind every step, in Kish's size of a weighted sample: a smaller one says more of its few pairs than of the
+score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +40,19 @@ def fit(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float]
     """The isotonic regression of the labels on the scores, as a line through the middle of its steps.
 
     Nothing is supposed but that a higher score means a likelier answer. Pairs of one score stay together, and at least
-    25 make a step. `weights`, above 0: how much a pair counts, so that a large set does not speak for all. Raises
-    ValueError without scores.
+    25 make a step; where all or none of them are positive, its share is half a pair short of that, for no number of
+    pairs shows certainty. `weights`, above 0: how much a pair counts, so that a large set does not speak for all; n
+    pairs of unlike weight say as much as fewer of like weight, (sum w)² / sum w². A probability is true where as many
+    pairs are positive as among these. Raises ValueError without scores.
     """
     if not len(scores):
         raise ValueError("there are no scores to calibrate")
-    distinct, place, pairs = np.unique(np.asarray(scores, float), return_inverse=True, return_counts=True)
+    distinct, place = np.unique(np.asarray(scores, float), return_inverse=True)
     each = np.ones(len(place)) if weights is None else np.asarray(weights, float)
-    weight = np.asarray(np.bincount(place, each), float)
-    positive = np.asarray(np.bincount(place, each * np.asarray(labels, float)), float)
-    steps = _steps(np.cumsum(pairs), weight, positive)
+    columns = [np.bincount(place, each * factor) for factor in (1.0, each, np.asarray(labels, float))]
+    steps = _steps([_Step(i + 1, *map(float, row)) for i, row in enumerate(zip(*columns, strict=True))])
     starts = [0, *(step.end for step in steps)]
+    weight = columns[0]
     middles = [np.average(distinct[a : s.end], weights=weight[a : s.end]) for a, s in zip(starts, steps, strict=False)]
     return Calibration(tuple(map(float, middles)), tuple(step.share for step in steps))
 
@@ -61,27 +64,38 @@ class _Step:
     end: int
     """Number of the first distinct score after it."""
     weight: float
+    squares: float
+    """Of the weights, summed."""
     positive: float
 
     @property
+    def size(self) -> float:
+        """Pairs of like weight that say as much; rounded, as 25 of like weight may come to 24.999…"""
+        return round(self.weight**2 / self.squares, 6) if self.squares else 0.0
+
+    @property
     def share(self) -> float:
-        return min(1.0, self.positive / self.weight)
+        """Of positives; never nearer to 0 or 1 than half a pair among one more."""
+        least = 0.5 / (self.size + 1)
+        return min(max(self.positive / self.weight, least), 1 - least)
+
+    def joined(self, other: _Step) -> _Step:
+        """With the step after it."""
+        sums = self.weight + other.weight, self.squares + other.squares, self.positive + other.positive
+        return _Step(other.end, *sums)
 
 
-def _steps(pairs: npt.NDArray[np.int64], weight: Floats, positive: Floats) -> list[_Step]:
-    """The ranges of scores whose shares of positives ascend (pool adjacent violators).
-
-    For each distinct score: `pairs` up to it, and its own `weight`, in all and of the positives.
-    """
-    steps: list[_Step] = []
-    start = before = 0
-    for end, seen in enumerate(pairs, start=1):
-        if end < len(pairs) and (seen - before < _FEWEST or pairs[-1] - seen < _FEWEST):
+def _steps(scores: Sequence[_Step]) -> list[_Step]:
+    """The ranges of scores whose shares of positives ascend (pool adjacent violators), from single scores."""
+    nothing = _Step(0, 0.0, 0.0, 0.0)
+    rests = list(accumulate(reversed(scores), lambda rest, one: one.joined(rest), initial=nothing))[-2::-1]
+    steps, step = list[_Step](), nothing
+    for one, rest in zip(scores, rests, strict=True):
+        step = step.joined(one)
+        if one is not scores[-1] and min(step.size, rest.size) < _FEWEST:
             continue
-        step = _Step(end, float(weight[start:end].sum()), float(positive[start:end].sum()))
         while steps and steps[-1].share >= step.share:
-            last = steps.pop()
-            step = _Step(end, last.weight + step.weight, last.positive + step.positive)
+            step = steps.pop().joined(step)
         steps.append(step)
-        start, before = end, seen
+        step = nothing
     return steps

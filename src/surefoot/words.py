@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 STOP_WORDS = frozenset(
@@ -115,3 +115,64 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if stripped := piece.strip():
         begin = start + piece.index(stripped[0])
         yield begin, begin + len(stripped)
+
+
+@lru_cache(maxsize=4096)  # a passage is looked through for many phrases
+def located(text: str) -> tuple[tuple[str, int, int], ...]:
+    """Each word, as `words` gives it, with where it stands; the end is before a possessive's."""
+    ends = (m.end() - 2 if m.group()[-2:].lower() in ("'s", "’s") else m.end() for m in WORD.finditer(text))
+    starts = (m.start() for m in WORD.finditer(text))
+    return tuple(zip(words(text), starts, ends, strict=True))
+
+
+def places(phrase: str, text: str) -> list[tuple[int, int]]:
+    """(start, end) wherever the words of the phrase stand side by side; disjoint, in order, without a possessive's end.
+
+    Case, accents and punctuation do not count.
+    """
+    sought, there = words(phrase), located(text)
+    found: list[tuple[int, int]] = []
+    for i, (word, start, _) in enumerate(there):
+        run = there[i : i + len(sought)]
+        alike = sought and word == sought[0] and [other for other, _, _ in run] == sought
+        if alike and (not found or start >= found[-1][1]):
+            found.append((start, run[-1][2]))
+    return found
+
+
+def places_of(phrases: Iterable[str], text: str) -> list[tuple[int, int]]:
+    """(start, end) wherever one of the phrases stands, in order; those of different phrases may overlap."""
+    return sorted({span for phrase in phrases for span in places(phrase, text)})
+
+
+def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text less every sentence that one of the spans touches."""
+    gone = list(spans)
+    kept = [text[a:b] for a, b in sentences(text) if not any(start < b and a < end for start, end in gone)]
+    return " ".join(kept)
+
+
+def replaced(text: str, by: Mapping[tuple[int, int], str]) -> str:
+    """The text with other words at these disjoint places."""
+    for start, end in sorted(by, reverse=True):
+        text = text[:start] + by[start, end] + text[end:]
+    return text
+
+
+def renamed(text: str, mine: str, other: str) -> str:
+    """The text about another: the name is replaced, with or without words in its midst, and where its last word stands
+    alone, that by the other's last word."""
+    by = dict.fromkeys(places(mine, text), other)
+    for pattern, new in _parts(mine, other):
+        for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text):
+            if not any(start < match.end() and match.start() < end for start, end in by):
+                by[match.span()] = new
+    return replaced(text, by)
+
+
+def _parts(mine: str, other: str) -> Iterator[tuple[str, str]]:
+    """What else a name goes by, and by what it is replaced: first and last word around a few more, the last alone."""
+    first, last = re.escape(mine.split()[0]), re.escape(mine.split()[-1])
+    if last[:1].isupper():
+        yield rf"{first}(?:\s+[^\W\d_a-z][\w.'’-]*){{1,3}}\s+{last}", other
+        yield last, other.split()[-1]

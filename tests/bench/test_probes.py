@@ -11,9 +11,10 @@ import pytest
 
 from surefoot.bench import probes
 from surefoot.bench.pairs import LabelledPair
-from surefoot.bench.probes import BOILERPLATE, INJECTIONS, PROBES, RELATIONS, perturbed, places, stock
+from surefoot.bench.probes import BOILERPLATE, INJECTIONS, PROBES, RELATIONS, perturbed, stock
 from surefoot.screen import screened, suspects
 from surefoot.types import Passage
+from surefoot.words import places
 
 LIFE = (
     "Tomas Jan Aldwin (1871 to 1940) lived in the town of Larrow. He was a famed engineer, the first of many. "
@@ -66,24 +67,7 @@ def same_but(new: LabelledPair, old: LabelledPair, *parts: str) -> bool:
     return kept and {part for part, (now, before) in both.items() if now != before} == set(parts)
 
 
-# The words of a name or an answer
-
-
-@pytest.mark.parametrize(
-    ("phrase", "text", "found"),
-    [
-        ("Tomas Aldwin", "tomas ALDWIN's bridge, Tomas-Aldwin", ["tomas ALDWIN", "Tomas-Aldwin"]),
-        ("Koln", "Köln, Kölner", ["Köln"]),
-        ("U.S.", "the U.S. and the US", ["U.S"]),
-        ("it it", "it it it", ["it it"]),
-        ("Hut Hohrin", "Hohrin Hut", []),
-        ("", "anything", []),
-        ("?", "anything?", []),
-    ],
-)
-def test_words_are_found_side_by_side(phrase: str, text: str, found: list[str]) -> None:
-    """In any case, with or without accents and punctuation, and without a possessive's end."""
-    assert [text[start:end] for start, end in places(phrase, text)] == found
+# What a question is about
 
 
 def test_a_question_is_about_the_title_that_it_holds() -> None:

@@ -68,7 +68,10 @@ def lessons(tmp_path: Path) -> Path:
         row = {"id": name, "question": f"who built the {name}", "answers": ["aldwin"]}
         passages = [{**p, "id": f"{name}{p['id']}", "title": f"{name} {p['title']}"} for p in PASSAGES]
         (folder / f"{name}.jsonl").write_text(json.dumps({**row, "passages": passages}) + "\n")
-    (folder / "mine.toml").write_text('[learn]\nuse = "train"\n\n[look]\nuse = "dev"\n')
+    rows = [json.loads((folder / "look.jsonl").read_text()) for _ in range(200)]
+    many = [{**row, "id": str(n), "question": f"{row['question']} of {n}"} for n, row in enumerate(rows)]
+    (folder / "look.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
+    (folder / "mine.toml").write_text('[learn]\nuse = "train"\n\n[look]\nuse = "dev"\nsearched = true\n')
     return folder
 
 
@@ -101,6 +104,17 @@ def test_a_mixture_that_does_not_fit_its_data_is_said_in_a_line(surefoot: Surefo
     done = surefoot("train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--out", "mine")
     assert done.code == 2
     assert "look.jsonl cannot be read" in done.err
+    assert not Path("mine").exists()
+
+
+def test_a_mixture_that_could_not_be_finished_is_not_begun(surefoot: Surefoot, lessons: Path) -> None:
+    """Hours of training would end with the same message."""
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("onnx", reason="needs the extra train")
+    (lessons / "mine.toml").write_text('[learn]\nuse = "train"\n\n[look]\nuse = "dev"\n')
+    done = surefoot("train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--out", "mine")
+    assert done.code == 2
+    assert "no file of the mixture has searched = true" in " ".join(done.err.split())
     assert not Path("mine").exists()
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.bench import pairs
-from surefoot.errors import ConfigError
+from surefoot.errors import ConfigError, UsageError
 from surefoot.train import mixture
-from surefoot.train.mixture import Evidence, Lesson, Mixture, Row, Source, find, sources
+from surefoot.train.mixture import Evidence, Lesson, Mixture, Row, Source, find, fingerprint, half, sources
 from surefoot.words import sentences, words
 
 MANY = 40
@@ -70,7 +70,8 @@ def ring(prop: str = "born") -> list[Row]:
 
 
 def leaks(data: Path, listed: Sequence[Source], seed: int) -> list[str]:
-    """Lessons that show a development question, a passage of one, or a passage of the same article."""
+    """Lessons that show a development question, a passage of one, a long sentence of one, or a passage of the same
+    article."""
     learned = Mixture(data, listed)
     rows = [row for rows in learned.dev.values() for row in rows]
     held = [p for row in rows for p in row.get("passages", ())]
@@ -79,6 +80,7 @@ def leaks(data: Path, listed: Sequence[Source], seed: int) -> list[str]:
     titles |= {tuple(words(row["s_wiki_title"])) for row in rows if row.get("s_wiki_title")}
     titles.discard(())
     shown = {(p.get("title") or "", p["text"]) for p in held}
+    long = {p["text"][a:b] for p in held for a, b in sentences(p["text"]) if b - a > 60}
     assert rows
     made = learned.lessons(seed)
     assert made
@@ -88,10 +90,11 @@ def leaks(data: Path, listed: Sequence[Source], seed: int) -> list[str]:
         if tuple(words(lesson.question)) in questions
         or tuple(words(lesson.title)) in titles
         or (lesson.title, lesson.text) in shown
+        or any(lesson.text[a:b] in long for a, b in sentences(lesson.text))
     ]
 
 
-EVERYTHING = ("other question", "answer removed", "other entity", "renamed", "joined")
+EVERYTHING = ("other question", "answer removed", "other entity", "other relation", "renamed", "joined")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -172,6 +175,27 @@ def test_a_held_passage_is_not_learned_nor_another_of_its_article(tmp_path: Path
     shown = [bare("a", "Aldwin did."), bare("c", "It is of iron.", "Ruvel Bridge"), bare("d", "1911", "table")]
     held = {"id": "1", "question": "Who built it?", "passages": shown}
     assert bool(alone(tmp_path, {"id": "2", "question": "Who broke it?", "passages": [passage]}, held)) == learned
+
+
+LONG = "The bridge was built of iron by Aldwin of Larrow, before the great flood."
+SHORT = "Aldwin built the bridge of iron, before the flood of the year"
+
+
+@pytest.mark.parametrize(
+    ("text", "learned"),
+    [
+        (f"It rained. {LONG.upper()} It rained.", False),
+        (LONG.replace(", before", " – before"), False),
+        (LONG.replace("Aldwin", "Tresk"), True),
+        (f"It snowed. {SHORT[:59]}.", True),
+        (f"It snowed. {SHORT[:60]}.", False),
+    ],
+)
+def test_a_long_sentence_of_a_held_passage_is_not_learned_elsewhere(tmp_path: Path, text: str, learned: bool) -> None:
+    """However it is written, and whatever passage it stands in; one of 60 characters may be anybody's."""
+    held = {"id": "1", "question": "Who built it?"}
+    held["passages"] = [bare("a", f"{LONG} It is old. {SHORT[:59]}. It is long. {SHORT[:60]}.")]
+    assert bool(alone(tmp_path, {"id": "2", "question": "Who?", "passages": [bare("b", text)]}, held)) == learned
 
 
 def test_a_title_without_letters_holds_nothing_back(tmp_path: Path) -> None:
@@ -255,6 +279,37 @@ def test_no_rival_is_taken_whom_the_passage_speaks_of(tmp_path: Path) -> None:
         (one["question"], "Ana2 Bor2"),
         (friend["question"], "Ana2 Bor2"),
     }
+
+
+@pytest.mark.usefixtures("plain")
+def test_another_relation_breaks_what_is_asked(tmp_path: Path) -> None:
+    """The entity is the same, by its page or by the passage's title; the answer to the new question is not there."""
+    schools = [asked(n, {n: None}, "taught") | {"answers": ["Larrow School"]} for n in range(4)]
+    nameless = [{**row, "s_wiki_title": None} for row in (ROWS[0], schools[0])]
+    found = made(tmp_path, "other relation", [*nameless, *ROWS[1:], *schools[1:]])
+    assert {lesson.question for lesson in found} == {row["question"] for row in schools}
+    for lesson in found:
+        n = POSITIVES[lesson.text]
+        assert lesson.question == f"Where was Ana{n} Bor{n} taught?"
+        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"answers": ["town1"]},
+        {"answers": ["ana1 bor1"]},
+        {"answers": []},
+        {"question": "where was ANA1 Bor1 born"},
+        {"passages": [{**article(1), "label": 1}]},
+        {"s_wiki_title": "Ana1 Bor1 (painter)"},
+    ],
+)
+def test_no_other_relation_is_taken_that_the_passage_may_answer(tmp_path: Path, other: Row) -> None:
+    """By its text, its title, its label, or because nobody knows; nor one about another entity, nor the same again."""
+    second = {**asked(1, {30: 0}, "seen"), "answers": ["Tresk"], **other}
+    assert made(tmp_path, "other relation", [asked(1, {1: 1}), second], copies=9) == []
 
 
 @pytest.mark.usefixtures("plain")
@@ -448,6 +503,7 @@ def test_the_shipped_mixture_can_be_read() -> None:
         ('[a]\nuse = "train"\nweight = 0', "weight and copies of a must be above 0"),
         ('[a]\nuse = "train"\ncopies = 0', "weight and copies of a must be above 0"),
         ('[a]\nuse = "train"\nweight = "much"', "cannot be read"),
+        ('[a]\nuse = "dev"\nmade = ["joined"]', "nothing is made of a, as its use is dev"),
     ],
 )
 def test_a_mixture_with_a_mistake_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -465,19 +521,56 @@ def test_a_mixture_that_is_missing_is_named(tmp_path: Path) -> None:
         sources(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize("text", [None, "{", "[]", '{"id": "1"}', '{"id": "1", "question": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "{",
+        "[]",
+        '{"id": "1"}',
+        '{"id": "1", "question": 1}',
+        '{"id": "1", "question": "who", "passages": [{"text": "It.", "label": 1}]}',
+        '{"id": "1", "question": "who", "passages": [{"id": "a", "text": 1, "label": 1}]}',
+    ],
+)
 def test_a_data_file_that_does_not_fit_is_named(tmp_path: Path, text: str | None) -> None:
     """Missing, torn, or of another form."""
     if text is not None:
         (tmp_path / "set.jsonl").write_text(text)
-    with pytest.raises(ConfigError, match=r"set\.jsonl"):
+    with pytest.raises(UsageError, match=r"set\.jsonl"):
         Mixture(tmp_path, [Source("set", "train")])
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("answer removed", "answers"),
+        ("other entity", "s_wiki_title"),
+        ("other relation", "answers"),
+        ("renamed", "s_wiki_title"),
+    ],
+)
+def test_negatives_that_can_never_be_made_are_refused(tmp_path: Path, kind: str, key: str) -> None:
+    """Or the mixture would say that they are learned from; one question that has what it takes is enough."""
+    lessons(tmp_path, [{**asked(1, {1: 1}), key: []}, asked(2, {2: 1})], made=(kind,))
+    with pytest.raises(ConfigError, match=f"of set no '{kind}' can be made: none of its questions has {key}"):
+        lessons(tmp_path, [{**asked(1, {1: 1}), key: []}], made=(kind,))
+
+
+def test_a_mixture_is_known_by_what_it_says(tmp_path: Path) -> None:
+    """Not by its comments, its layout, or keys that repeat what is so anyway."""
+    texts = ('[a]\nuse = "train"\nmost = 3', '# All\n[a]\nmost=3\ncopies = 1\nuse = "train"', '[a]\nuse = "train"')
+    prints = []
+    for text in texts:
+        (tmp_path / "mine.toml").write_text(text)
+        prints.append(fingerprint(sources(tmp_path / "mine.toml")))
+    assert prints[0] == prints[1] != prints[2]
 
 
 def test_development_files_can_be_measured_on(tmp_path: Path) -> None:
     """By `surefoot bench evaluator`: all of each, and in two halves; one without labels is left out."""
     write(tmp_path / "a/set.jsonl", ring())
-    write(tmp_path / "bare.jsonl", [asked(1, {1: None})])
+    write(tmp_path / "bare.jsonl", [{**asked(1, {}), "passages": []}])
     learned = Mixture(tmp_path, [Source("a/set", "dev"), Source("bare", "dev")])
     learned.write_dev(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").glob("*.jsonl")] == ["a-set.jsonl"]
@@ -487,3 +580,13 @@ def test_development_files_can_be_measured_on(tmp_path: Path) -> None:
     )
     assert (whole, set()) == (fit | test, fit & test)
     assert min(len(fit), len(test)) > 10
+
+
+def test_a_half_without_a_label_is_no_file(tmp_path: Path) -> None:
+    """It could not be read as labelled pairs; the other half can, whatever characters its ids are of."""
+    rows = [{**asked(n, {n: 1, n + 20: 0}), "id": f"\ud800{n}"} for n in range(9)]
+    rows = [row if half(row) == "fit" else {**row, "passages": [{**article(1), "label": None}]} for row in rows]
+    write(tmp_path / "set.jsonl", rows)
+    Mixture(tmp_path, [Source("set", "dev")]).write_dev(tmp_path / "out")
+    assert pairs.read(tmp_path / "out/fit/set.jsonl").pairs
+    assert not (tmp_path / "out/test/set.jsonl").exists()

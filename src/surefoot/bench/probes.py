@@ -13,15 +13,27 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Literal
 
 from surefoot.bench.pairs import LabelledPair
 from surefoot.screen import screened, suspects
 from surefoot.types import Passage
-from surefoot.words import STOP_WORDS, WORD, bare, fold, names, sentences, words
+from surefoot.words import (
+    STOP_WORDS,
+    bare,
+    fold,
+    located,
+    names,
+    places,
+    places_of,
+    renamed,
+    replaced,
+    sentences,
+    without,
+)
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""
@@ -170,27 +182,12 @@ def stock(pairs: Iterable[LabelledPair]) -> Stock:
 
 def perturbed(probe: Probe, pair: LabelledPair, lent: Stock, seed: int = SEED) -> Made:
     """The pair as the probe changes it, with the label that it then has; or why the probe does not apply."""
-    chance = random.Random(f"{seed}/{pair.question_id}/{pair.passage.id}")  # noqa: S311
+    chance = random.Random(f"{seed}/{pair.question_id}/{pair.passage.id}".encode(errors="surrogatepass"))  # noqa: S311
     made = probe.make(pair, lent, chance)
     if isinstance(made, str):
         return made
     label = 0 if probe.expects == "falls" else pair.label
     return replace(made, label=label, passage=screened(made.passage) if probe.screened else made.passage)
-
-
-def places(phrase: str, text: str) -> list[tuple[int, int]]:
-    """(start, end) wherever the words of the phrase stand side by side; disjoint, in order, without a possessive's end.
-
-    Case, accents and punctuation do not count.
-    """
-    sought, there = words(phrase), _tokens(text)
-    found: list[tuple[int, int]] = []
-    for i, (word, start, _) in enumerate(there):
-        run = there[i : i + len(sought)]
-        alike = sought and word == sought[0] and [other for other, _, _ in run] == sought
-        if alike and (not found or start >= found[-1][1]):
-            found.append((start, run[-1][2]))
-    return found
 
 
 # Whom or what the question asks about
@@ -248,14 +245,13 @@ def relation_changed(pair: LabelledPair, lent: Stock, chance: random.Random) -> 
 
 def answer_removed(pair: LabelledPair, lent: Stock, _chance: random.Random) -> Made:
     """The text without the sentences that an answer stands in; the title stays, and what the question is about."""
-    if _stands(pair.answers, pair.passage.title):
+    if places_of(pair.answers, pair.passage.title):
         return "the title holds an answer"
-    if not (spans := _stands(pair.answers, pair.passage.text)):
+    if not (spans := places_of(pair.answers, pair.passage.text)):
         return "no answer is known to stand in the text"
     text = pair.passage.text
-    kept = [text[a:b] for a, b in sentences(text) if not any(start < b and a < end for start, end in spans)]
-    rest = " ".join(kept)
-    if len(rest) < _LEFT or _stands(pair.answers, rest):
+    rest = without(text, spans)
+    if len(rest) < _LEFT or places_of(pair.answers, rest):
         return "too little of the text would be left, or an answer"
     made, subject = _with(pair, rest), lent.subjects.get(pair.question_id, "")
     if _holds(pair.passage, [subject]) and not _holds(made.passage, [subject]):
@@ -269,7 +265,7 @@ def negated(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made:
     Whether the passage still answers is a matter of opinion: it speaks of what was asked, and denies it.
     """
     text = pair.passage.text
-    spans = _stands(pair.answers, text)
+    spans = places_of(pair.answers, text)
     if not spans:
         return "no answer is known to stand in the text"
     start, end = next((a, b) for a, b in sentences(text) if a <= spans[0][0] < b)
@@ -332,14 +328,14 @@ def lower_case(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made
 def typo_in_word(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
     """Two neighbouring letters inside a content word of the question, outside the name, change places."""
     named = places(lent.subjects.get(pair.question_id, ""), pair.question)
-    free = [(a, b) for _, a, b in _tokens(pair.question) if not any(a < end and start < b for start, end in named)]
+    free = [(a, b) for _, a, b in located(pair.question) if not any(a < end and start < b for start, end in named)]
     return _mistyped(pair, [(a, b) for a, b in free if fold(pair.question[a:b]) not in STOP_WORDS], chance)
 
 
 def typo_in_name(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
     """Two neighbouring letters inside a word of the name that the question is about change places."""
     named = places(lent.subjects.get(pair.question_id, ""), pair.question)
-    inside = [(a, b) for _, a, b in _tokens(pair.question) if any(a < end and start < b for start, end in named)]
+    inside = [(a, b) for _, a, b in located(pair.question) if any(a < end and start < b for start, end in named)]
     return _mistyped(pair, inside, chance)
 
 
@@ -395,14 +391,6 @@ PROBES = (
 """All of them, in the order in which they are shown."""
 
 
-@lru_cache(maxsize=4096)  # a passage is looked through for each answer of the other questions on it
-def _tokens(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Each word, folded, with where it stands."""
-    ends = (m.end() - 2 if m.group()[-2:].lower() in ("'s", "’s") else m.end() for m in WORD.finditer(text))
-    starts = (m.start() for m in WORD.finditer(text))
-    return tuple(zip(words(text), starts, ends, strict=True))
-
-
 def _subject(mine: Sequence[LabelledPair]) -> str | None:
     question, relevant = mine[0].question, [pair.passage for pair in mine if pair.label]
     for passage in relevant:
@@ -435,35 +423,12 @@ def _swap(pair: LabelledPair, lent: Stock, chance: random.Random) -> tuple[str, 
 def _about(pair: LabelledPair, mine: str, other: str) -> Made:
     if not _holds(pair.passage, [mine]):
         return "the passage does not name what the question is about"
-    return _with(pair, _renamed(pair.passage.text, mine, other), _renamed(pair.passage.title, mine, other))
-
-
-def _renamed(text: str, mine: str, other: str) -> str:
-    by = dict.fromkeys(places(mine, text), other)
-    for pattern, new in _parts(mine, other):
-        for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text):
-            if not any(start < match.end() and match.start() < end for start, end in by):
-                by[match.span()] = new
-    return _replaced(text, by)
-
-
-def _parts(mine: str, other: str) -> Iterator[tuple[str, str]]:
-    """What else a name goes by, and by what it is replaced: first and last word around a few more, the last alone."""
-    first, last = re.escape(mine.split()[0]), re.escape(mine.split()[-1])
-    if last[:1].isupper():
-        yield rf"{first}(?:\s+[^\W\d_a-z][\w.'’-]*){{1,3}}\s+{last}", other
-        yield last, other.split()[-1]
+    return _with(pair, renamed(pair.passage.text, mine, other), renamed(pair.passage.title, mine, other))
 
 
 def _asked_of(question: str, mine: str, other: str) -> str:
     by = other.lower() if question.islower() else other
-    return _replaced(question, dict.fromkeys(places(mine, question), by))
-
-
-def _replaced(text: str, by: Mapping[tuple[int, int], str]) -> str:
-    for start, end in sorted(by, reverse=True):
-        text = text[:start] + by[start, end] + text[end:]
-    return text
+    return replaced(question, dict.fromkeys(places(mine, question), by))
 
 
 def _unanswered(other: LabelledPair, pair: LabelledPair, lent: Stock) -> bool:
@@ -494,10 +459,6 @@ def _mistyped(pair: LabelledPair, spans: Iterable[tuple[int, int]], chance: rand
         return "there is no word to mistype"
     at = chance.choice(spots)
     return replace(pair, question=text[:at] + text[at + 1] + text[at] + text[at + 2 :])
-
-
-def _stands(phrases: Iterable[str], text: str) -> list[tuple[int, int]]:
-    return sorted(span for phrase in phrases for span in places(phrase, text))
 
 
 def _holds(passage: Passage, phrases: Iterable[str]) -> bool:

@@ -53,12 +53,13 @@ def evaluator(
     """Train Surefoot's own evaluator, minilm; the same command again goes on where it was stopped."""
     try:
         from surefoot.train.evaluator import Recipe, train
-        from surefoot.train.finish import finish
+        from surefoot.train.finish import finish, require_questions
         from surefoot.train.mixture import SHIPPED, Mixture, sources
         from surefoot.train.network import pretrained, restored
     except ImportError as error:
         raise MissingExtra("surefoot train evaluator", "train") from error
     learned = Mixture(data, sources(mixture or SHIPPED))
+    require_questions(learned)
     with _telling(_of_minilm) as tell:
         first = restored(start) if start and start.is_file() else pretrained(start, seed)
         best = train(first, learned, to, Recipe(seed=seed), tell, device)

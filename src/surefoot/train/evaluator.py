@@ -1,9 +1,10 @@
 """How the weights of `surefoot.evaluators.minilm` come about.
 
 One pass over the lessons of `mixture`, easy ones first, in batches of like length; AdamW with a short warm-up and a
-straight fall to 0; the word vectors stay as they are. What is kept is the state that was best on development
-questions, whose articles no lesson touches. A run that is stopped goes on from its last checkpoint and ends, on a CPU,
-with the very weights that an undisturbed one ends with.
+straight fall to 0; the word vectors stay as they are. What is kept is the state that was best on the `fit` half of the
+development questions, whose articles no lesson touches; the other half is never looked at. A run that is stopped goes
+on from its last checkpoint and ends, on a CPU and with as many threads, with the very weights that an undisturbed one
+ends with.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,11 @@ from surefoot.bench.metrics import roc_auc
 from surefoot.errors import ConfigError, ModelError, UsageError
 from surefoot.evaluators.minilm import Pieces, encode, tokenizer
 from surefoot.store import write_text
-from surefoot.train.mixture import Lesson, Mixture, Row, find
+from surefoot.train.mixture import Lesson, Mixture, Row, find, half
 from surefoot.train.network import Network, saved
+
+MADE = "made.json"
+"""Beside the weights: what they come from."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +44,7 @@ _log = logging.getLogger(__name__)
 class Recipe:
     """The numbers of the training; the shipped weights are those of the defaults."""
 
-    rate: float = 6e-5
+    rate: float = 8e-5
     """AdamW's at its highest, for the layers."""
     head_rate: float = 5e-4
     """The same for what starts from nothing: both heads, and the marks of shared pieces."""
@@ -64,7 +69,7 @@ class Recipe:
     checkpoint: int = 150
     """Steps between checkpoints."""
     dev_pairs: int = 100
-    """Of each development file, at most so many are looked at while training."""
+    """Of each development file's `fit` half, at most so many are looked at while training."""
     seed: int = 0
 
 
@@ -130,19 +135,32 @@ def train(
 ) -> Path:
     """Train the network, or go on training it, in `folder`; the path of the best weights.
 
-    The folder then holds `checkpoint.pt`, `best.pt` and `log.jsonl`. `device` None: a GPU where there is one; two cores
-    do some 25 pairs a second. Raises ConfigError for a mixture without lessons or development questions, UsageError
-    where the folder holds another training, and ModelError for a loss that is no number.
+    The folder then holds `checkpoint.pt`, `best.pt`, `log.jsonl` and `made.json`. `device` None: a GPU where there is
+    one; two cores do some 25 pairs a second. Raises ConfigError for a mixture without lessons or development questions,
+    UsageError where the folder holds another training, and ModelError for a loss that is no number.
     """
     lessons = mixture.lessons(recipe.seed)
     examples = examples_of(lessons, recipe.pieces)
     dev = dev_examples(mixture.dev, recipe)
     if not examples or not dev:
         raise ConfigError("the mixture has no lessons, or no development file with both labels; add a section for them")
-    with _claimed(folder):
-        state = _begun(_placed(network, device), _hash(network, lessons, recipe), recipe, folder)
+    with claimed(folder):
+        origin, about = made(network, mixture, recipe), _hash(network, lessons, recipe)
+        state = _begun(_placed(network, device), about, recipe, folder)
+        write_text(folder / MADE, json.dumps(origin, indent=1) + "\n")
         _learn(state, examples, dev, recipe, folder, on_progress)
     return folder / "best.pt"
+
+
+def made(network: Network, mixture: Mixture, recipe: Recipe) -> dict[str, Any]:
+    """What a training comes from: this version, the recipe, and hashes of the mixture, its files and these first
+    weights."""
+    return {
+        "surefoot": version("surefoot"),
+        "recipe": asdict(recipe),
+        **mixture.about,
+        "start": _weights_hash(network),
+    }
 
 
 def _learn(
@@ -175,7 +193,7 @@ def _turn(state: _State, batch: Sequence[Example], steps: int, recipe: Recipe) -
     _set_rates(state.optimiser, state.step, steps, recipe)
     state.network.train()
     with torch.random.fork_rng():
-        torch.manual_seed(hash((recipe.seed, state.step)))  # what is left out at a step does not depend on stops
+        torch.manual_seed(recipe.seed * 1_000_003 + state.step)  # what is left out at a step does not depend on stops
         relevance, evidence = losses_of(state.network, batch)
     loss = relevance + recipe.evidence * evidence
     if not torch.isfinite(loss):
@@ -298,12 +316,13 @@ def _set_rates(optimiser: Any, step: int, steps: int, recipe: Recipe) -> None:
 
 
 def dev_examples(dev: dict[str, list[Row]], recipe: Recipe) -> dict[str, list[Example]]:
-    """Of each development file with labels, whole questions up to `dev_pairs` pairs, uncropped."""
+    """Of each development file with labels, whole questions of its `fit` half up to `dev_pairs` pairs, uncropped."""
     chance = random.Random(recipe.seed)  # noqa: S311
     chosen: dict[str, list[Example]] = {}
     for name, rows in dev.items():
         lessons: list[Lesson] = []
-        for row in chance.sample(rows, len(rows)):
+        fit = [row for row in rows if half(row) == "fit"]
+        for row in chance.sample(fit, len(fit)):
             if len(lessons) < recipe.dev_pairs:
                 lessons += [_dev_lesson(row, p) for p in row.get("passages", ()) if p.get("label") is not None]
         if len({lesson.label for lesson in lessons}) == 2:
@@ -312,7 +331,7 @@ def dev_examples(dev: dict[str, list[Row]], recipe: Recipe) -> dict[str, list[Ex
 
 
 def _dev_lesson(row: Row, passage: Row) -> Lesson:
-    spans = find(row.get("answers") or (), passage["text"]) if passage["label"] else ()
+    spans = find([str(one) for one in row.get("answers", ())], passage["text"]) if passage["label"] else ()
     return Lesson(row["question"], passage.get("title") or "", passage["text"], passage["label"], 1.0, spans or None)
 
 
@@ -378,12 +397,17 @@ def _save(path: Path, value: Any) -> None:
 
 def _hash(network: Network, lessons: Sequence[Lesson], recipe: Recipe) -> str:
     """Of the first weights, of what is learned, and of how."""
-    digest = hashlib.sha256(json.dumps(asdict(recipe)).encode())
+    digest = hashlib.sha256(json.dumps([_weights_hash(network), asdict(recipe)]).encode())
+    for lesson in lessons:
+        digest.update(repr(lesson).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+def _weights_hash(network: Network) -> str:
+    digest = hashlib.sha256()
     for name, tensor in network.state_dict().items():
         digest.update(name.encode())
         digest.update(tensor.cpu().contiguous().numpy().data)
-    for lesson in lessons:
-        digest.update(repr(lesson).encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
 
 
@@ -398,7 +422,7 @@ def _placed(network: Network, device: str | None) -> Network:
 
 
 @contextmanager
-def _claimed(folder: Path) -> Iterator[None]:
+def claimed(folder: Path) -> Iterator[None]:
     """This process alone writes there."""
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,20 +1,23 @@
 """From the best weights to an evaluator that can be used: int8, calibrated, with thresholds of its own.
 
-Half of the development questions, by a hash of their ids, fit the calibration and the thresholds, in the very precision
-in which the evaluator runs; the other half is left to be measured on.
+Half of the development questions fit the calibration and the thresholds, in the very precision in which the evaluator
+runs; the other half is left to be measured on.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from onnxruntime import InferenceSession
 
 from surefoot import calibration
 from surefoot.bench import pairs, tune
@@ -22,12 +25,13 @@ from surefoot.bench.evaluator import graded
 from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.calibration import Calibration
 from surefoot.errors import ConfigError
-from surefoot.evaluators.minilm import FORMAT, MiniLM
+from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
 from surefoot.store import to_json, write_text
+from surefoot.train.evaluator import MADE, claimed
 from surefoot.train.export import export
 from surefoot.train.mixture import Mixture
 from surefoot.train.network import restored
-from surefoot.types import Thresholds
+from surefoot.types import Grade, Thresholds
 
 AIM = tune.Aim(target=0.2, discard_target=0.2, strip_target=0.1)
 """What the shipped thresholds keep."""
@@ -45,39 +49,66 @@ POINTED = 12
 OnDone = Callable[[int, int], None]
 
 
+def require_questions(mixture: Mixture) -> None:
+    """Raise ConfigError where even an evaluator that never errs could not be shown to keep `AIM`: before a training."""
+    if not mixture.searched:
+        raise ConfigError("no file of the mixture has searched = true; thresholds are fitted on such files")
+    with TemporaryDirectory() as folder:
+        files = _searched(_fitting(mixture, Path(folder)), mixture)
+    grades = [[Grade(pair.passage.id, float(pair.label)) for pair in file.pairs] for file in files]
+    asked = [one for file, some in zip(files, grades, strict=True) for one in tune.questions(file.pairs, some)]
+    if why := _why(tune.fit(asked, AIM)):
+        raise ConfigError(f"the mixture has {len(asked)} questions to fit thresholds on, which are too few: {why}")
+
+
 def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     """Write `minilm.onnx` and `minilm.json` to `folder`, and the development files to its `dev`; the folder.
 
-    `dev/fit` and `dev/test` are the halves. `on_done` is told of pairs. Some minutes. Raises ConfigError when the
-    development questions are too few to show that any thresholds keep `AIM`.
+    `dev/fit` and `dev/test` are the halves. `on_done` is told of pairs. Some minutes. All is put in place at the end,
+    the JSON file last. Raises ConfigError when the development questions are too few to show that any thresholds keep
+    `AIM`.
     """
-    export(restored(best), folder / "minilm.onnx")
-    mixture.write_dev(folder / "dev")
-    paths = sorted((folder / "dev/fit").glob("*.jsonl"))
-    margin = _margin(folder, [_irrelevant(path) for path in paths], on_done)
-    files = {path.stem: pairs.read(path, QUESTIONS) for path in paths}
-    evaluator = _evaluator(folder, margin)
-    fitted = _calibrated(evaluator, list(files.values()), on_done)
-    searched = [thinned(file) for name, file in files.items() if name in mixture.searched]
-    found = tune.run(evaluator, searched, on_done, AIM)
-    if not found.thresholds:
-        why = "; ".join(
-            choice.reason for choice in (found.fit.upper, found.fit.lower, found.fit.strip) if choice.reason
-        )
-        raise ConfigError(f"no thresholds for this evaluator: {why}")
-    _write_card(folder, margin, fitted, found.thresholds)
+    with claimed(folder):
+        work = folder / ".finishing"
+        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
+        try:
+            _finish(best, mixture, work, on_done)
+            shutil.rmtree(folder / "dev", ignore_errors=True)
+            for name in ("dev", "minilm.onnx", "minilm.json"):
+                os.replace(work / name, folder / name)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
     return folder
 
 
-def thinned(file: LabelledSet) -> LabelledSet:
-    """The file as if retrieval had failed one question in three: what is relevant there is taken out.
+def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
+    export(restored(best), work / "minilm.onnx")
+    files = _fitting(mixture, work / "dev")
+    margin = _margin(work / "minilm.onnx", [_irrelevant(file.path) for file in files.values()], on_done)
+    _write_card(work, margin, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))
+    evaluator = MiniLM(str(work))
+    fitted = _calibrated(evaluator, list(files.values()), on_done)
+    found = tune.run(evaluator, _searched(files, mixture), on_done, AIM)
+    if not found.thresholds:
+        raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
+    about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
+    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **_made(best))
 
-    Most labelled questions have a relevant passage, as somebody had to label it. Where none lacks one, a threshold
-    that calls every question CORRECT is never wrong, and none can be shown below which INCORRECT is right.
-    """
-    failed = {pair.question_id for pair in file.pairs if blake2b(pair.question.encode()).digest()[1] % 3 == 0}
-    kept = tuple(pair for pair in file.pairs if not (pair.label and pair.question_id in failed))
-    return replace(file, pairs=kept)
+
+def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:
+    """What the calibration is fitted on, by file; the development files are written to the folder."""
+    mixture.write_dev(folder)
+    return {path.stem: pairs.read(path, QUESTIONS) for path in sorted((folder / "fit").glob("*.jsonl"))}
+
+
+def _searched(files: dict[str, LabelledSet], mixture: Mixture) -> tuple[LabelledSet, ...]:
+    """What the thresholds are fitted on."""
+    return tune.thinned([file for name, file in files.items() if name in mixture.searched])
+
+
+def _why(fitted: tune.Fit) -> str:
+    """Why there are no thresholds; empty: there are."""
+    return "; ".join(choice.reason for choice in (fitted.upper, fitted.lower, fitted.strip) if choice.reason)
 
 
 def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone) -> Calibration:
@@ -89,26 +120,40 @@ def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone
     return calibration.fit(scores, labels, weights)
 
 
-def _margin(folder: Path, files: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> float:
-    for margin in MARGINS:
-        evaluator = _evaluator(folder, margin)
-        grades = [graded(evaluator, file, on_done).grades for file in files if file]
-        if grades and np.mean([np.mean([grade.span is None for grade in part]) for part in grades]) >= SILENT:
+def _margin(model: Path, files: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> float:
+    """Each pair is read once, and then judged by every margin."""
+    session, reader = InferenceSession(str(model), providers=["CPUExecutionProvider"]), tokenizer()
+    total, read = sum(map(len, files)), list[list[tuple[Logits, Pieces]]]()
+    for file in filter(None, files):
+        pieces = encode(reader, [(pair.question, pair.passage.title, pair.passage.text) for pair in file])
+        read.append([_best(session, one) for one in pieces])
+        on_done(sum(map(len, read)), total)
+    for margin in MARGINS if read else ():
+        if np.mean([np.mean([pointed(*one, margin) is None for one in part]) for part in read]) >= SILENT:
             return margin
     return MARGINS[-1]
 
 
-def _irrelevant(path: Path) -> list[LabelledPair]:
+def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
+    """The evidence of the best window, and its pieces."""
+    parts = [part for part, _ in windows(pieces)]
+    feeds = [{"ids": np.array([part.ids], np.int64), "sides": np.array([part.sides], np.int64)} for part in parts]
+    said = [session.run(None, feed) for feed in feeds]
+    best = max(range(len(said)), key=lambda i: float(said[i][0][0]))
+    return said[best][1][0], parts[best]
+
+
+def _irrelevant(path: str) -> list[LabelledPair]:
     return [pair for pair in pairs.read(path, POINTED).pairs if not pair.label]
 
 
-def _evaluator(folder: Path, margin: float) -> MiniLM:
-    """With this margin, and without a calibration and thresholds so far."""
-    _write_card(folder, margin, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))
-    return MiniLM(str(folder))
+def _made(best: Path) -> dict[str, Any]:
+    """What the weights come from, where their training left it beside them."""
+    path = best.with_name(MADE)
+    return {"made": json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
 
 
-def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds) -> None:
+def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds, **more: Any) -> None:
     kept = {key: value for key, value in to_json(thresholds).items() if key != "evaluator"}
     card: dict[str, Any] = {
         "format": FORMAT,
@@ -116,5 +161,6 @@ def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Th
         "thresholds": kept,
         "evidence": {"margin": margin},
         "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},
+        **more,
     }
     write_text(folder / "minilm.json", json.dumps(card, indent=1) + "\n")

@@ -6,37 +6,48 @@ not what was asked. So each positive brings negatives that break one thing and l
 - "other question": the passage with a question of another one of the set; what looks like an answer is none.
 - "answer removed": the passage without the sentences that hold an answer; the entity stays.
 - "other entity": the question about another entity of the same relation.
+- "other relation": another question about the same entity or article.
 - "renamed": the passage with another entity's name in place of the question's.
 - "joined": sentences of a question run together to a passage; a positive, where the one that answers is among them.
 
 Nothing of a development question's articles is learned from: neither its question, nor any passage that it has, nor
-another passage of an article that one of them belongs to.
+another passage of an article that one of them belongs to, nor one that shares a long sentence with them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from hashlib import blake2b
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from surefoot.bench import datasets, pairs
+from surefoot.bench.datasets import hashed
 from surefoot.errors import ConfigError
 from surefoot.store import write_text
-from surefoot.words import bare, fold, sentences, words
+from surefoot.train import openings
+from surefoot.words import bare, fold, places_of, renamed, sentences, without, words
 
 Row = dict[str, Any]
 Spans = tuple[tuple[int, int], ...]
 Use = Literal["train", "dev", "split"]
+Half = Literal["fit", "test"]
 Evidence = Literal["answers", "number", "unknown"]
 
 SHIPPED = Path(__file__).with_name("mixture.toml")
 """What the shipped weights learned from."""
+PARAGRAPHS, PAGES = "corpus/wikipedia.jsonl", "miniwiki/pages.jsonl"
+"""Under the data's folder: passages {id, title, text}, and pages {title, paragraphs}. Questions of files without
+passages, such as PopQA's, are given those that bear their subject's name."""
+NO_ARTICLE = "table"
+"""A title that passages bear which are not of one article."""
 
 SHARE_DEV = 20
 """Percent of a "split" file's articles that are development data."""
@@ -46,6 +57,17 @@ _CROPPED = 0.5
 """Of the passages, so many are cut to a few sentences: an evaluator grades strips too, and short texts train faster."""
 _UNTITLED = 0.15
 """Of the passages, so many lose their title: not every corpus has titles."""
+_LEFT = 60
+"""Characters that must be left of a text without its answer: a scrap would be told from a passage by its length."""
+_LONG = 60
+"""A sentence of more characters is no common phrase: who has seen it has seen the passage."""
+_NEEDS = {
+    "answer removed": "answers",
+    "other entity": "s_wiki_title",
+    "other relation": "answers",
+    "renamed": "s_wiki_title",
+}
+"""What a question must have so that this can be made of its positives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +99,7 @@ class Source:
     evidence: Evidence = "answers"
     answered: bool = False
     searched: bool = False
+    asked: bool = False
     most: int | None = None
 
     def __post_init__(self) -> None:
@@ -89,6 +112,8 @@ class Source:
                 raise ValueError(f"{key} of {self.name} cannot be {unknown[0]!r}; there are: {', '.join(known)}")
         if not self.weight > 0 or not self.copies >= 1:
             raise ValueError(f"weight and copies of {self.name} must be above 0")
+        if self.use == "dev" and self.made:
+            raise ValueError(f"nothing is made of {self.name}, as its use is dev; leave made out")
 
 
 def sources(path: Path = SHIPPED) -> list[Source]:
@@ -100,23 +125,44 @@ def sources(path: Path = SHIPPED) -> list[Source]:
         raise ConfigError(f"the mixture {path} cannot be read: {error}") from error
 
 
+def fingerprint(listed: Sequence[Source]) -> str:
+    """A hash of what the sections say; keys that were left out, comments and layout do not count."""
+    usual = asdict(Source("", "dev")).items()
+    told = [sorted(asdict(source).items() - usual) for source in listed]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def half(row: Row) -> Half:
+    """What a development question is for, by a hash of its id: to choose by (weights, calibration and thresholds), or
+    only to be measured on."""
+    return "fit" if hashed(str(row["id"]))[0] % 2 else "test"
+
+
 class Mixture:
-    """The rows of all files, parted into what is learned from and what is only measured on."""
+    """The rows of all files, parted into what is learned from and what is only measured on.
+
+    Raises UsageError for a file that is missing or does not fit, and ConfigError for negatives that cannot be made of
+    it.
+    """
 
     def __init__(self, data: Path, listed: Sequence[Source]) -> None:
         self.train: dict[Source, list[Row]] = {}
         self.dev: dict[str, list[Row]] = {}
         self.searched = {_stem(source.name) for source in listed if source.searched}
         """Development files, without their ending, that thresholds for actions are fitted on."""
-        found = {source: _questions(data / f"{source.name}.jsonl") for source in listed}
+        found = {source: _questions(data / f"{source.name}.jsonl", source) for source in listed}
         for source, rows in found.items():
             self.dev[source.name] = [row for row in rows if _is_dev(row, source)]
         held = _Held([row for rows in self.dev.values() for row in rows])
-        paragraphs = _paragraphs(data) if any(source.name == "popqa/questions" for source in listed) else {}
+        lacking = {source for source, rows in found.items() if source.use != "dev" and not any(map(_passages, rows))}
+        paragraphs = _paragraphs(data) if lacking else {}
         for source, rows in found.items():
-            mine = [row if "passages" in row else _with_passages(row, paragraphs) for row in rows]
+            mine = [_with_passages(row, paragraphs) for row in rows] if source in lacking else rows
             kept = (held.without(row) for row in mine if not _is_dev(row, source))
             self.train[source] = [row for row in kept if row][: source.most]
+        files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
+        self.about = {"mixture": fingerprint(listed), "data": {name: _sha256(data / name) for name in files}}
+        """What it was read from, in hashes."""
 
     def lessons(self, seed: int) -> list[Lesson]:
         """All lessons of one pass; the same for the same seed.
@@ -132,24 +178,25 @@ class Mixture:
         return [made[i] for _, i in sorted(placed)]
 
     def write_dev(self, folder: Path) -> None:
-        """The development questions as files of the same format: all of them, and, by a hash of the question's id, one
-        half in `fit` and the other in `test`."""
+        """The development questions as files of the same format: all of them, and their halves in `fit` and `test`.
+
+        A file without a labelled passage is not written.
+        """
         for name, rows in self.dev.items():
-            if any(p.get("label") is not None for row in rows for p in row.get("passages", ())):
-                halves: dict[str, list[Row]] = {"": rows, "fit": [], "test": []}
-                for row in rows:
-                    halves["fit" if blake2b(str(row["id"]).encode()).digest()[0] % 2 else "test"].append(row)
-                for half, some in halves.items():
+            for part in ("", *get_args(Half)):
+                some = [row for row in rows if not part or half(row) == part]
+                if any(p.get("label") is not None for row in some for p in _passages(row)):
                     lines = "".join(json.dumps(row) + "\n" for row in some)
-                    write_text(folder / half / f"{_stem(name)}.jsonl", lines)
+                    write_text(folder / part / f"{_stem(name)}.jsonl", lines)
 
 
 class _Held:
     """What no training pair may come from."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        passages = [p for row in rows for p in row.get("passages", ())]
+        passages = [p for row in rows for p in _passages(row)]
         self.ids = {p["id"] for p in passages}
+        self.sentences = {key for p in passages for key in _long(p["text"])}
         self.questions = {_normal(row["question"]) for row in rows}
         self.titles = {_normal(p["title"]) for p in passages if _is_article(p)}
         self.titles |= {_normal(row["s_wiki_title"]) for row in rows if row.get("s_wiki_title")}
@@ -159,11 +206,12 @@ class _Held:
         """The row without held passages; None when its question or its subject is held, or nothing is left."""
         if _normal(row["question"]) in self.questions or _normal(row.get("s_wiki_title") or "") in self.titles:
             return None
-        free = [p for p in row.get("passages", ()) if p["id"] not in self.ids and not self._title(p)]
+        free = [p for p in _passages(row) if not self._holds(p)]
         return {**row, "passages": free} if free else None
 
-    def _title(self, passage: Row) -> bool:
-        return _is_article(passage) and _normal(passage["title"]) in self.titles
+    def _holds(self, passage: Row) -> bool:
+        titled = _is_article(passage) and _normal(passage["title"]) in self.titles
+        return titled or passage["id"] in self.ids or not self.sentences.isdisjoint(_long(passage["text"]))
 
 
 def _lessons(source: Source, rows: Sequence[Row], chance: random.Random) -> Iterator[Lesson]:
@@ -189,7 +237,7 @@ def _lesson(source: Source, row: Row, passage: Row) -> Lesson:
 
 def _evidence(source: Source, row: Row, text: str) -> Spans | None:
     """Where a passage that answers does so, as far as its source tells."""
-    found: Spans | None = () if source.evidence == "unknown" else find(row.get("answers") or (), text)
+    found: Spans | None = () if source.evidence == "unknown" else find(_answers(row), text)
     if not found and source.evidence == "number":
         found = _only_number(row["question"], text)
     return found or None
@@ -206,6 +254,15 @@ class _Maker:
         for row in rows:
             self.rivals[row.get("prop", "")].append(row)
 
+    @cached_property
+    def _alike(self) -> dict[str, list[Row]]:
+        """Rows with known answers, by what they are about."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            if row.get("answers"):
+                found[_article(row)].append(row)
+        return found
+
     def made(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Iterator[Lesson]:
         """One of each kind, where the positive lends itself to it and chance has it."""
         for kind in self.source.made:
@@ -215,8 +272,7 @@ class _Maker:
     def other_question(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
         """The passage, and a question of another one, which it does not answer as far as labels and answers tell."""
         other = self.chance.choice(self.rows)
-        known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
-        if self.chance.random() >= 0.7 or known or find(other.get("answers") or (), good.text):
+        if self.chance.random() >= 0.7 or _answered(other, good):
             return None
         return replace(good, question=other["question"], label=0, spans=self.nowhere)
 
@@ -224,17 +280,26 @@ class _Maker:
         """The passage without the sentences that hold an answer."""
         if not good.spans or self.chance.random() >= 0.6:
             return None
-        rest = _without(good.text, good.spans)
-        if not rest or find(row["answers"], good.title):
+        rest = without(good.text, good.spans)
+        if len(rest) < _LEFT or find(_answers(row), good.title):
             return None
         return replace(good, text=rest, label=0, spans=self.nowhere, hardness=2)
 
     def other_entity(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
         """The passage, and the same question about a rival whom it neither names nor answers for."""
         rival = self._rival(row, good)
-        if not rival or find(rival["answers"], good.text):
+        if not rival or find(_answers(rival), good.text):
             return None
         return replace(good, question=rival["question"], label=0, spans=self.nowhere, hardness=1)
+
+    def other_relation(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The passage, and another question about the same, with answers of which none stands in it."""
+        asked = _normal(good.question)
+        others = [one for one in self._alike.get(_article(row), ()) if _normal(one["question"]) != asked]
+        for other in self.chance.sample(others, len(others)):
+            if not _answered(other, good) and not places_of(_answers(other), f"{good.title}\n{good.text}"):
+                return replace(good, question=other["question"], label=0, spans=self.nowhere, hardness=2)
+        return None
 
     def renamed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
         """The passage, told of a rival."""
@@ -242,7 +307,7 @@ class _Maker:
         if not rival or self.chance.random() >= 0.6:
             return None
         mine, other = _subject(row), _subject(rival)
-        title, text = (_renamed(part, mine, other) for part in (good.title, good.text))
+        title, text = (renamed(part, mine, other) for part in (good.title, good.text))
         if text == good.text:
             return None
         return replace(good, title=title, text=text, label=0, spans=self.nowhere, hardness=2)
@@ -270,6 +335,7 @@ MADE: dict[str, Callable[[_Maker, Row, Lesson, Sequence[Lesson]], Lesson | None]
     "other question": _Maker.other_question,
     "answer removed": _Maker.answer_removed,
     "other entity": _Maker.other_entity,
+    "other relation": _Maker.other_relation,
     "renamed": _Maker.renamed,
     "joined": _Maker.joined,
 }
@@ -296,10 +362,13 @@ def _varied(lesson: Lesson, chance: random.Random) -> Lesson:
 
 
 def find(answers: Sequence[str], text: str) -> Spans:
-    """Where an answer stands in the text, at word boundaries, in any case; in order."""
+    """Where an answer stands in the text, at word boundaries, in any case; in order.
+
+    To the letter, unlike `words.places`: what is taught to be pointed at is all of "26.1 %".
+    """
     found = {
         match.span()
-        for answer in map(str, answers)
+        for answer in answers
         if answer.strip()
         for match in re.finditer(rf"(?<!\w){re.escape(answer.strip())}(?!\w)", text, re.IGNORECASE)
     }
@@ -316,73 +385,86 @@ def _only_number(question: str, text: str) -> Spans | None:
     return tuple(numbers) if len(numbers) == 1 else None
 
 
-def _without(text: str, spans: Spans) -> str:
-    """The text less every sentence that an answer touches; empty when hardly any is left."""
-    kept = [text[a:b] for a, b in sentences(text) if not any(s < b and a < e for s, e in spans)]
-    rest = " ".join(kept)
-    return rest if len(rest) >= 60 else ""
-
-
-def _renamed(text: str, mine: str, other: str) -> str:
-    """The text about another: the whole name everywhere, then its last word by the other's last word."""
-    text = re.sub(rf"(?<!\w){re.escape(mine)}(?!\w)", lambda _: other, text, flags=re.IGNORECASE)
-    if len(mine.split()) > 1:
-        last, others = mine.split()[-1], other.split()[-1]
-        text = re.sub(rf"(?<!\w){re.escape(last)}(?!\w)", lambda _: others, text)
-    return text
-
-
 def _is_dev(row: Row, source: Source) -> bool:
     if source.use != "split":
         return source.use == "dev"
-    return int.from_bytes(blake2b(_article(row).encode(), digest_size=8).digest(), "big") % 100 < SHARE_DEV
+    return int.from_bytes(hashed(_article(row), 8), "big") % 100 < SHARE_DEV
 
 
 def _article(row: Row) -> str:
     """What a row is about: its subject's page, the article of its first positive or passage, its item, or itself."""
-    passages = sorted(row.get("passages", ()), key=lambda p: p.get("label") != 1)
+    passages = sorted(_passages(row), key=lambda p: p.get("label") != 1)
     title = next((p["title"] for p in passages if _is_article(p)), "")
     return _normal(row.get("s_wiki_title") or title) or str(row.get("item") or row["id"])
 
 
 def _is_article(passage: Row) -> bool:
-    return bool(passage.get("title")) and passage["title"] != "table"
+    return bool(passage.get("title")) and passage["title"] != NO_ARTICLE
+
+
+def _long(text: str) -> Iterator[bytes]:
+    """Of each long sentence a hash that spelling does not change."""
+    return (hashed(_normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
+
+
+def _answered(other: Row, good: Lesson) -> bool:
+    """Whether the passage answers the other question too, as far as labels and answers tell."""
+    known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
+    return known or bool(find(_answers(other), good.text))
 
 
 def _paragraphs(data: Path) -> dict[str, list[Row]]:
-    """Wikipedia passages of the pure corpora, by the bare name in their title."""
+    """Passages of both corpora, by the bare name in their title."""
     found: dict[str, list[Row]] = defaultdict(list)
-    for row in _rows(data / "corpus/wikipedia.jsonl"):
-        found[_normal(bare(row["title"]))].append(row)
-    for page in _rows(data / "miniwiki/pages.jsonl"):
-        for number, text in enumerate(page["paragraphs"]):
-            passage = {"id": f"{page['title']}#{number}", "title": page["title"], "text": text}
-            found[_normal(bare(page["title"]))].append(passage)
+    for name in (PARAGRAPHS, PAGES):
+        for passage in _texts(data / name):
+            found[_normal(bare(passage["title"]))].append(passage)
     return found
+
+
+def _texts(path: Path) -> Iterator[Row]:
+    """The passages of a corpus: its lines, or, where these are pages, their paragraphs."""
+    for _, row in datasets.rows(path):
+        if "paragraphs" in row:
+            numbered = enumerate(row["paragraphs"])
+            yield from ({"id": f"{row['title']}#{n}", "title": row["title"], "text": text} for n, text in numbered)
+        else:
+            yield row
 
 
 def _with_passages(row: Row, paragraphs: dict[str, list[Row]]) -> Row:
     """The question with what is known under its subject's name; the label is PopQA's: a gold alias stands in it."""
     mine = paragraphs.get(_normal(_subject(row)), ())
-    return {**row, "passages": [{**p, "label": int(bool(find(row["answers"], p["text"])))} for p in mine]}
+    return {**row, "passages": [{**p, "label": int(bool(find(_answers(row), p["text"])))} for p in mine]}
 
 
-def _questions(path: Path) -> list[Row]:
-    rows = _rows(path)
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict) or not isinstance(row.get("question"), str) or "id" not in row:
-            raise ConfigError(
-                f"{path}: entry {number} has no id or no question; an entry is {{id, question, passages}}"
-            )
+def _questions(path: Path, source: Source) -> list[Row]:
+    """The rows of a file, which are as `bench.pairs` reads them, or `bench.datasets` where none has a passage."""
+    if source.asked:
+        return openings.questions(_texts(path))
+    rows = [row for _, row in datasets.rows(path)]
+    if any(isinstance(row, dict) and row.get("passages") for row in rows):
+        pairs.read(path)
+    else:
+        datasets.read(path)
+    for kind in source.made:
+        if (key := _NEEDS.get(kind)) and not any(row.get(key) for row in rows):
+            raise ConfigError(f"of {source.name} no '{kind}' can be made: none of its questions has {key}")
     return rows
 
 
-def _rows(path: Path) -> list[Row]:
-    try:
-        with path.open(encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}; the mixture names it, and --data its folder") from error
+def _passages(row: Row) -> list[Row]:
+    found: list[Row] = row.get("passages", [])
+    return found
+
+
+def _answers(row: Row) -> list[str]:
+    return list(map(str, row.get("answers", [])))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _stem(name: str) -> str:

@@ -5,7 +5,7 @@ to 0 in a straight line, batches of 12, 8 epochs, gradients clipped at 1, 512 pi
 question and a retrieved passage; +1 where the passage's title is the page of the question's subject.
 
 Different from CRAG's script in cost alone: batches are padded to their longest input and not to 512, and a run that was
-stopped goes on where it was, to the very same weights.
+stopped goes on where it was, with as many threads to the very same weights.
 """
 
 from __future__ import annotations
