@@ -97,7 +97,7 @@ def _grades(evaluator: Evaluator, pairs: Sequence[LabelledPair]) -> tuple[Grade,
 def row(evaluator: Evaluator, file: LabelledSet, questions: Sequence[Sequence[LabelledPair]]) -> str:
     made, spent = graded(evaluator, questions)
     found = bench.report(file, made, evaluator.thresholds)
-    handed = str(spent.graded - found.pairs) if evaluator.name.startswith("cascade:") else "–"
+    handed = str(spent.escalated) if evaluator.name.startswith("cascade:") else "–"
     cells = [
         *(evaluator.name, shown(found.metrics.roc_auc), shown(found.metrics.question_auc)),
         *(str(found.calls), handed, str(found.ungraded), f"{found.seconds:.1f}"),

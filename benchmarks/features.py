@@ -13,6 +13,7 @@ bootstrap over questions, the same draws for both. Needs scikit-learn.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surefoot.bench import metrics
-from surefoot.bench.evaluator import graded
+from surefoot.bench.evaluator import draws, graded
 from surefoot.bench.pairs import LabelledPair, LabelledSet, read
 from surefoot.config import Builder
 from surefoot.config import read as configured
@@ -50,8 +51,9 @@ def built(name: str, **options: str) -> Evaluator:
     return Builder(configured({}, {"evaluator": {"use": name, **options}})).evaluator
 
 
-def scores(evaluator: Evaluator, file: LabelledSet) -> list[float]:
-    return [grade.score or 0.0 for grade in graded(evaluator, file.pairs, lambda done, total: None).grades]
+def scores(evaluator: Evaluator, file: LabelledSet) -> Matrix:
+    """NaN for what it could not grade."""
+    return np.array([grade.score for grade in graded(evaluator, file.pairs, lambda done, total: None).grades], float)
 
 
 def held(question: str, text: str) -> float:
@@ -73,11 +75,14 @@ def simple(pair: LabelledPair) -> list[float]:
     return [held(question, text), held(question, title), *edits, *(float(first == kind) for kind in KINDS)]
 
 
-def features(file: LabelledSet, evaluators: list[Evaluator]) -> Matrix:
-    """A row a pair, a column a feature; the cross-encoder's first."""
+def features(file: LabelledSet, evaluators: list[Evaluator]) -> tuple[LabelledSet, Matrix]:
+    """A row a pair, a column a feature; the cross-encoder's first. Without the pairs that one could not grade."""
     bm25 = BM25(list({pair.passage.id: pair.passage for pair in file.pairs}.values()))
     columns = [scores(evaluator, file) for evaluator in [*evaluators[:2], bm25, *evaluators[2:]]]
-    return np.column_stack([*columns, np.array([simple(pair) for pair in file.pairs])])
+    there = np.isfinite(columns).all(axis=0)
+    kept = tuple(pair for pair, is_there in zip(file.pairs, there, strict=True) if is_there)
+    rows = np.column_stack([*columns, np.array([simple(pair) for pair in file.pairs])])
+    return replace(file, pairs=kept), rows[there]
 
 
 def fitted(files: list[LabelledSet], rows: list[Matrix]) -> object:
@@ -89,10 +94,8 @@ def fitted(files: list[LabelledSet], rows: list[Matrix]) -> object:
 
 
 def auc(file: LabelledSet, values: npt.ArrayLike) -> tuple[metrics.Figure, metrics.Floats]:
-    ids = {name: number for number, name in enumerate(dict.fromkeys(pair.question_id for pair in file.pairs))}
-    questions = np.array([ids[pair.question_id] for pair in file.pairs], dtype=np.int64)
-    statistic = metrics.roc_auc(values, [pair.label for pair in file.pairs], questions)
-    return metrics.figure(statistic, metrics.resampled(len(ids)))
+    labels, numbers = [pair.label for pair in file.pairs], np.array(file.numbers())
+    return metrics.figure(metrics.roc_auc(values, labels, numbers), draws(file))
 
 
 def main() -> None:
@@ -105,34 +108,33 @@ def main() -> None:
     evaluators = [built("minilm", **options), built("cosine"), built("lexical")]
     files: dict[str, list[LabelledSet]] = {"fit": [], "test": []}
     rows: dict[str, list[Matrix]] = {"fit": [], "test": []}
+    lost = 0
     for half in files:
         for path in sorted((given.dev / half).glob("*.jsonl")):
-            file = read(path, given.questions)
+            whole = read(path, given.questions)
+            file, part = features(whole, evaluators)
+            lost += len(whole.pairs) - len(file.pairs)
             if len({pair.label for pair in file.pairs}) == 2:
                 files[half].append(file)
-                rows[half].append(features(file, evaluators))
+                rows[half].append(part)
                 print(f"\r{half}: {len(files[half])} files", end="", flush=True)
     model = fitted(files["fit"], rows["fit"])
-    print("\n\n| file | cross-encoder | with features | difference |\n|---|---|---|---|")
+    print(f"\n\npairs left out, as one of the evaluators could not grade them: {lost}")
+    print("\n| file | cross-encoder | with features | difference |\n|---|---|---|---|")
     means = []
     for file, part in zip(files["test"], rows["test"], strict=True):
-        alone, drawn = auc(file, part[:, 0])
-        more, redrawn = auc(file, model.decision_function(part))
-        gaps = redrawn - drawn
-        means.append((alone.value, more.value, gaps))
-        cells = (Path(file.path).stem, f"{alone.value:.3f}", f"{more.value:.3f}", gain(more.value - alone.value, gaps))
-        print(f"| {' | '.join(cells)} |")
-    one, other = (float(np.mean(column)) for column in list(zip(*means, strict=True))[:2])
-    together = np.nanmean([gaps for *_, gaps in means], axis=0)
-    print(f"| mean | {one:.3f} | {other:.3f} | {gain(other - one, together)} |\n")
+        alone, more = auc(file, part[:, 0]), auc(file, model.decision_function(part))
+        means.append((alone, more, metrics.gain(alone, more)))
+        print(row(Path(file.path).stem, *(one for one, _ in means[-1])))
+    print(row("mean", *(metrics.macro(column) for column in zip(*means, strict=True))), "\n")
     weights = model.named_steps["logisticregression"].coef_[0]
     told = zip((*FEATURES, *KINDS), weights, strict=True)
     print("weights of the standardised features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in told))
 
 
-def gain(value: float, drawn: npt.ArrayLike) -> str:
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
-    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
+def row(name: str, alone: metrics.Figure, more: metrics.Figure, gain: metrics.Figure) -> str:
+    interval = "" if gain.low is None else f" [{gain.low:+.3f}, {gain.high:+.3f}]"
+    return f"| {name} | {alone.value:.3f} | {more.value:.3f} | {gain.value:+.3f}{interval} |"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@
 A line holds a question with `answers`, and either `passages`, in the order in which they were found, or CRAG's texts:
 `internal`, what it had kept of its retrieval, and `external`, what its web search had brought. These are retrieved; the
 external text is what a search brings. `--together` retrieves both, for plain RAG over everything, unchosen. `match` is
-CRAG's: a gold alias stands in the answer.
+CRAG's: a gold alias stands in the answer, case and all; `match_lower` is the same in lower case. `--against RUN` holds
+the run against an earlier one: of the questions of both, those that only one has right, and McNemar's exact p.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from surefoot.bench.datasets import Example
 from surefoot.bench.methods import METHODS
-from surefoot.bench.qa import as_json, report
+from surefoot.bench.metrics import Share
+from surefoot.bench.qa import Report, as_json, compared, report
 from surefoot.config import Builder, read, settings
 from surefoot.store import Run, write_text
-from surefoot.types import Passage, Source
+from surefoot.types import Passage, Source, Trace
 
 GIVEN = "__main__:Given"
 
@@ -65,6 +68,23 @@ def parts(text: str, titled: str, source: Source) -> tuple[Passage, ...]:
     return tuple(found)
 
 
+def reported(method: str, rows: Sequence[dict[str, Any]], done: Mapping[str, Trace]) -> Report:
+    """Of the questions that were asked."""
+    asked = [row for row in rows if row["id"] in done]
+    examples = [Example(row["id"], row["question"], tuple(row["answers"]), frozenset()) for row in asked]
+    return report(method, examples, [done[row["id"]] for row in asked])
+
+
+def kept(folder: Path) -> dict[str, Trace]:
+    """What an earlier run holds, whatever it was run with."""
+    return Run(folder, json.loads((folder / "run.json").read_text(encoding="utf-8"))).done()
+
+
+def shown(share: Share) -> str:
+    figures = "–" if share.share is None else f"{share.share:.3f} [{share.low:.3f}, {share.high:.3f}]"
+    return f"{figures}  {share.count} of {share.of}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
@@ -75,7 +95,9 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="only each n-th question")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--against", type=Path, metavar="RUN", help="an earlier run to compare with")
     given = parser.parse_args()
+    earlier = kept(given.against) if given.against else {}
     used = {"generator": given.generator, "retriever": GIVEN, "searcher": GIVEN}
     chosen = read({}, {role: {"use": name} for role, name in used.items()}, *settings(given.settings))
     pipeline = Builder(chosen).pipeline()
@@ -90,16 +112,17 @@ def main() -> None:
             done[row["id"]] = METHODS[given.method](one, row["question"], given.top)
             folder.append(row["id"], done[row["id"]])
         print(f"\r{number} of {len(rows)}", end="", file=sys.stderr, flush=True)
-    examples = [Example(row["id"], row["question"], tuple(row["answers"]), frozenset()) for row in rows]
-    found = report(given.method, examples, [done[row["id"]] for row in rows])
+    found = reported(given.method, rows, done)
     write_text(given.run / "report.json", json.dumps(as_json(found), indent=1) + "\n")
     print()
     for name in ("match", "match_lower", "answered", "right_when_answered"):
-        share = getattr(found, name)
-        figures = f"{share.share:.3f} [{share.low:.3f}, {share.high:.3f}]" if share.of else "–"
-        print(f"{name:20} {figures}  {share.count} of {share.of}")
-    for action in found.actions:
-        print(f"{action.action:12} {action.questions.count:4}  match {action.match_lower.share:.3f}")
+        print(f"{name:20} {shown(getattr(found, name))}")
+    for row in found.actions:
+        print(f"{row.action:12} match {shown(row.match)}, match_lower {shown(row.match_lower)}")
+    other = reported(given.method, rows, earlier)
+    for rule in ("match", "match_lower") if given.against else ():
+        pair = compared(found, other, rule)
+        print(f"{rule:12} {pair.first} right only here, {pair.second} only there, of {pair.of}: p = {pair.p:.2g}")
 
 
 if __name__ == "__main__":

@@ -2,21 +2,23 @@
 
     python benchmarks/precision.py models/mine/best.pt models/mine models/mine/dev/test [--questions 60]
 
-ROC-AUC of each file, of both; and how far the scores lie apart. Pairs of more than one window are left out, since only
-what ships reads in windows. Needs the extra `train`.
+ROC-AUC of each file, of both, with the difference and its interval from a bootstrap over questions, the same draws for
+both; and how far the scores lie apart. Pairs of more than one window are left out, since only what ships reads in
+windows, and so are those that one of the two could not grade. Needs the extra `train`.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from surefoot.bench.evaluator import graded
-from surefoot.bench.metrics import roc_auc
-from surefoot.bench.pairs import LabelledPair, read
+from surefoot.bench import metrics
+from surefoot.bench.evaluator import draws, graded
+from surefoot.bench.pairs import LabelledPair, LabelledSet, read
 from surefoot.evaluators.minilm import WINDOW, MiniLM, encode, tokenizer
 from surefoot.train.evaluator import Example, scored
 from surefoot.train.network import restored
@@ -25,6 +27,19 @@ from surefoot.train.network import restored
 def examples(pairs: tuple[LabelledPair, ...]) -> list[Example]:
     pieces = encode(tokenizer(), [(p.question, p.passage.title, p.passage.text) for p in pairs])
     return [Example(one.ids, one.sides, 0.0, 1.0, None, None) for one in pieces]
+
+
+def auc(file: LabelledSet, values: metrics.Floats) -> tuple[metrics.Figure, metrics.Floats]:
+    labels, numbers = [pair.label for pair in file.pairs], np.array(file.numbers())
+    return metrics.figure(metrics.roc_auc(values, labels, numbers), draws(file))
+
+
+def only(file: LabelledSet, kept: Sequence[bool]) -> LabelledSet:
+    return replace(file, pairs=tuple(pair for pair, is_kept in zip(file.pairs, kept, strict=True) if is_kept))
+
+
+def told(gain: metrics.Figure) -> str:
+    return f"{gain.value:+.4f}" if gain.low is None else f"{gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]"
 
 
 def main() -> None:
@@ -38,27 +53,20 @@ def main() -> None:
     print("| file | pairs | float32 | int8 | difference | apart (median, 99 %) |\n|---|---|---|---|---|---|")
     gaps = []
     for path in sorted(given.files.glob("*.jsonl")):
-        file = read(path, given.questions)
-        long = [len(example.ids) > WINDOW for example in examples(file.pairs)]
-        file = replace(file, pairs=tuple(pair for pair, is_long in zip(file.pairs, long, strict=True) if not is_long))
-        labels = [pair.label for pair in file.pairs]
-        if len(set(labels)) < 2:
+        whole = read(path, given.questions)
+        short = only(whole, [len(example.ids) <= WINDOW for example in examples(whole.pairs)])
+        exact = np.array(scored(network, examples(short.pairs)))
+        shipped = np.array([g.score for g in graded(evaluator, short.pairs, lambda done, total: None).grades], float)
+        there = np.isfinite(exact) & np.isfinite(shipped)
+        file, exact, shipped = only(short, there), exact[there], shipped[there]
+        if len({pair.label for pair in file.pairs}) < 2:
             continue
-        exact = np.array(scored(network, examples(file.pairs)))
-        shipped = np.array([g.score for g in graded(evaluator, file.pairs, lambda done, total: None).grades], float)
-        one, other = (roc_auc(values, labels).value or 0.0 for values in (exact, shipped))
-        gaps.append(other - one)
+        one, other = auc(file, exact), auc(file, shipped)
+        gaps.append(metrics.gain(one, other))
         middle, most = np.quantile(np.abs(exact - shipped), [0.5, 0.99])
-        cells = (
-            path.stem,
-            len(labels),
-            f"{one:.4f}",
-            f"{other:.4f}",
-            f"{other - one:+.4f}",
-            f"{middle:.3f}, {most:.3f}",
-        )
-        print(f"| {' | '.join(map(str, cells))} |", flush=True)
-    print(f"| mean of {len(gaps)} files | | | | {np.mean(gaps):+.4f} | |")
+        counts = f"{len(file.pairs)} of {len(whole.pairs)} | {one[0].value:.4f} | {other[0].value:.4f}"
+        print(f"| {path.stem} | {counts} | {told(gaps[-1][0])} | {middle:.3f}, {most:.3f} |", flush=True)
+    print(f"| mean of {len(gaps)} files | | | | {told(metrics.macro(gaps))} | |")
 
 
 if __name__ == "__main__":

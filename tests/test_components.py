@@ -92,9 +92,10 @@ def test_an_unknown_option_lists_the_options() -> None:
 
 
 def test_a_missing_option_is_named() -> None:
-    """In the words of the constructor."""
-    with pytest.raises(ConfigError, match=r"searcher 'folder' cannot be built .*'path'"):
+    """Before the constructor says it in its own words; what takes any number needs none."""
+    with pytest.raises(ConfigError, match=r"^searcher 'folder' needs the option 'path'$"):
         build("searcher", "folder", {}, {})
+    assert assemble("this", lambda *many, **more: "made", {}, {}) == "made"
 
 
 @pytest.mark.parametrize(

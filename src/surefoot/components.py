@@ -34,6 +34,7 @@ ROOMS = {
 EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers", "zim": "zim"}
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
 
+_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
 
@@ -95,6 +96,9 @@ def assemble(what: str, make: Callable[..., Any], options: dict[str, Any], parts
             raise ConfigError(f"{what} has no option '{key}'; it has: {known}")
         if not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
             raise ConfigError(f"{what}: the option '{key}' must be {kind}, not {value!r}")
+    for key, parameter in wanted.items():
+        if parameter.default is parameter.empty and key not in {*options, *parts} and parameter.kind not in _ANY:
+            raise ConfigError(f"{what} needs the option '{key}'")
     shared = {key: parts[key]() for key in wanted if key in parts and key not in options}
     try:
         return make(**shared, **options)

@@ -40,6 +40,12 @@ def test_a_limit_takes_the_same_sample_everywhere(tmp_path: Path) -> None:
     assert small != order[:5]
 
 
+def test_a_sample_may_hold_half_a_character(tmp_path: Path) -> None:
+    """As JSON may name a question, which UTF-8 cannot."""
+    path = lines(tmp_path / "q.jsonl", ROW | {"id": "\ud800"}, ROW)
+    assert len(read(path, limit=1)) == 1
+
+
 def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:
     """As editors on Windows write it."""
     (tmp_path / "q.jsonl").write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode())

@@ -315,6 +315,72 @@ def test_progress_is_told_over_all_files() -> None:
     assert told == [(0, 14), (7, 14), (7, 14), (14, 14)]
 
 
+class Remembering(Reader):
+    """Reads each text once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: set[str] = set()
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """And counts those that it knew."""
+        meter.count(cached=sum(passage.text in self.known for _, passage in pairs))
+        self.known |= {passage.text for _, passage in pairs}
+        return super().grade(pairs)
+
+
+def test_what_was_remembered_was_not_graded_fast() -> None:
+    """Speed is of what was really read; of nothing there is none."""
+    file = labelled("0.9+ 0.8- 0.7- 0.6-")
+    first, again = (replace(file, seconds=2.0) for file in run(Remembering(), [file, file], silent).files)
+    assert (first.cached, again.cached) == (1, 4)
+    assert again.pairs_per_second is None
+    assert report(file, Graded(tuple(Grade("a", 1.0) for _ in range(4)), 2.0, cached=1), OWN).pairs_per_second == 1.5
+    mean = run(Remembering(), [file, file], silent).mean
+    assert mean.cached == 5
+    assert mean.pairs_per_second is not None
+    assert report(file, Graded(tuple(Grade("a", 1.0) for _ in range(4)), 2.0, cached=5), OWN).pairs_per_second is None
+
+
+class Unfitted(Reader):
+    """Has no thresholds yet."""
+
+    @property
+    def thresholds(self) -> Thresholds:  # type: ignore[override]
+        """None: like a cross-encoder that nobody has fitted."""
+        raise ConfigError("reader has no thresholds; fit them")
+
+
+def test_an_evaluator_without_thresholds_is_measured() -> None:
+    """All but what takes thresholds, which says so; with some that are given it is whole."""
+    marked = tuple(replace(pair, rank=1, label_title=1) for pair in FILE.pairs)
+    found = run(Unfitted(), [replace(FILE, pairs=marked)], silent)
+    (one,) = found.files
+    assert found.thresholds is None
+    assert one.metrics.roc_auc == measured(FILE).metrics.roc_auc
+    assert one.metrics.accuracy_at_upper == Figure(None, None, None, 0, "the evaluator has no thresholds")
+    assert one.titles is not None
+    assert one.titles.accuracy_at_upper.value is None
+    assert one.titles.accuracy_at_half.value is not None
+    assert (one.decisions.correct.of, found.mean.decisions.correct.share) == (0, None)
+    assert json.loads(json.dumps(as_json([found], {}), allow_nan=False))["evaluators"][0]["thresholds"] is None
+    assert run(Unfitted(), [FILE], silent, OWN).files[0].decisions == measured(FILE).decisions
+
+
+def test_the_pooled_calibration_error_is_that_of_all_pairs() -> None:
+    """One file's doubts and another's trust can be right together, and wrong in the mean."""
+    shy, bold = labelled("0.5_0.5+ 0.5_0.5+"), labelled("0.5_0.5- 0.5_0.5-", sha256="f" * 16)
+    both = run(Reader(), [shy, bold], silent).mean
+    assert both.metrics.expected_calibration_error.value == 0.5
+    pooled = both.pooled_calibration_error
+    assert (pooled.value, pooled.of) == (0, 4)
+    assert pooled.high == 0.5, "the questions of both files are drawn as two questions"
+    alone = run(Reader(), [FILE], silent)
+    assert alone.mean.pooled_calibration_error == alone.files[0].metrics.expected_calibration_error
+    bare = run(Reader(), [labelled("0.9+ 0.1-")] * 2, silent).mean.pooled_calibration_error
+    assert bare == Figure(None, None, None, 0, "no grade has a probability")
+
+
 class Broken(Reader):
     """Breaks an evaluator's promises."""
 

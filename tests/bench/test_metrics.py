@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -13,14 +14,17 @@ from hypothesis import strategies as st
 from surefoot.bench.metrics import (
     RESAMPLES,
     Figure,
+    Paired,
     Statistic,
     average_precision,
     brier,
     expected_calibration_error,
     figure,
+    gain,
     macro,
     match,
     match_lower,
+    mcnemar,
     mean,
     recall_at,
     replicates,
@@ -184,6 +188,18 @@ def test_a_resample_draws_as_many_questions_as_there_are() -> None:
     assert not (counts == resampled(40, [0, 1])).all()
 
 
+def test_resamples_of_many_questions_take_little_memory() -> None:
+    """Two bytes a question and resample; drawn all at once they would take eight times as much, thrice."""
+    tracemalloc.start()
+    try:
+        counts = resampled(2000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert counts.nbytes == 2 * RESAMPLES * 2000
+    assert peak < 1.5 * counts.nbytes
+
+
 def test_a_question_is_drawn_with_all_its_items() -> None:
     """Ten alike items of one question are no ten observations: the interval is as wide as over questions."""
     values = np.arange(20) % 2
@@ -212,6 +228,43 @@ def test_a_figure_that_many_resamples_lack_has_no_interval() -> None:
     assert (rare.value, rare.low, rare.high) == (1.0, None, None)
     assert 0.3 < np.isnan(drawn).mean() < 0.4
     assert figure(roc_auc(range(30), [0] * 20 + [1] * 10), resampled(30))[0].low == 1.0
+
+
+def test_only_what_one_of_two_has_right_tells_them_apart() -> None:
+    """The p of an exact binomial test of one half: 2 of 37 is 1e-8, 5 of 16 is 0.21, as published elsewhere."""
+    first, second = [1] * 35 + [0] * 2 + [1, 0] * 40, [0] * 35 + [1] * 2 + [1, 0] * 40
+    assert mcnemar(first, second) == Paired(117, 35, 2, pytest.approx(1.024e-8, rel=1e-3))  # type: ignore[arg-type]
+    assert mcnemar([1] * 11 + [0] * 5, [0] * 11 + [1] * 5).p == pytest.approx(0.2101, abs=1e-4)
+    assert mcnemar([True, False], [False, True]).p == mcnemar([True], [True]).p == mcnemar([], []).p == 1
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
+def test_it_does_not_matter_which_of_two_comes_first(pairs: list[tuple[bool, bool]]) -> None:
+    """Two-sided; and the p is what counting all ways to fall says."""
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    one, other = mcnemar(first, second), mcnemar(second, first)
+    assert (one.first, one.second, one.p) == (other.second, other.first, other.p)
+    n = one.first + one.second
+    ways = sum(math.comb(n, k) for k in range(n + 1) if abs(2 * k - n) >= abs(one.first - one.second))
+    assert one.p == pytest.approx(ways / 2**n)
+
+
+def test_a_gain_is_surer_than_what_it_is_the_difference_of() -> None:
+    """What both have in common is in the same resamples, and drops out."""
+    easy, counts = np.arange(200) % 2, resampled(200)
+    one, other = figure(mean(easy), counts), figure(mean(np.where(np.arange(200) < 10, 1, easy)), counts)
+    more, drawn = gain(one, other)
+    assert (more.value, more.of) == (pytest.approx(0.025), 200)
+    assert more.low is not None
+    assert more.high - more.low < 0.5 * (one[0].high - one[0].low)  # type: ignore[operator]
+    assert drawn == pytest.approx(other[1] - one[1])
+
+
+def test_without_one_of_the_figures_there_is_no_gain() -> None:
+    """And it says why, whichever it is."""
+    there, not_there = figure(roc_auc([1, 2], [0, 1]), resampled(2)), figure(roc_auc([1, 2], [1, 1]), resampled(2))
+    for pair in ((there, not_there), (not_there, there)):
+        assert gain(*pair)[0] == Figure(None, None, None, 2, "it takes both labels, and 2 of 2 are positive")
 
 
 def test_a_mean_over_files_leaves_out_the_undefined() -> None:

@@ -56,6 +56,19 @@ def test_what_may_be_left_out_is_empty(tmp_path: Path) -> None:
     assert read(written(tmp_path, bare)).pairs == (LabelledPair("q", "Who?", Passage("a", "Text."), 1),)
 
 
+def test_a_title_may_be_null(tmp_path: Path) -> None:
+    """As other programs write a field that is empty; of one that is something else the line is named."""
+    assert read(written(tmp_path, row("q", passage("a", title=None)))).pairs[0].passage.title == ""
+    with pytest.raises(UsageError, match="title must be a text, not 5"):
+        read(written(tmp_path, row("q", passage("a", title=5))))
+
+
+def test_questions_are_numbered_as_they_appear() -> None:
+    """Also where the pairs of one do not stand together."""
+    pairs = [LabelledPair(q, "Who?", Passage(q, "text"), 1) for q in "baabc"]
+    assert LabelledSet("f", "0", tuple(pairs), 0).numbers() == (0, 1, 1, 0, 2)
+
+
 def test_a_passage_without_a_label_is_left_out_and_counted(tmp_path: Path) -> None:
     """Null, or no label at all; of questions that have no other passage, too."""
     path = written(tmp_path, row("q", passage("a", None), passage("b", 0)), row("r", {"id": "c", "text": "Text."}))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from surefoot.bench.datasets import Example
-from surefoot.bench.qa import Report, Row, Share, as_json, report, run
+from surefoot.bench.metrics import Paired
+from surefoot.bench.qa import Report, Row, Share, as_json, compared, report, run
 from surefoot.errors import ConfigError
 from surefoot.pipeline import Pipeline
 from surefoot.store import Run
@@ -95,7 +96,7 @@ def test_a_method_that_decides_nothing_has_no_rows() -> None:
     """And one that took an action only once has all three."""
     assert report("rag", EXAMPLES[:1], [trace(None, "Aldwin")]).actions == ()
     rows = report("crag", EXAMPLES[:1], TRACES[:1]).actions
-    assert rows[1] == Row("ambiguous", rows[1].questions, Share(0, 0, None, None, None), Share(0, 0, None, None, None))
+    assert rows[1] == Row("ambiguous", rows[1].questions, *[Share(0, 0, None, None, None)] * 3)
 
 
 def test_recall_counts_the_questions_whose_gold_is_known(figures: Report) -> None:
@@ -140,6 +141,16 @@ def test_a_report_is_json(figures: Report) -> None:
     assert data["match"]["share"] == 0.2
     assert data["recall"]["1"]["of"] == 3
     assert len(data["outcomes"]) == 5
+
+
+def test_two_runs_are_compared_on_the_questions_of_both(figures: Report) -> None:
+    """In whichever order they were asked, by either rule."""
+    asked = [example("new", "Aldwin"), EXAMPLES[3], EXAMPLES[1], EXAMPLES[0]]
+    said = [trace(Action.CORRECT, text) for text in ("Aldwin", "Aldwin", "aldwin", "nobody")]
+    other = report("crag", asked, said)
+    assert compared(figures, other, "match") == Paired(3, 1, 1, 1.0)
+    assert compared(other, figures, "match_lower") == Paired(3, 1, 1, 1.0)
+    assert compared(figures, report("crag", [], []), "match").of == 0
 
 
 def test_nothing_asked_is_nothing_counted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from surefoot.bench import metrics
 from surefoot.bench.metrics import counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.bench.probes import PROBES, SEED
-from surefoot.bench.robustness import FileReport, Finding, Flips, as_json, run
+from surefoot.bench.robustness import FileReport, Finding, Flips, _chosen, as_json, run
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
 from surefoot.screen import suspects
@@ -191,6 +192,12 @@ def test_one_pair_of_each_label_is_probed() -> None:
         assert (report.relevant, report.irrelevant) == (1, 1 if len(pairs) == 10 else 2)
     assert len(seen[0]) == 2
     assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_passage_may_be_named_by_half_a_character() -> None:
+    """As JSON may hold it, and UTF-8 cannot."""
+    pairs = [replace(pair, passage=replace(pair.passage, id="\ud800")) for pair in FILE.pairs]
+    assert len(_chosen(pairs)) == 9
 
 
 def test_no_pair_is_graded_twice() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from surefoot.act import Threshold
 from surefoot.bench import tune
 from surefoot.bench.pairs import LabelledPair, LabelledSet
-from surefoot.bench.tune import FOLDS, Aim, Fit, Question, as_json, curve, fit, preset, questions, run
+from surefoot.bench.tune import FOLDS, Aim, Fit, Question, as_json, curve, fit, preset, questions, run, thinned
 from surefoot.config import Builder, read
 from surefoot.errors import ConfigError, UsageError
 from surefoot.protocols import Pair
@@ -340,6 +342,41 @@ def test_each_file_has_its_own_count(report: tune.Report) -> None:
     assert report.ungraded_because == {"no words": 1}
 
 
+def test_questions_that_all_have_evidence_say_so() -> None:
+    """No number of them would do: below no threshold can INCORRECT be right."""
+    found = fit([Question(str(n), float(n), True, 0, float(n)) for n in range(500)])
+    assert found.lower.threshold is None
+    assert found.lower.reason.startswith("every question has a relevant passage, so that no INCORRECT decision can be ")
+    assert "every question" not in fit(drawn(1, 40, rising(4))).lower.reason
+    assert fit([]).lower.reason.startswith("none of one question")
+
+
+def test_thinned_questions_have_lost_their_evidence() -> None:
+    """One in three, whole; the others, and what is irrelevant, stay as they were, in any company."""
+    pairs = [pair(f"q{n}", label, f"{n}{label}") for n in range(300) for label in (1, 0, 1)]
+    whole = LabelledSet("a/f.jsonl", "0123456789abcdef", tuple(pairs), 0)
+    (thin,) = thinned([whole])
+    assert (thin.thinned, thin.path, thin.sha256) == (True, whole.path, whole.sha256)
+    assert [one for one in thin.pairs if not one.label] == [one for one in pairs if not one.label]
+    left = Counter(one.question_id for one in thin.pairs)
+    assert set(left.values()) == {1, 3}
+    assert sum(count == 1 for count in left.values()) == pytest.approx(100, abs=25)
+    (part,) = thinned([replace(whole, pairs=tuple(pairs[300:]))])
+    assert part.pairs == tuple(one for one in thin.pairs if one in pairs[300:])
+    assert len(thinned([replace(whole, pairs=(pair("\ud800", 0),))])[0].pairs) == 1
+
+
+def test_what_was_thinned_is_said_with_the_thresholds() -> None:
+    """They hold where retrieval fails as often; every question had evidence before."""
+    asked = [Question(q.text, abs(q.best or 0) + 1, True) for q in MANY[:1500]]
+    files = thinned([labelled(asked, "a/all.jsonl")])
+    found = run(Unfitted(), files, silent, Aim(0.2, 0.2, 0.2))
+    assert found.thresholds is not None
+    assert "all.jsonl (01234567), one in 3 without its relevant passages: with 95 %" in found.thresholds.fitted_on
+    assert found.files[0].thinned
+    assert "without its" not in tune._fitted_on([labelled(asked, "a.jsonl")], found.fit, "today")
+
+
 def test_the_curve_goes_from_strict_to_lenient(report: tune.Report) -> None:
     """Through the chosen point."""
     assert [p.threshold for p in report.curve] == sorted((p.threshold for p in report.curve), reverse=True)
@@ -372,7 +409,8 @@ def test_a_preset_comes_back_as_it_was(tmp_path: Path) -> None:
     """Every digit, and every character of a name that TOML can hold."""
     written = Thresholds(1 / 3, -1e-7, -2.0, "lexical", 'a "quoted"\n\\path\x7f 😀 né')
     (tmp_path / "p.toml").write_text(preset(written), encoding="utf-8")
-    assert Builder(read({"thresholds": {"file": str(tmp_path / "p.toml")}})).thresholds == written
+    chosen = read({"evaluator": "lexical", "thresholds": {"file": str(tmp_path / "p.toml")}})
+    assert Builder(chosen).thresholds == written
 
 
 def test_half_a_character_does_not_break_a_preset() -> None:

@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from surefoot.cli import evaluators
+from surefoot.errors import ConfigError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Grade, Thresholds
 
@@ -46,6 +47,23 @@ class Half:
 
 
 HALF = f"{__name__}:Half"
+
+
+class Unfitted(Half):
+    """Has no thresholds so far, and must be told two things."""
+
+    name = "unfitted"
+
+    def __init__(self, model: str, score: float) -> None:
+        self.name = f"unfitted:{model}"
+        self.score = score
+
+    @property
+    def thresholds(self) -> Thresholds:  # type: ignore[override]
+        raise ConfigError(f"{self.name} has no thresholds; fit them")
+
+
+UNFITTED = f"{__name__}:Unfitted"
 
 
 @pytest.fixture
@@ -122,6 +140,61 @@ def test_options_are_for_the_first_evaluator(surefoot: Any, files: list[Path], h
     half, lexical = report(here)["evaluators"]
     assert half["config"]["evaluator"]["score"] == 0.7
     assert lexical["thresholds"]["upper"] == Lexical.thresholds.upper
+
+
+def test_options_can_stand_beside_a_name(surefoot: Any, files: list[Path], here: Path) -> None:
+    """Then they are all it has; of several with one name each is shown by its own."""
+    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.7\n[thresholds]\nupper = 0.9\n')
+    names = (f"{UNFITTED} model='a b' score=0.25", f"{UNFITTED} model=c score=0.5", f"{HALF} score=0.5")
+    words = [word for name in names for word in ("--evaluator", name)]
+    done = surefoot("bench", "evaluator", files[0], *words, "--json", "report.json")
+    assert (done.code, done.err) == (0, "")
+    built = [one["config"]["evaluator"] for one in report(here)["evaluators"]]
+    assert built == [
+        {"use": UNFITTED, "model": "a b", "score": 0.25},
+        {"use": UNFITTED, "model": "c", "score": 0.5},
+        {"use": HALF, "score": 0.5},
+    ]
+    assert report(here)["evaluators"][2]["thresholds"]["upper"] == 0.6
+    assert [done.out.count(f" {name} ") for name in ("unfitted:a b", "unfitted:c")] == [4, 4]
+
+
+def test_an_evaluator_can_be_measured_before_it_is_fitted(surefoot: Any, files: list[Path], here: Path) -> None:
+    """What takes thresholds is empty and says why; probes take them, and are refused."""
+    words = ("bench", "evaluator", files[0], "--evaluator", f"{UNFITTED} model=a score=0.5", "--json", "report.json")
+    done = surefoot(*words)
+    assert done.code == 0
+    (one,) = report(here)["evaluators"]
+    assert (one["thresholds"], one["files"][0]["metrics"]["roc_auc"]["value"]) == (None, 0.5)
+    assert "– the evaluator has no thresholds: bridges" in done.out
+    assert "unfitted:a: no thresholds, which surefoot bench tune would fit" in done.out
+    assert cells(done.out, "bridges")[3][-3:] == ["–", "–", "–"]
+    given = surefoot(*words, "--set", "thresholds.upper=0.5")
+    assert (given.code, given.err) == (2, "surefoot: unfitted:a has no thresholds; fit them\n")
+    assert surefoot(*words, "--probe").err == "surefoot: unfitted:a has no thresholds; fit them\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (f"{UNFITTED} model", f"--evaluator '{UNFITTED} model' is no NAME key=value …: 'model' is no key=value"),
+        ("lexical 'a", "--evaluator 'lexical 'a' is no NAME key=value …: No closing quotation"),
+        (f"{UNFITTED} score=1", f"evaluator '{UNFITTED}' needs the option 'model'"),
+        ("", "no evaluator called ''; there are: "),
+    ],
+)
+def test_a_name_with_options_that_is_none_is_told(surefoot: Any, files: list[Path], name: str, message: str) -> None:
+    """With what is missing."""
+    done = surefoot("bench", "evaluator", files[0], "--evaluator", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"surefoot: {message}")
+
+
+def test_the_calibration_of_all_files_is_shown(surefoot: Any, files: list[Path]) -> None:
+    """Where there are several: of 8 pairs that could be graded, each at one half, 4 are relevant."""
+    several = surefoot("bench", "evaluator", *files, "--evaluator", HALF)
+    assert "half: τ+ 0.6, τ− 0.4; ECE of all files together .000 [" in several.out
+    assert "files together" not in surefoot("bench", "evaluator", files[0], "--evaluator", HALF).out
 
 
 @pytest.mark.parametrize("part", ["question", "passage"])

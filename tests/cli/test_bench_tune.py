@@ -83,6 +83,32 @@ def test_files_are_counted_one_by_one(surefoot: Any, data: Path, here: Path) -> 
     assert "3 of 83 pairs could not be graded: the question has no words to look for (3)" in done.out
 
 
+def test_questions_that_all_have_evidence_can_be_thinned(surefoot: Any, here: Path, data: Path) -> None:
+    """Without it none of them could show τ−; the preset says what was done to them."""
+    rows = [row(n, True) for n in range(150)]
+    for one in rows:
+        one["passages"].append({"id": "hut", "text": "A hut stands alone.", "label": 0})
+    (here / "answered.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    whole = surefoot("bench", "tune", "answered.jsonl", *LAX)
+    assert whole.code == 1
+    assert "no τ−: every question has a relevant passage, so that no INCORRECT decision can be right" in whole.out
+    assert "was asked without" not in whole.out
+    thin = surefoot("bench", "tune", "answered.jsonl", *LAX, "--thin", "--out", "tuned.toml", "--json", "report.json")
+    assert thin.code == 0
+    assert "One question in 3 was asked without its relevant passages.\n" in thin.out
+    assert ", one in 3 without its relevant passages: " in (here / "tuned.toml").read_text()
+    assert json.loads((here / "report.json").read_text())["files"][0]["thinned"]
+
+
+def test_an_evaluator_has_its_options_and_strips_their_target(surefoot: Any, data: Path, here: Path) -> None:
+    """Both are in the report."""
+    words = ("--evaluator", "cosine fitted={upper=1.0,lower=0.0,strip=0.0}", "--strip-target", "0.4")
+    surefoot("bench", "tune", data, *LAX, *words, "--set", "embedder.use=static", "--json", "report.json")
+    report = json.loads((here / "report.json").read_text())
+    assert report["aim"]["strip_target"] == report["fit"]["strip"]["target"] == 0.4
+    assert report["config"]["evaluator"]["fitted"] == {"upper": 1.0, "lower": 0.0, "strip": 0.0}
+
+
 def test_only_a_sample_can_be_taken(surefoot: Any, data: Path, here: Path) -> None:
     """Of each file; the report says so."""
     surefoot("bench", "tune", data, *LAX, "--limit", "20", "--json", "report.json")
@@ -95,6 +121,7 @@ def test_only_a_sample_can_be_taken(surefoot: Any, data: Path, here: Path) -> No
     [
         (("--target", "0"), "surefoot: target must lie between 0 and 1, not at 0.0\n"),
         (("--discard-target", "1.5"), "surefoot: discard target must lie between 0 and 1, not at 1.5\n"),
+        (("--strip-target", "0"), "surefoot: strip target must lie between 0 and 1, not at 0.0\n"),
         (("--confidence", "1"), "surefoot: confidence must lie between 0 and 1, not at 1.0\n"),
     ],
 )

@@ -84,6 +84,33 @@ def test_doctor_speaks_of_absent_models_only_where_they_are_wanted(indexed: Call
     assert "model minilm-int8" in lines(indexed("doctor", "--set", "embedder.use=minilm").out)
 
 
+@pytest.mark.parametrize(
+    "searcher",
+    [
+        ("searcher.use=wikipedia",),
+        ("searcher.use=pages", "searcher.of=wikipedia"),
+        ("searcher.use=chain", 'searcher.searchers=["ddgs", {use = "pages", of = {use = "wikipedia"}}]'),
+    ],
+    ids=lambda words: words[0],
+)
+def test_doctor_wants_a_contact_where_wikipedia_is_asked(
+    indexed: Callable[..., Any], searcher: tuple[str, ...]
+) -> None:
+    """Also where it is one of several; the line says which key mends it."""
+    words = [word for setting in searcher for word in ("--set", setting)]
+    without = indexed("doctor", *words)
+    assert without.code == 1
+    assert "set [network] contact" in lines(without.out)["contact"]
+    assert lines(indexed("doctor", *words, "--set", "network.contact=me@x.org").out)["contact"] == "me@x.org"
+
+
+def test_doctor_wants_no_contact_where_wikipedia_is_not_asked(indexed: Callable[..., Any]) -> None:
+    """A wiki of one's own needs none."""
+    assert "contact" not in lines(indexed("doctor").out)
+    own = ("--set", "searcher.use=wikipedia", "--set", "searcher.base_url=http://127.0.0.1:9/api.php")
+    assert "contact" not in lines(indexed("doctor", *own).out)
+
+
 def test_models_are_listed_with_their_state(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """All that Surefoot knows, where they would be kept, without fetching any."""
     monkeypatch.setenv("COLUMNS", "200")

@@ -44,7 +44,13 @@ def read(path: str | Path, limit: int | None = None) -> list[Example]:
 
 def sample(ids: Iterable[str], limit: int | None) -> list[str]:
     """The `limit` ids that hash lowest, or all."""
-    return sorted(ids, key=lambda id: blake2b(id.encode()).digest())[:limit]
+    return sorted(ids, key=hashed)[:limit]
+
+
+def hashed(text: str, size: int = 64) -> bytes:
+    """So many bytes, at most 64, that are as good as drawn and the same everywhere; also of half a surrogate pair,
+    which JSON may hold. Other sizes give other bytes."""
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=size).digest()
 
 
 def rows(path: Path) -> Iterator[tuple[int, Any]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
+from itertools import accumulate
 from time import perf_counter
 from typing import Any
 
@@ -21,12 +22,12 @@ from surefoot.act import Threshold, finite, require_match
 from surefoot.bench import metrics
 from surefoot.bench.metrics import Figure, Floats, Share, Statistic, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
-from surefoot.bench.probes import places
 from surefoot.bench.qa import OnDone
-from surefoot.errors import ComponentError
+from surefoot.errors import ComponentError, ConfigError
 from surefoot.protocols import Evaluator, Pair
 from surefoot.store import to_json
 from surefoot.types import Action, Grade, Thresholds
+from surefoot.words import places_of
 
 SCHEMA = 1
 """Version of the JSON form; it stays while fields are only added."""
@@ -57,6 +58,8 @@ class Graded:
     """Prompt and output tokens of those calls."""
     degraded: tuple[str, ...] = ()
     """Declared fallbacks that it took, in words."""
+    cached: int = 0
+    """Pairs that it had graded before, and did not grade again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Metrics:
     roc_auc: Figure
     average_precision: Figure
     accuracy_at_upper: Figure
-    """Of "relevant where the score is at or above τ+"."""
+    """Of "relevant where the score is at or above τ+"; undefined without thresholds."""
     accuracy_at_half: Figure
     """Of "relevant where the probability is at or above 0.5", over the pairs that have a probability."""
     expected_calibration_error: Figure
@@ -85,6 +88,7 @@ class Decisions:
     """What the paper's trigger makes of each question's passages. Evidence: one of them is relevant.
 
     The intervals are Wilson's: a question is one trial, and a bootstrap has no width where every decision is right.
+    Without thresholds nothing is decided, and every share is of 0.
     """
 
     correct: Share
@@ -131,16 +135,18 @@ class FileReport:
     seconds: float
     """That the evaluator took for all pairs, after one that was not counted."""
     pairs_per_second: float | None
-    """None: too fast for the clock."""
+    """Of those that were not `cached`; None: there are none, or they were too fast for the clock."""
     calls: int
     """Of a language model."""
     tokens: int
     degraded: tuple[str, ...]
+    cached: int
+    """Pairs that the evaluator had graded before, and did not grade again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Over files: the mean of each metric where it is defined; decisions and speed of all files taken together."""
+    """Over files: the mean of each metric where it is defined; what comes after it is of all files together."""
 
     files: int
     questions: int
@@ -149,6 +155,10 @@ class Mean:
     metrics: Metrics
     decisions: Decisions
     pairs_per_second: float | None
+    cached: int
+    pooled_calibration_error: Figure
+    """Of the pairs of all files together. Smaller than the mean of the files' errors where probabilities are too high
+    in one file and too low in another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +166,8 @@ class Report:
     """What an evaluator comes to on some files."""
 
     evaluator: str
-    thresholds: Thresholds
+    thresholds: Thresholds | None
+    """None: it has none so far."""
     files: tuple[FileReport, ...]
     mean: Mean
     config: dict[str, Any] = field(default_factory=dict)
@@ -170,6 +181,8 @@ class _Measured:
     report: FileReport
     figures: dict[str, tuple[Figure, Floats]]
     outcomes: tuple[Outcome, ...]
+    sure: tuple[Row, ...]
+    """The rows that have a probability."""
 
 
 def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone) -> Graded:
@@ -190,7 +203,7 @@ def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone)
             seconds += perf_counter() - began
             grades += batch
             on_done(len(grades), len(work))
-    return Graded(tuple(grades), seconds, spent.calls, spent.tokens, tuple(spent.degraded))
+    return Graded(tuple(grades), seconds, spent.calls, spent.tokens, tuple(spent.degraded), spent.cached)
 
 
 def run(
@@ -201,24 +214,43 @@ def run(
 ) -> Report:
     """Grade every pair of every file and report; `on_done` is told of the pairs of all files together.
 
-    `thresholds` are the evaluator's own unless others are given. Intervals are percentiles of a bootstrap over
-    questions (`metrics.resampled`), whose seed is made of `metrics.SEED` and the file's hash: the same for every
-    evaluator, and whatever else is measured beside it.
+    `thresholds` are the evaluator's own unless others are given; what takes some is undefined where it has none.
+    Intervals are percentiles of a bootstrap over questions (`draws`).
     """
-    chosen = thresholds or evaluator.thresholds
-    require_match(chosen, evaluator.name)
+    chosen = thresholds or own(evaluator)
+    if chosen:
+        require_match(chosen, evaluator.name)
     total, before = sum(len(file.pairs) for file in files), 0
     done: list[_Measured] = []
     for file in files:
-        made = graded(evaluator, file.pairs, partial(_told, on_done, before, total))
+        made = graded(evaluator, file.pairs, partial(told, on_done, before, total))
         done.append(_measured(file, made, chosen))
         before += len(file.pairs)
     return Report(evaluator.name, chosen, tuple(one.report for one in done), _mean(done))
 
 
-def report(file: LabelledSet, made: Graded, thresholds: Thresholds) -> FileReport:
+def own(evaluator: Evaluator) -> Thresholds | None:
+    """The evaluator's thresholds; None: it has none so far, as a reranker that nobody has fitted."""
+    try:
+        return evaluator.thresholds
+    except ConfigError:
+        return None
+
+
+def report(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> FileReport:
     """The figures of these grades; pure but for the draw of the bootstrap, which is always the same."""
     return _measured(file, made, thresholds).report
+
+
+def draws(file: LabelledSet) -> npt.NDArray[np.uint16]:
+    """The resamples of the file's questions (`metrics.resampled`). Their seed is made of `metrics.SEED` and the file's
+    hash: the same for every evaluator, and whatever else is measured beside it."""
+    return metrics.resampled(len({pair.question_id for pair in file.pairs}), [metrics.SEED, int(file.sha256[:8], 16)])
+
+
+def told(on_done: OnDone, before: int, total: int, done: int, _: int) -> None:
+    """Tell `on_done` of the `done` pairs of a file that comes after others with `before` pairs, of `total` in all."""
+    on_done(before + done, total)
 
 
 def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
@@ -227,9 +259,8 @@ def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
     - `schema`: 1; `date`: UTC, ISO 8601; `machine`: `platform`, `cpus`; `python`, `numpy`, `onnxruntime`, `tokenizers`:
       versions; `bootstrap`: `resamples`, `seed`, `by` ("question"), `interval` (0.95); `bins` of the calibration error;
     - the keys of `about`; from the command line `surefoot` (version), `limit` and `blank`, null where not given;
-    - `evaluators`: one a report, with `evaluator` (its name), `thresholds`, `config`, `files` and `mean`. Each file
-      has `file`, `sha256`, `questions`, `pairs`, `relevant`, `unlabelled`, `ungraded`, `ungraded_because`, `metrics`,
-      `decisions`, `titles`, `seconds`, `pairs_per_second`, `calls`, `tokens`, `degraded`, as `FileReport` says;
+    - `evaluators`: one a report, with `evaluator` (its name), `thresholds` (null: it has none), `config`, `files` and
+      `mean`. Each file has the fields of `FileReport`, and `mean` those of `Mean`;
     - a figure is {`value`, `low`, `high`, `of`, `undefined`}; where it is undefined, the first three are null and
       `undefined` says why. A share is {`count`, `of`, `share`, `low`, `high`}, null where `of` is 0.
     """
@@ -258,23 +289,17 @@ def _grades(evaluator: Evaluator, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
     return tuple(map(finite, grades))
 
 
-def _told(on_done: OnDone, before: int, total: int, done: int, _: int) -> None:
-    on_done(before + done, total)
-
-
-def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds) -> _Measured:
-    ids = dict.fromkeys(pair.question_id for pair in file.pairs)
-    numbers = dict(zip(ids, range(len(ids)), strict=True))
-    rows = [(pair, g, numbers[pair.question_id]) for pair, g in zip(file.pairs, made.grades, strict=True)]
+def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> _Measured:
+    rows = list(zip(file.pairs, made.grades, file.numbers(), strict=True))
     scored = [row for row in rows if row[1].score is not None]
-    counts = metrics.resampled(len(ids), [metrics.SEED, int(file.sha256[:8], 16)])
+    counts = draws(file)
     statistics = {**_of_pairs(scored, thresholds), "question_auc": _of_questions(rows)}
     figures = {name: metrics.figure(statistic, counts) for name, statistic in statistics.items()}
-    outcomes = tuple(_outcomes(rows, thresholds))
+    outcomes = tuple(_outcomes(rows, thresholds)) if thresholds else ()
     done = FileReport(
         file=file.path,
         sha256=file.sha256,
-        questions=len(ids),
+        questions=counts.shape[1],
         pairs=len(rows),
         relevant=sum(pair.label for pair in file.pairs) / len(rows),
         unlabelled=file.unlabelled,
@@ -284,23 +309,26 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds) -> _Measu
         decisions=decisions_of(outcomes),
         titles=_titles(scored, thresholds, counts),
         seconds=made.seconds,
-        pairs_per_second=_speed(len(rows), made.seconds),
+        pairs_per_second=_speed(len(rows), made.cached, made.seconds),
         calls=made.calls,
         tokens=made.tokens,
         degraded=made.degraded,
+        cached=made.cached,
     )
-    return _Measured(done, figures, outcomes)
+    return _Measured(done, figures, outcomes, tuple(_sure(scored)))
 
 
-def _of_pairs(rows: Sequence[Row], thresholds: Thresholds) -> dict[str, Statistic]:
+def _of_pairs(rows: Sequence[Row], thresholds: Thresholds | None) -> dict[str, Statistic]:
     """What is taken over single pairs; every row has a score."""
     scores = np.array([grade.score for _, grade, _ in rows], dtype=float)
     labels, questions = _columns(rows)
     return {
         "roc_auc": metrics.roc_auc(scores, labels, questions),
         "average_precision": metrics.average_precision(scores, labels, questions),
-        "accuracy_at_upper": metrics.mean((scores >= thresholds.upper) == labels, questions),
-        **_of_probabilities([row for row in rows if row[1].probability is not None]),
+        "accuracy_at_upper": metrics.mean((scores >= thresholds.upper) == labels, questions)
+        if thresholds
+        else replace(metrics.mean([]), undefined="the evaluator has no thresholds"),
+        **_of_probabilities(_sure(rows)),
         "evidence_f1": _of_evidence(rows),
     }
 
@@ -316,11 +344,15 @@ def _of_probabilities(rows: Sequence[Row]) -> dict[str, Statistic]:
     return {name: replace(one, undefined="no grade has a probability") for name, one in statistics.items()}
 
 
+def _sure(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row[1].probability is not None]
+
+
 def overlapped(pair: LabelledPair, grade: Grade) -> float | None:
     """Word overlap, in [0, 1], of what the grade points at with the answers; None unless the pair is relevant and one
     of them stands in its text."""
     text = pair.passage.text
-    if not pair.label or not any(places(answer, text) for answer in pair.answers):
+    if not pair.label or not places_of(pair.answers, text):
         return None
     return metrics.token_f1(text[slice(*grade.span)], pair.answers) if grade.span else 0.0
 
@@ -377,7 +409,7 @@ def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
     )
 
 
-def _titles(scored: Sequence[Row], thresholds: Thresholds, counts: npt.NDArray[np.uint16]) -> Titles | None:
+def _titles(scored: Sequence[Row], thresholds: Thresholds | None, counts: npt.NDArray[np.uint16]) -> Titles | None:
     rows = [
         (replace(pair, label=pair.label_title), grade, question)
         for pair, grade, question in scored
@@ -401,9 +433,23 @@ def _mean(done: Sequence[_Measured]) -> Mean:
         ungraded=sum(one.ungraded for one in each),
         metrics=Metrics(**{f.name: metrics.macro([one.figures[f.name] for one in done]) for f in fields(Metrics)}),
         decisions=decisions_of([outcome for one in done for outcome in one.outcomes]),
-        pairs_per_second=_speed(pairs, sum(one.seconds for one in each)),
+        pairs_per_second=_speed(pairs, cached := sum(one.cached for one in each), sum(one.seconds for one in each)),
+        cached=cached,
+        pooled_calibration_error=_pooled(done),
     )
 
 
-def _speed(pairs: int, seconds: float) -> float | None:
-    return pairs / seconds if seconds else None
+def _pooled(done: Sequence[_Measured]) -> Figure:
+    """The calibration error of all files, whose questions are resampled as if they were one file's."""
+    if len(done) == 1:
+        return done[0].report.metrics.expected_calibration_error
+    starts = accumulate((one.report.questions for one in done), initial=0)
+    rows = [(pair, grade, start + n) for start, one in zip(starts, done, strict=False) for pair, grade, n in one.sure]
+    counts = metrics.resampled(sum(one.report.questions for one in done))
+    return metrics.figure(_of_probabilities(rows)["expected_calibration_error"], counts)[0]
+
+
+def _speed(pairs: int, cached: int, seconds: float) -> float | None:
+    """A cascade may have counted a pair as cached twice: once for each evaluator that it is made of."""
+    read = max(0, pairs - cached)
+    return read / seconds if read and seconds else None

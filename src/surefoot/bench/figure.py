@@ -7,7 +7,7 @@ from html import escape
 from math import floor, log10
 from pathlib import PurePath
 
-from surefoot.bench.tune import Report
+from surefoot.bench.tune import Report, percent
 
 WIDTH, HEIGHT = 800, 468
 LEFT, RIGHT, TOP, BOTTOM = 84, 704, 106, 396
@@ -39,7 +39,7 @@ def risk_coverage(report: Report) -> str:
     top = height(report)
     names = ", ".join(PurePath(file.file).name for file in report.files)
     subtitle = f"{report.fit.testing:,} test questions of {names if len(names) <= 50 else names[:49] + '…'}"
-    shading = f"shaded: {_percent(report.fit.confidence)} bounds, each for itself"
+    shading = f"shaded: {percent(report.fit.confidence)} bounds, each for itself"
     body = [
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
         _text(LEFT, 32, f"Risk and coverage of {report.evaluator}", "title"),
@@ -66,10 +66,10 @@ def _axes(top: float) -> list[str]:
     lines = []
     for tick in _ticks(top):
         y = _y(tick, top)
-        lines += [_line(LEFT, y, RIGHT, y, "grid"), _text(LEFT - 10, y + 5, _percent(tick), "dim", "end")]
+        lines += [_line(LEFT, y, RIGHT, y, "grid"), _text(LEFT - 10, y + 5, percent(tick), "dim", "end")]
     for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
         x = _x(tick)
-        lines += [_line(x, BOTTOM, x, BOTTOM + 5, "axis"), _text(x, BOTTOM + 23, _percent(tick), "dim", "middle")]
+        lines += [_line(x, BOTTOM, x, BOTTOM + 5, "axis"), _text(x, BOTTOM + 23, percent(tick), "dim", "middle")]
     middle = (TOP + BOTTOM) / 2
     across = _text(24, middle, "Risk: share of these without evidence", "", "middle")
     return [
@@ -89,7 +89,7 @@ def _curve(report: Report, top: float) -> list[str]:
         f'<polygon class="band" clip-path="url(#plot)" points="{_path(edge, testing, top)}"/>',
         f'<polyline class="risk" clip-path="url(#plot)" points="{_path(line, testing, top)}"/>',
         _line(LEFT, y, RIGHT, y, "target"),
-        _text(RIGHT + 8, y + 5, f"target {_percent(report.aim.target)}", "target-name"),
+        _text(RIGHT + 8, y + 5, f"target {percent(report.aim.target)}", "target-name"),
     ]
 
 
@@ -102,7 +102,7 @@ def _chosen(report: Report, top: float) -> list[str]:
     coverage, kind = shown.of / report.fit.testing, "refused" if choice.threshold is None else "chosen"
     x, y, high = _x(coverage), _y(shown.risk, top), _y(min(shown.high, top), top)
     what = f"τ+ {shown.threshold:.4g}" if choice.threshold is not None else "no τ+ keeps the target; surest"
-    figures = f"{_percent(coverage)} covered, {_percent(shown.risk)} risk, bound {_percent(shown.high)}"
+    figures = f"{percent(coverage)} covered, {percent(shown.risk)} risk, bound {percent(shown.high)}"
     return [
         _line(x, high, x, BOTTOM, "reach"),
         _line(x - 6, high, x + 6, high, "reach"),
@@ -147,7 +147,3 @@ def _safe(text: str) -> str:
 
 def _dot(x: float, y: float, kind: str) -> str:
     return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"

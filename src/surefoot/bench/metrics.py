@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.bench.bounds import at_most
 from surefoot.words import words
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -82,6 +83,28 @@ class Share:
     share: float | None
     low: float | None
     high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """How two of something fared on the same questions."""
+
+    of: int
+    """Questions."""
+    first: int
+    """That only the first has right."""
+    second: int
+    """That only the second has right."""
+    p: float
+    """How often chance alone would set them as far apart, or further: McNemar's test, exact and two-sided."""
+
+
+def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
+    """Whether two that answered the same questions, in the same order, differ by more than chance."""
+    pairs = list(zip(first, second, strict=True))
+    only_first, only_second = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+    fewer, apart = min(only_first, only_second), only_first + only_second
+    return Paired(len(pairs), only_first, only_second, min(1.0, 2 * at_most(fewer, apart, 0.5)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +180,10 @@ def resampled(questions: int, seed: int | Sequence[int] = SEED) -> npt.NDArray[n
     Items of one question are alike, so that questions are drawn, each with all its items. Figures that are computed
     with the same resamples are paired.
     """
-    drawn = np.random.default_rng(seed).integers(questions, size=(RESAMPLES, questions))
-    cells = (drawn + questions * np.arange(RESAMPLES)[:, None]).ravel()
-    return np.bincount(cells, minlength=drawn.size).reshape(drawn.shape).astype(np.uint16)
+    random, counts = np.random.default_rng(seed), np.empty((RESAMPLES, questions), dtype=np.uint16)
+    for row in counts:  # one by one: all draws at once would take sixteen times as much memory as the counts
+        row[:] = np.bincount(random.integers(questions, size=questions), minlength=questions)
+    return counts
 
 
 def replicates(statistic: Statistic, counts: npt.NDArray[np.uint16]) -> Floats:
@@ -177,6 +201,17 @@ def figure(statistic: Statistic, counts: npt.NDArray[np.uint16]) -> tuple[Figure
     low, high = _percentiles(drawn) or (None, None)
     undefined = statistic.undefined if value is None else ""
     return Figure(value, low, high, len(statistic.questions), undefined), drawn
+
+
+def gain(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> tuple[Figure, Floats]:
+    """`other` less `one`, two figures of the same resamples, with the interval of the difference itself; undefined
+    where one of them is."""
+    (before, drawn), (after, redrawn) = one, other
+    gaps = redrawn - drawn
+    if before.value is None or after.value is None:
+        return Figure(None, None, None, after.of, before.undefined or after.undefined), gaps
+    low, high = _percentiles(gaps) or (None, None)
+    return Figure(after.value - before.value, low, high, after.of), gaps
 
 
 def macro(figures: Sequence[tuple[Figure, Floats]]) -> Figure:

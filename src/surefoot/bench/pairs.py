@@ -49,6 +49,13 @@ class LabelledSet:
     pairs: tuple[LabelledPair, ...]
     unlabelled: int
     """Passages of these questions that were left out because nobody knows their label."""
+    thinned: bool = False
+    """The relevant passages of some questions were taken out, by `tune.thinned`."""
+
+    def numbers(self) -> tuple[int, ...]:
+        """Of each pair, the number of its question, from 0, in the order in which questions appear."""
+        known: dict[str, int] = {}
+        return tuple(known.setdefault(pair.question_id, len(known)) for pair in self.pairs)
 
 
 def read(path: str | Path, limit: int | None = None) -> LabelledSet:
@@ -101,7 +108,8 @@ def _pairs(row: dict[str, Any]) -> Iterator[LabelledPair | None]:
     """One for each passage of the question; None for an unlabelled one."""
     question, answers = _text(row, "question"), tuple(map(str, _list(row, "answers")))
     for given in _list(row, "passages"):
-        passage = Passage(str(given["id"]), _text(given, "text"), _text(given, "title") if "title" in given else "")
+        titled = given.get("title") is not None
+        passage = Passage(str(given["id"]), _text(given, "text"), _text(given, "title") if titled else "")
         label = _flag(given, "label")
         about = str(given.get("source", "")), _rank(given), _flag(given, "label_title")
         yield None if label is None else LabelledPair(str(row["id"]), question, passage, label, answers, *about)

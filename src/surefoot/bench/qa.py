@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from surefoot.bench.datasets import Example
 from surefoot.bench.methods import METHODS
-from surefoot.bench.metrics import Share, counted, match, match_lower, recall_at
+from surefoot.bench.metrics import Paired, Share, counted, match, match_lower, mcnemar, recall_at
 from surefoot.errors import ConfigError, UsageError
 from surefoot.pipeline import Pipeline
 from surefoot.recorder import Recorder
@@ -30,6 +30,7 @@ class Row:
     questions: Share
     match_lower: Share
     answered: Share
+    match: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,13 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
     )
 
 
+def compared(one: Report, other: Report, rule: Literal["match", "match_lower"]) -> Paired:
+    """Which of two runs has more of the questions right that both were asked, and whether that may be chance."""
+    right = {outcome["id"]: outcome[rule] for outcome in other.outcomes}
+    both = [outcome for outcome in one.outcomes if outcome["id"] in right]
+    return mcnemar([outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both])
+
+
 def as_json(report: Report) -> dict[str, Any]:
     """The report as plain data."""
     data: dict[str, Any] = to_json(report)
@@ -123,7 +131,7 @@ def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> Row:
     mine = [outcome for outcome in outcomes if outcome["action"] == action.value]
     answered = sum(not outcome["refused"] for outcome in mine)
     shares = counted(len(mine), len(outcomes)), _share(mine, "match_lower"), counted(answered, len(mine))
-    return Row(action.value, *shares)
+    return Row(action.value, *shares, _share(mine, "match"))
 
 
 def _recall(k: int, examples: Sequence[Example], traces: Sequence[Trace]) -> Share:

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ import numpy.typing as npt
 from surefoot.act import label, require_match
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import metrics, probes
-from surefoot.bench.evaluator import _told, graded
+from surefoot.bench.datasets import hashed
+from surefoot.bench.evaluator import draws, graded, told
 from surefoot.bench.metrics import Figure, Share, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.bench.probes import PROBES, Expectation, Probe
@@ -146,7 +146,7 @@ def run(
     total, before = sum(len(plan.pairs) for plan in plans), 0
     done = []
     for plan in plans:
-        done.append(_measured(plan, evaluator, partial(_told, on_done, before, total), used))
+        done.append(_measured(plan, evaluator, partial(told, on_done, before, total), used))
         before += len(plan.pairs)
     return Report(evaluator.name, used, probes.SEED, tuple(done))
 
@@ -180,7 +180,7 @@ def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
     alike: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
     for pair in pairs:
         alike[pair.question_id, pair.label].append(pair)
-    return tuple(min(mine, key=lambda pair: blake2b(pair.passage.id.encode()).digest()) for mine in alike.values())
+    return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in alike.values())
 
 
 def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Thresholds) -> FileReport:
@@ -188,8 +188,7 @@ def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Th
     made = graded(evaluator, pairs, on_done)
     grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
     ids = list(dict.fromkeys(pair.question_id for pair in plan.file.pairs))
-    counts = metrics.resampled(len(ids), [metrics.SEED, int(plan.file.sha256[:8], 16)])
-    numbers = dict(zip(ids, range(len(ids)), strict=True))
+    numbers, counts = dict(zip(ids, range(len(ids)), strict=True)), draws(plan.file)
     labels = Counter(pair.label for pair in plan.chosen)
     found = [_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES]
     about = (plan.file.path, plan.file.sha256, len(ids), labels[1], labels[0], tuple(found), len(pairs))

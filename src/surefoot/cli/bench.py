@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from surefoot.store import Run, write_text
 from surefoot.types import Thresholds
 
 app = typer.Typer(help="Measure on labelled data.", no_args_is_help=True)
+Built = tuple[Config, Evaluator, Thresholds | None]
 R = TypeVar("R", bench_evaluator.Report, robustness.Report)
 
 
@@ -79,7 +81,11 @@ def evaluator(
     data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     names: Annotated[
         list[str] | None,
-        typer.Option("--evaluator", metavar="NAME", help="Instead of the configured one; again for one beside it."),
+        typer.Option(
+            "--evaluator",
+            metavar="NAME",
+            help="Instead of the configured one, with options as in 'minilm model=PATH'; again for one beside it.",
+        ),
     ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
@@ -96,7 +102,8 @@ def evaluator(
 ) -> None:
     """Grade labelled pairs and count: AUC, accuracy, calibration, actions, pairs a second, with intervals.
 
-    Settings of evaluator and thresholds are for the first --evaluator; those beside it run with their defaults.
+    Settings of evaluator and thresholds are for the first --evaluator; those beside it have the options that are named
+    with them. What takes thresholds stays empty for one that has none yet.
     """
     if probe and blank:
         raise UsageError("--probe changes one thing about a pair and --blank hides one; use either")
@@ -105,7 +112,7 @@ def evaluator(
         files = [pairs.blanked(file, blank) for file in files]
     with pulling():
         builders = [Builder(chosen) for chosen in _side_by_side(config, settings or [], names or [])]
-        built = [(builder.config, builder.evaluator, builder.thresholds) for builder in builders]
+        built = [(one.config, one.evaluator, one.thresholds if probe else _thresholds(one)) for one in builders]
     about = {"surefoot": __version__, "limit": limit, "blank": blank}
     if probe:
         probed = _measured(built, files, robustness.run)
@@ -121,7 +128,10 @@ def evaluator(
 def tune(
     data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     name: Annotated[
-        str | None, typer.Option("--evaluator", metavar="NAME", help="Instead of the configured one.")
+        str | None,
+        typer.Option(
+            "--evaluator", metavar="NAME", help="Instead of the configured one; with options as in 'minilm model=PATH'."
+        ),
     ] = None,
     target: Annotated[
         float, typer.Option("--target", help="Of CORRECT decisions, at most this share may lack evidence.")
@@ -129,7 +139,13 @@ def tune(
     discard_target: Annotated[
         float, typer.Option("--discard-target", help="Of INCORRECT decisions, at most this share may have some.")
     ] = 0.1,
+    strip_target: Annotated[
+        float, typer.Option("--strip-target", help="Of relevant passages, at most this share may lie below strip.")
+    ] = 0.05,
     confidence: Annotated[float, typer.Option("--confidence", help="With which each of them is kept.")] = 0.95,
+    thin: Annotated[
+        bool, typer.Option("--thin", help="Take the relevant passages of one question in three out first.")
+    ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
     ] = None,
@@ -147,8 +163,10 @@ def tune(
     settings: Settings = None,
 ) -> None:
     """Fit an evaluator's thresholds so that they keep a stated risk, with a bound. Code 1: they could not be found."""
-    aim = bench_tune.Aim(target, discard_target, confidence=confidence)
-    files = [pairs.read(path, limit) for path in data]
+    aim = bench_tune.Aim(target, discard_target, strip_target, confidence)
+    files: Sequence[pairs.LabelledSet] = [pairs.read(path, limit) for path in data]
+    if thin:
+        files = bench_tune.thinned(files)
     (chosen,) = _side_by_side(config, settings or [], [name] if name else [])
     with pulling():
         one = Builder(chosen).evaluator
@@ -167,9 +185,7 @@ def tune(
         err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
 
 
-def _measured(
-    built: Sequence[tuple[Config, Evaluator, Thresholds]], files: Sequence[pairs.LabelledSet], run: Callable[..., R]
-) -> list[R]:
+def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:
     """One report an evaluator, with what it was built from."""
     reports: list[R] = []
     with bar(MofNCompleteColumn()) as progress:
@@ -195,10 +211,31 @@ def _side_by_side(config: str | None, sets: list[str], names: list[str]) -> Iter
     shared = [text for text in sets if not text.lstrip().startswith(("evaluator.", "thresholds."))]
     if not names:
         yield read(written, *overrides(sets))
-    for number, name in enumerate(names):
-        own = name == written["evaluator"]["use"]
-        chosen = written if own else {**written, "evaluator": {"use": name}, "thresholds": {}}
+    for number, text in enumerate(names):
+        named = _named(text)
+        own = named == {"use": written["evaluator"]["use"]}
+        chosen = written if own else {**written, "evaluator": named, "thresholds": {}}
         yield read(chosen, *overrides(shared if number else sets))
+
+
+def _named(text: str) -> dict[str, Any]:
+    """The section that `NAME key=value …` stands for."""
+    try:
+        name, *options = shlex.split(text) or [""]
+        if odd := [option for option in options if "=" not in option]:
+            raise ValueError(f"'{odd[0]}' is no key=value")
+    except ValueError as error:
+        raise UsageError(f"--evaluator '{text}' is no NAME key=value …: {error}") from error
+    section = {"use": name}
+    for override in overrides(f"evaluator.{option}" for option in options):
+        section |= override["evaluator"]
+    return section
+
+
+def _thresholds(builder: Builder) -> Thresholds | None:
+    """None: none are given, and the evaluator has none of its own so far."""
+    known = builder.config["thresholds"] or bench_evaluator.own(builder.evaluator)
+    return builder.thresholds if known else None
 
 
 def _show(report: bench_qa.Report) -> None:

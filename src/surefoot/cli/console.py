@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import Annotated
 
 import typer
 from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from surefoot import models
 from surefoot.config import Config, read, settings
 
+REASONS = 3
+"""Of the reasons why pairs could not be graded, so many are shown."""
 WIDE = 120
 """Columns that a table may take where there is no terminal to be too narrow for it; rich would fold it at 80."""
 
@@ -56,6 +60,21 @@ def configured(config: str | None, sets: list[str] | None, index: str | None) ->
 def plain(text: str) -> str:
     """The text on one line, with what would steer a terminal, or could not be written to it, shown as \ufffd."""
     return " ".join(_STEERING.sub("\ufffd", text).split())
+
+
+def short(file: str) -> str:
+    """A file's name and that of its folder, as they are shown."""
+    return plain("/".join(PurePath(file).with_suffix("").parts[-2:]))
+
+
+def headed(left: Iterable[str], right: Iterable[str]) -> Table:
+    """A table without lines: names, which may fold, then figures, which may not."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in left:
+        table.add_column(heading, overflow="fold")
+    for heading in right:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 @contextmanager

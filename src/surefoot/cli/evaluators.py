@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from pathlib import PurePath
 from typing import TypeVar
 
 from rich.table import Table
 
-from surefoot.bench.evaluator import FileReport, Mean, Report, Titles
+from surefoot.bench import robustness
+from surefoot.bench.evaluator import Decisions, FileReport, Mean, Report, Titles
 from surefoot.bench.metrics import Figure, Share
-from surefoot.cli.console import out, plain
+from surefoot.cli.console import REASONS, headed, out, plain, short
 
 T = TypeVar("T")
 Line = tuple[str, str, FileReport | Mean]
 """A file, an evaluator, and what it came to there."""
-
-REASONS = 3
-"""Of the reasons why pairs could not be graded, so many are shown."""
 
 _LEGEND = (
     "CORRECT: the share that has a relevant passage; INCORRECT: the share that has none. [95 % interval]\n"
@@ -36,45 +33,48 @@ def show(reports: Sequence[Report]) -> None:
         out.print()
     out.print(_LEGEND, style="dim", soft_wrap=True)
     for report in reports:
-        used = report.thresholds
-        out.print(plain(f"{report.evaluator}: τ+ {used.upper:.3g}, τ− {used.lower:.3g}"), style="dim", soft_wrap=True)
+        out.print(plain(_about(report)), style="dim", soft_wrap=True)
     for note in (*_missing(lines), *_trouble(lines)):
         out.print(plain(note), style="yellow", soft_wrap=True)
 
 
+def names(reports: Sequence[Report | robustness.Report]) -> list[str]:
+    """What each evaluator is called: as it was asked for, or by its full name where several were asked for so."""
+    asked = [str(report.config.get("evaluator", {}).get("use", report.evaluator)) for report in reports]
+    pairs = zip(asked, reports, strict=True)
+    return [plain(use if asked.count(use) == 1 else report.evaluator) for use, report in pairs]
+
+
 def _lines(reports: Sequence[Report]) -> Iterator[Line]:
     """File by file, so that the evaluators stand below one another."""
-    names = [plain(report.config.get("evaluator", {}).get("use", report.evaluator)) for report in reports]
     for same in zip(*(report.files for report in reports), strict=True):
-        yield from ((_short(one.file), name, one) for name, one in zip(names, same, strict=True))
+        yield from ((short(one.file), name, one) for name, one in zip(names(reports), same, strict=True))
     if len(reports[0].files) > 1:
-        yield from (("all files", name, report.mean) for name, report in zip(names, reports, strict=True))
+        yield from (("all files", name, report.mean) for name, report in zip(names(reports), reports, strict=True))
+
+
+def _about(report: Report) -> str:
+    used, pooled = report.thresholds, report.mean.pooled_calibration_error
+    at = f"τ+ {used.upper:.3g}, τ− {used.lower:.3g}" if used else "no thresholds, which surefoot bench tune would fit"
+    several = report.mean.files > 1 and pooled.value is not None
+    return f"{report.evaluator}: {at}" + (f"; ECE of all files together {_figure(pooled)}" if several else "")
 
 
 def _files(report: Report) -> Table:
-    table = _headed(["file"], ["questions", "pairs", "relevant", "without a label, left out"])
+    table = headed(["file"], ["questions", "pairs", "relevant", "without a label, left out"])
     for one in report.files:
         counts = f"{one.questions:,}", f"{one.pairs:,}", f"{one.relevant * 100:.1f} %", f"{one.unlabelled:,}"
-        table.add_row(_short(one.file), *counts)
+        table.add_row(short(one.file), *counts)
     return table
 
 
 def _table(lines: Iterable[tuple[str, str, T]], columns: Mapping[str, Callable[[T], str]], several: bool) -> Table:
-    table = _headed(["file", "evaluator"] if several else ["file"], columns)
+    table = headed(["file", "evaluator"] if several else ["file"], columns)
     before = ""
     for file, name, one in lines:
         first = ["" if file == before else file, name] if several else [file]
         table.add_row(*first, *(text(one) for text in columns.values()))
         before = file
-    return table
-
-
-def _headed(left: Iterable[str], right: Iterable[str]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in left:
-        table.add_column(heading, overflow="fold")
-    for heading in right:
-        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
@@ -98,10 +98,6 @@ def _trouble(lines: Iterable[Line]) -> Iterator[str]:
             yield from (f"{file}, {name}: {what}" for what in one.degraded)
 
 
-def _short(file: str) -> str:
-    return plain("/".join(PurePath(file).with_suffix("").parts[-2:]))
-
-
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}".removeprefix("0")
 
@@ -114,6 +110,10 @@ def _figure(figure: Figure) -> str:
 
 def _share(share: Share) -> str:
     return "0" if share.share is None else f"{share.share * 100:.0f} % of {share.of:,}"
+
+
+def _decided(decisions: Decisions, shown: str) -> str:
+    return shown if decisions.correct.of else "–"
 
 
 def _speed(pairs_per_second: float | None) -> str:
@@ -135,9 +135,9 @@ _LABELS: dict[str, Callable[[FileReport | Mean], str]] = {
 }
 _QUESTIONS: dict[str, Callable[[FileReport | Mean], str]] = {
     "question AUC": lambda one: _figure(one.metrics.question_auc),
-    "CORRECT": lambda one: _share(one.decisions.correct_with_evidence),
-    "AMBIGUOUS": lambda one: f"{one.decisions.ambiguous.count:,}",
-    "INCORRECT": lambda one: _share(one.decisions.incorrect_without_evidence),
+    "CORRECT": lambda one: _decided(one.decisions, _share(one.decisions.correct_with_evidence)),
+    "AMBIGUOUS": lambda one: _decided(one.decisions, f"{one.decisions.ambiguous.count:,}"),
+    "INCORRECT": lambda one: _decided(one.decisions, _share(one.decisions.incorrect_without_evidence)),
 }
 _TITLES: dict[str, Callable[[Titles], str]] = {
     "titles, ranks 1–10": lambda one: f"{one.pairs:,} pairs",

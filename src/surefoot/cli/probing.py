@@ -10,8 +10,8 @@ from rich.text import Text
 
 from surefoot.bench.metrics import Figure
 from surefoot.bench.robustness import FileReport, Finding, Flips, Report
-from surefoot.cli.console import out, plain
-from surefoot.cli.evaluators import _short
+from surefoot.cli.console import out, plain, short
+from surefoot.cli.evaluators import names
 
 _GROUPS = {"falls": "must fall", "holds": "must hold", "low": "must stay low", "reported": "only reported"}
 _LEGEND = (
@@ -25,11 +25,10 @@ _LEGEND = (
 def show(reports: Sequence[Report]) -> None:
     """File by file, so that the evaluators stand below one another; then what was left out, and why."""
     for same in zip(*(report.files for report in reports), strict=True):
-        for report, one in zip(reports, same, strict=True):
-            name = report.config.get("evaluator", {}).get("use", report.evaluator)
+        for name, report, one in zip(names(reports), reports, same, strict=True):
             used = f"τ+ {report.thresholds.upper:.3g}, τ− {report.thresholds.lower:.3g}"
             pairs = f"{one.relevant:,} relevant and {one.irrelevant:,} irrelevant pairs"
-            out.print(f"{_short(one.file)} · {plain(name)} ({used}) · {pairs}", soft_wrap=True)
+            out.print(f"{short(one.file)} · {name} ({used}) · {pairs}", soft_wrap=True)
             out.print(_table(one))
             for note in _ungraded(one):
                 out.print(plain(note), style="yellow", soft_wrap=True)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
 from rich.table import Table
 from rich.text import Text
 
 from surefoot.bench.figure import height
 from surefoot.bench.metrics import Share
-from surefoot.bench.tune import Choice, Point, Report
-from surefoot.cli.console import out, plain
+from surefoot.bench.tune import THIN, Choice, Point, Report, percent
+from surefoot.cli.console import REASONS, headed, out, plain, short
 
 COLUMNS, ROWS = 60, 6
 """Of the curve, in characters."""
-REASONS = 3
-"""Of the reasons why pairs could not be graded, so many are shown."""
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
@@ -34,7 +31,7 @@ def show(report: Report) -> None:
 
 
 def _thresholds(report: Report) -> Table:
-    table = _headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
+    table = headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
     fit = report.fit
     for name, sign, choice, wrong in (
         ("τ+", "≥", fit.upper, "lack evidence"),
@@ -42,7 +39,7 @@ def _thresholds(report: Report) -> Table:
         ("strip", "≥", fit.strip, "lost"),
     ):
         what = {"τ+": "CORRECT", "τ−": "INCORRECT", "strip": "kept"}[name]
-        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), _percent(choice.target))
+        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), percent(choice.target))
     return table
 
 
@@ -55,13 +52,13 @@ def _rule(what: str, sign: str, choice: Choice) -> Text:
 def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
     if shown is None or shown.risk is None:
         return "0", "–", "–", "–"
-    return f"{shown.of:,}", f"{shown.wrong:,} {wrong}", _percent(shown.risk), _percent(shown.high)
+    return f"{shown.of:,}", f"{shown.wrong:,} {wrong}", percent(shown.risk), percent(shown.high)
 
 
 def _decisions(report: Report) -> Table:
     right = ["tested", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
-    table = _headed(["file"], right)
-    rows = [(_short(one.file), one.decisions) for one in report.files]
+    table = headed(["file"], right)
+    rows = [(short(one.file), one.decisions) for one in report.files]
     for name, made in [*rows, *([("all files", report.decisions)] if len(rows) > 1 else [])]:
         shares = made.correct, made.correct_with_evidence, made.ambiguous
         others = made.incorrect, made.incorrect_without_evidence
@@ -83,7 +80,7 @@ def _curve(report: Report) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(justify="right", style="dim")
     table.add_column(no_wrap=True)
-    names = {ROWS - 1: _percent(top), 0: "risk 0 %", _level(report, top): f"target {_percent(report.aim.target)}"}
+    names = {ROWS - 1: percent(top), 0: "risk 0 %", _level(report, top): f"target {percent(report.aim.target)}"}
     for row in reversed(range(ROWS)):
         table.add_row(names.get(row, ""), _row(risks, row, top, report.aim.target))
     table.add_row("", _marks(report))
@@ -126,8 +123,9 @@ def _marks(report: Report) -> Text:
 
 
 def _legend(report: Report) -> str:
-    fit, sure = report.fit, _percent(report.fit.confidence)
-    return (
+    fit, sure = report.fit, percent(report.fit.confidence)
+    thinned = f"One question in {THIN} was asked without its relevant passages.\n"
+    return (thinned if any(file.thinned for file in report.files) else "") + (
         f"{fit.testing:,} questions test; {fit.proposing:,} others proposed what to test. Risk: share that is wrong.\n"
         f"With {sure} confidence each, the targets are kept for questions like these taken together.\n"
         "Bound: what holds of the one threshold by itself."
@@ -145,22 +143,5 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"{ungraded:,} of {total:,} pairs could not be graded: {'; '.join(because)}"
 
 
-def _headed(left: Sequence[str], right: Sequence[str]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in left:
-        table.add_column(heading, overflow="fold")
-    for heading in right:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _short(file: str) -> str:
-    return plain("/".join(PurePath(file).with_suffix("").parts[-2:]))
-
-
 def _share(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.1f} %"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"
