@@ -40,6 +40,7 @@ LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Shared parts that are options all the same, with what they are where nothing is said."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 
@@ -175,7 +176,8 @@ def _fitted() -> dict[str, Thresholds]:
     """By evaluator: its own thresholds, or those that it has for each embedder."""
     found: dict[str, Thresholds] = {}
     for name, make in _built_in("evaluator"):
-        if isinstance(own := getattr(make, "thresholds", None), Thresholds):
+        needs = any(p.default is p.empty for p in inspect.signature(make).parameters.values())
+        if isinstance(own := getattr(make if needs else make(), "thresholds", None), Thresholds):
             found[name] = own
         by_embedder = getattr(import_module(make.__module__), "FITTED", {})
         found |= {f"{name}, over {embedder}": fitted for embedder, fitted in sorted(by_embedder.items())}
@@ -212,11 +214,14 @@ def pages() -> list[Path]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """What is wrong with a page: links to no file, TOML and Python that do not parse."""
+    """What is wrong with a page: links to no file, a name that the shipped evaluator had, TOML and Python that do not
+    parse."""
     text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
     for link in _LINK.findall(_FENCE.sub("", text)):
         if not (re.match(r"\w+:", link) or _exists(page, link)):
             yield f"{name}: there is no {link}"
+    for old in sorted(set(_SHIPPED.findall(text)) - {_shipped()}):
+        yield f"{name}: the shipped evaluator is {_shipped()}, not {old}"
     for language, block in _FENCE.findall(text):
         try:
             if language == "toml":
@@ -225,6 +230,11 @@ def broken(page: Path) -> Iterator[str]:
                 compile(block, str(name), "exec")
         except (tomllib.TOMLDecodeError, SyntaxError) as error:
             yield f"{name}: {language} that does not parse: {error}"
+
+
+@cache
+def _shipped() -> str:
+    return str(components.find("evaluator", "minilm")().name)
 
 
 def _exists(page: Path, link: str) -> bool:

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
-from surefoot.act import PRESETS, Count, Threshold, label, labelled, redecide, require_match
+from surefoot.act import (
+    PRESETS,
+    Count,
+    Threshold,
+    finite,
+    fitted_for,
+    label,
+    labelled,
+    redecide,
+    require_fitted,
+    require_match,
+)
 from surefoot.errors import ConfigError, TraceFault
 from surefoot.types import Action, Decision, Grade, Passage, Thresholds, Trace
 
@@ -84,7 +96,7 @@ def test_one_correct_passage_is_enough_beside_ungraded_ones() -> None:
 def test_the_presets_are_those_of_the_released_scripts(name: str, upper: float, lower: float) -> None:
     """They belong to the paper's T5 evaluator, with its strip threshold of -0.5."""
     preset = PRESETS[name]
-    assert (preset.upper, preset.lower, preset.strip, preset.evaluator) == (upper, lower, -0.5, "t5")
+    assert (preset.upper, preset.lower, preset.strip, preset.evaluator) == (upper, lower, -0.5, f"t5:{name}")
     assert preset.fitted_on
 
 
@@ -95,16 +107,51 @@ def test_there_are_four_presets() -> None:
 
 def test_thresholds_of_one_evaluator_do_not_judge_another() -> None:
     """The error names both, and the way out."""
-    with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5' and mean nothing for 'lexical'; leave"):
+    with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5:popqa' and mean nothing for 'lexical'; leave"):
         require_match(PRESETS["popqa"], "lexical")
-    require_match(PRESETS["popqa"], "t5")
+    require_match(PRESETS["popqa"], "t5:popqa")
+
+
+def test_an_evaluator_without_thresholds_says_how_to_get_some() -> None:
+    """And one that has some gives them."""
+    with pytest.raises(ConfigError, match=r"^test has no thresholds; fit them .*surefoot bench tune.*fitted = "):
+        require_fitted(None, "test")
+    assert require_fitted(OWN, "test") is OWN
+
+
+def test_thresholds_fitted_elsewhere_come_as_a_table_or_whole() -> None:
+    """A table is a hand's, for this evaluator, unless it says otherwise."""
+    assert fitted_for("test", OWN) is OWN
+    table = {"upper": 2, "lower": 1.5, "strip": 0}
+    assert fitted_for("test", table) == Thresholds(2, 1.5, 0, "test", "set by hand")
+    assert fitted_for("test", {**table, "fitted_on": "tales"}).fitted_on == "tales"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (3, "must be a table of upper, lower and strip"),
+        ({}, "must be a table of upper, lower and strip: .*'upper', 'lower', and 'strip'"),
+        ({"upper": 1, "lower": 0, "strip": 0, "top": 1}, "must be a table .*'top'"),
+        ({"upper": math.nan, "lower": 0, "strip": 0}, "must be finite numbers, not .nan, 0, 0"),
+        ({"upper": 1, "lower": "low", "strip": 0}, "must be finite numbers"),
+        ({"upper": 1, "lower": 0, "strip": True}, "must be finite numbers"),
+        ({"upper": 1, "lower": 2, "strip": 0}, "lower 2 lies above upper 1"),
+        ({"upper": 1, "lower": 0, "strip": 0, "evaluator": "other"}, "fitted for the evaluator 'other'"),
+    ],
+)
+def test_what_is_no_thresholds_for_the_evaluator_is_refused(given: Any, message: str) -> None:
+    """In one line, whatever was given."""
+    with pytest.raises(ConfigError, match=message):
+        fitted_for("test", given)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_number_was_not_graded(score: float) -> None:
-    """It becomes None with a reason, also where a label came with it."""
-    (grade,) = labelled([Grade("a", score, label=CORRECT)], OWN)
-    assert grade == Grade("a", None, label=None, reason=f"the evaluator returned {score}")
+    """It becomes None with a reason, and what came with it goes; what had no score keeps the reason that it has."""
+    (grade,) = labelled([Grade("a", score, 0.9, CORRECT, "sure", span=(0, 3), window=(0, 9))], OWN)
+    assert grade == Grade("a", None, reason=f"the evaluator returned {score}", window=(0, 9))
+    assert finite(Grade("a", None, 0.9, CORRECT, "it is empty", (0, 3))) == Grade("a", None, reason="it is empty")
 
 
 def test_a_label_of_the_evaluator_stays() -> None:

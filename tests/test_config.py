@@ -14,7 +14,8 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError, IndexFault
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.types import Thresholds
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Passage, Thresholds
 
 
 @pytest.fixture(autouse=True)
@@ -190,8 +191,8 @@ def test_a_cascade_is_made_of_the_evaluators_that_are_named(small: dict[str, Any
     """By name, or with options of their own; each gets the shared parts that it wants."""
     parts = ["lexical", {"use": "llm", "per_call": 5}]
     evaluator = built(small, evaluator={"use": "cascade", "evaluators": parts, "band": [0.5, 0.6]}).evaluator
-    assert evaluator.name == "cascade:lexical+llm:scripted"
-    assert (evaluator.second.per_call, evaluator.low, evaluator.high) == (5, 0.5, 0.6)
+    assert evaluator.name == "cascade:lexical+llm:scripted@0.5..0.6"
+    assert (evaluator.second.inner.per_call, evaluator.low, evaluator.high) == (5, 0.5, 0.6)
 
 
 def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: dict[str, Any]) -> None:
@@ -199,8 +200,35 @@ def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: 
     builder = built(small, evaluator="cascade")
     first = DEFAULTS["evaluator"]["use"]
     assert builder.evaluator.name.startswith(f"cascade:{first}")
-    assert builder.evaluator.name.endswith("+llm:scripted")
-    assert builder.evaluator.second.llm is builder.llm
+    assert "+llm:scripted@" in builder.evaluator.name
+    assert builder.evaluator.second.inner.llm is builder.llm
+    assert builder.reader is builder.evaluator
+
+
+def test_a_dear_evaluator_is_not_asked_twice(small: dict[str, Any]) -> None:
+    """Nor as a part of a cascade: a short passage is its own strip, and a question may be asked again."""
+    dear = {"use": "llm", "per_call": 1}
+    for evaluator in (dear, {"use": "cascade", "evaluators": ["lexical", dear], "band": [-1, 2]}):
+        pipeline = built(small, evaluator=evaluator, llm={"use": "scripted", "replies": {"Ruvel": VERDICT}}).pipeline()
+        first, again = (pipeline.run("Who built the Ruvel Bridge?") for _ in range(2))
+        assert [step.calls for step in first.steps if step.name in ("grade", "refine")] == [1, 0]
+        assert [step.calls for step in again.steps if step.name in ("grade", "refine")] == [0, 0]
+        assert first.grades == again.grades
+
+
+VERDICT = '{"1": {"rationale": "says who", "grade": "CORRECT", "confidence": 1.0}}'
+
+
+def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> None:
+    """The first's grade stands in meanwhile, and is not what is remembered."""
+    builder = built(small, evaluator={"use": "cascade", "evaluators": ["lexical", "llm"], "band": [-1, 2]})
+    replies = ["no verdict", "none again", VERDICT]
+    builder.__dict__["llm"] = Scripted(lambda messages: replies.pop(0))
+    pairs = [("Who built the Ruvel Bridge?", Passage("1", "Tomas Aldwin built the Ruvel Bridge."))]
+    failed, judged, known = (builder.evaluator.grade(pairs)[0] for _ in range(3))
+    assert "could not say" in failed.reason
+    assert "decided: 100% sure" in judged.reason
+    assert known == judged
 
 
 @pytest.mark.parametrize(
@@ -211,7 +239,10 @@ def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: 
         ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, external_k"),
         ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be a whole number from 1 up, not 0"),
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
-        ({"thresholds": {"uper": 1}}, r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, preset, file"),
+        (
+            {"thresholds": {"uper": 1}},
+            r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, evaluator, preset, file",
+        ),
         ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a finite number, not 'high'"),
         ({"thresholds": {"lower": float("-inf")}}, r"\[thresholds\] lower must be a finite number, not -inf"),
         ({"thresholds": {"upper": -1, "lower": 1}}, "lower 1 lies above upper -1"),
@@ -230,6 +261,11 @@ def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: 
         ({"retriever": {"retrievers": "bm25"}}, "retrievers must be a list of retrievers other than hybrid"),
         ({"retriever": {"retrievers": ["hybrid"]}}, "retrievers must be a list of retrievers other than hybrid"),
         ({"retriever": {"retrievers": ["bm52"]}}, "no retriever called 'bm52'"),
+        (
+            {"thresholds": {"evaluator": "minilm", "upper": 2}},
+            "for the evaluator 'minilm' and mean nothing for 'lexical'",
+        ),
+        ({"thresholds": {"evaluator": 3}}, "for the evaluator '3' and mean nothing for 'lexical'"),
         (cascade("lexical"), "evaluators must be a list of evaluators other than cascade, not 'lexical'"),
         (cascade([]), r"evaluators must be a list of evaluators other than cascade, not \[\]"),
         (cascade(["lexical", "cascade"]), "evaluators must be a list of evaluators other than cascade"),
@@ -293,9 +329,29 @@ def test_the_given_thresholds_decide(small: dict[str, Any]) -> None:
     assert pipeline.refiner.floor == 1.2  # type: ignore[attr-defined]
 
 
+def test_thresholds_may_say_whose_they_are(small: dict[str, Any]) -> None:
+    """So that they do not outlive a change of evaluator; alone, the name changes nothing."""
+    own = Lexical.thresholds
+    assert built(small, thresholds={"evaluator": "lexical"}).thresholds == own
+    assert built(small, thresholds={"evaluator": "lexical", "upper": 0.95}).thresholds.upper == 0.95
+
+
+def test_thresholds_of_a_cascade_say_whose_they_are(small: dict[str, Any]) -> None:
+    """A value from the first's scale, under which nothing that the second calls CORRECT would be, is not taken for one
+    of the cascade's."""
+    layer = cascade(["lexical", "llm"])
+    with pytest.raises(ConfigError, match=r"say: evaluator = '(cascade:lexical\+llm:scripted@0.4..0.75)'") as caught:
+        _ = built(small, **layer, thresholds={"upper": 0.9}).thresholds
+    name = str(caught.value).split("'")[-2]
+    assert built(small, **layer, thresholds={"upper": 0.9, "evaluator": name}).thresholds.upper == 0.9
+    other = {**layer["evaluator"], "band": [0.4, 0.8]}
+    with pytest.raises(ConfigError, match="and mean nothing for"):
+        _ = built(small, evaluator=other, thresholds={"upper": 0.9, "evaluator": name}).thresholds
+
+
 def test_a_preset_of_another_evaluator_is_refused(small: dict[str, Any]) -> None:
     """The paper's logits mean nothing for word overlap; the message offers the ways out."""
-    with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5'.*leave \[thresholds\] out"):
+    with pytest.raises(ConfigError, match=r"fitted for the evaluator 't5:popqa'.*leave \[thresholds\] out"):
         built(small, thresholds={"preset": "popqa"}).pipeline()
 
 

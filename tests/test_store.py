@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,6 +106,16 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     assert path.read_text() == "old"
     write_text(path, "new")
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("t.txt", "new")]
+
+
+def test_a_file_is_for_whom_the_umask_lets(tmp_path: Path) -> None:
+    """A model that one person trains in a shared folder is for the others too."""
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "card.json", "{}")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "card.json").stat().st_mode) == 0o640
 
 
 def test_a_config_that_is_not_json_is_a_fault(tmp_path: Path) -> None:

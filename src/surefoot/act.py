@@ -6,16 +6,16 @@ Anything here can be run again from a trace, and must then reach the same decisi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from surefoot.errors import ConfigError, TraceFault
 from surefoot.protocols import Policy
 from surefoot.types import Action, Decision, Grade, Thresholds, Trace
 
 PRESETS: dict[str, Thresholds] = {
-    name: Thresholds(upper, lower, strip=-0.5, evaluator="t5", fitted_on=f"CRAG's released script for {data}")
+    name: Thresholds(upper, lower, strip=-0.5, evaluator=f"t5:{name}", fitted_on=f"CRAG's released script for {data}")
     for name, data, upper, lower in [
         ("popqa", "PopQA", 0.592, -0.995),
         ("pubhealth", "PubHealth", 0.5, -0.915),
@@ -23,8 +23,9 @@ PRESETS: dict[str, Thresholds] = {
         ("bio", "Biography", 0.95, -0.91),
     ]
 }
-"""The paper's thresholds. They are logits of its T5 evaluator and mean nothing for another one. The paper prints
-0.59/-0.99 for PopQA and -0.91 for PubHealth; these are the values that its scripts run with."""
+"""The paper's thresholds. They are logits of its T5 evaluator and mean nothing for another one; the name of a
+checkpoint goes on with a hash of its weights. The paper prints 0.59/-0.99 for PopQA and -0.91 for PubHealth; these are
+the values that its scripts run with."""
 
 
 def label(score: float, thresholds: Thresholds) -> Action:
@@ -45,10 +46,11 @@ def _labelled(given: Grade, thresholds: Thresholds) -> Grade:
 
 
 def finite(grade: Grade) -> Grade:
-    """The grade; without its score where that is no number."""
-    if grade.score is None or math.isfinite(grade.score):
+    """The grade; where its score is no number, nothing else of it stands but the reason and what was read."""
+    if grade.score is not None and math.isfinite(grade.score):
         return grade
-    return replace(grade, score=None, label=None, reason=f"the evaluator returned {grade.score}")
+    why = grade.reason if grade.score is None else f"the evaluator returned {grade.score}"
+    return replace(grade, score=None, probability=None, label=None, reason=why, span=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,35 @@ def require_match(policy_thresholds: Thresholds, evaluator: str) -> None:
             f"these thresholds were fitted for the evaluator '{policy_thresholds.evaluator}' and mean nothing for "
             f"'{evaluator}'; leave [thresholds] out to use the evaluator's own, or give upper, lower and strip"
         )
+
+
+def require_fitted(thresholds: Thresholds | None, evaluator: str) -> Thresholds:
+    """The thresholds; raises ConfigError, with the way to some, when the evaluator has none."""
+    if thresholds is None:
+        raise ConfigError(
+            f"{evaluator} has no thresholds; fit them on labelled pairs with `surefoot bench tune`, then give them "
+            "under [evaluator]: fitted = { upper = …, lower = …, strip = … }"
+        )
+    return thresholds
+
+
+def fitted_for(evaluator: str, given: Thresholds | Mapping[str, Any]) -> Thresholds:
+    """The thresholds, or what a table of `upper`, `lower` and `strip` says.
+
+    Raises ConfigError when they are not finite, not in order, or another evaluator's.
+    """
+    if not isinstance(given, Thresholds):
+        try:
+            given = Thresholds(**{"evaluator": evaluator, "fitted_on": "set by hand", **given})
+        except TypeError as error:
+            raise ConfigError(f"fitted must be a table of upper, lower and strip: {error}") from error
+    require_match(given, evaluator)
+    values = (given.upper, given.lower, given.strip)
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in values):
+        raise ConfigError(f"the fitted thresholds must be finite numbers, not {values}")
+    if given.lower > given.upper:
+        raise ConfigError(f"the fitted lower {given.lower} lies above upper {given.upper}")
+    return given
 
 
 def _best(grades: Sequence[Grade]) -> float | None:

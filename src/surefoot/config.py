@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS
+from surefoot.act import POLICIES, PRESETS, require_match
 from surefoot.corpus.index import Index
 from surefoot.errors import ConfigError, TraceFault
+from surefoot.evaluators.cascade import Cascade
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Pipeline
 from surefoot.protocols import Policy
+from surefoot.remembered import Remembered
 from surefoot.store import from_json
 from surefoot.types import Thresholds
 
@@ -52,6 +54,9 @@ HYBRID = ("bm25", "dense")
 
 CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
 """What `cascade` is made of unless `evaluators` names others: the cheap one, and the one for what that is unsure of."""
+
+VALUES = ("upper", "lower", "strip")
+"""What `[thresholds]` can replace one by one."""
 
 SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
 """Constructor parameters that are given a part of the pipeline and are no option."""
@@ -149,18 +154,39 @@ class Builder:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The evaluator's own, a preset's or a file's, or the evaluator's with single values replaced."""
-        given = self.config["thresholds"]
-        for key, whole in (("preset", _preset), ("file", _fitted)):
-            if key in given:
-                return components.assemble("[thresholds]", whole, given, {})  # type: ignore[no-any-return]
-        own: Thresholds = self.evaluator.thresholds
-        if unknown := sorted(set(given) - {"upper", "lower", "strip"}):
-            raise ConfigError(f"[thresholds] has no key '{unknown[0]}'; it has: upper, lower, strip, preset, file")
-        for key, value in given.items():
+        """The evaluator's own, a preset's or a file's, or the evaluator's with single values replaced.
+
+        Raises ConfigError for those of another evaluator.
+        """
+        given, name = self.config["thresholds"], self.evaluator.name
+        if "preset" in given:
+            chosen = components.assemble("[thresholds]", _preset, given, {})
+            if name.startswith(f"{chosen.evaluator}-"):  # of whatever weights
+                chosen = replace(chosen, evaluator=name)
+        elif "file" in given:
+            chosen = components.assemble("[thresholds]", _fitted, given, {})
+        else:
+            chosen = self._by_hand(given)
+        require_match(chosen, name)
+        return chosen  # type: ignore[no-any-return]
+
+    def _by_hand(self, given: Mapping[str, Any]) -> Thresholds:
+        """The evaluator's own with single values replaced; under the name of `evaluator`, where one is given."""
+        values = {key: value for key, value in given.items() if key != "evaluator"}
+        if unknown := sorted(set(values) - set(VALUES)):
+            raise ConfigError(
+                f"[thresholds] has no key '{unknown[0]}'; it has: {', '.join(VALUES)}, evaluator, preset, file"
+            )
+        for key, value in values.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise ConfigError(f"[thresholds] {key} must be a finite number, not {value!r}")
-        chosen = replace(own, **given, fitted_on="set by hand") if given else own
+        own: Thresholds = self.evaluator.thresholds
+        if values and "evaluator" not in given and isinstance(self.evaluator, Cascade):
+            raise ConfigError(
+                "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the "
+                f"cascade's, which its second evaluator has moved, say: evaluator = '{own.evaluator}'"
+            )
+        chosen = replace(own, **{"fitted_on": "set by hand" if values else own.fitted_on, **given})
         return _ordered(chosen, "[thresholds]", "give both")
 
     def policy(self) -> Policy:
@@ -205,7 +231,9 @@ class Builder:
                 f"[{role}] has no key '{taken[0]}'; what is shared has a section of its own: [{taken[0]}]"
             )
         options |= {key: getattr(self, key) for key in inner}
-        return components.build(role, section["use"], options, self._parts)
+        built = components.build(role, section["use"], options, self._parts)
+        # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
+        return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
 
     def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
         """What a searcher is made of: `of` is one other, `searchers` are several, to any depth."""

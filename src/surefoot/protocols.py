@@ -42,7 +42,8 @@ class Evaluator(Protocol):
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; a pair's score does not depend on the other pairs. `label` stays None unless
-        the evaluator judges in labels itself. What cannot be graded has score None and a reason."""
+        the evaluator judges in labels itself. What cannot be graded has score None and a reason; what has a score may
+        be remembered."""
 
 
 @runtime_checkable
@@ -51,11 +52,11 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """What its scores and thresholds go by."""
+        """What its decisions go by."""
 
     @property
     def thresholds(self) -> Thresholds:
-        """Its own, by which its scores become actions unless others are given."""
+        """By which it decides, and passages get their labels; they name the evaluator whose scores they are for."""
 
     def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
         """The action for these grades after so many rewrites."""

@@ -7,13 +7,13 @@ import json
 import math
 import os
 import re
-import tempfile
 import types
 import typing
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, TypeVar
 
 from surefoot.errors import TraceFault
@@ -72,15 +72,16 @@ def read_trace(path: str | Path) -> Trace:
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all, also when the machine stops in the middle."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # Not tempfile, whose files nobody else may read: a model in a shared folder is for all whom the umask lets.
+    temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with temporary.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -164,7 +164,7 @@ class Step:
     graded: int = 0
     """(question, text) pairs scored by the evaluator."""
     escalated: int = 0
-    """Of these, pairs that a cascade also had graded by its dearer evaluator."""
+    """Pairs that a cascade also had graded by its dearer evaluator; `graded` counts each of them a second time."""
     tokens: int = 0
     """Prompt and output tokens of those calls."""
     cached: int = 0

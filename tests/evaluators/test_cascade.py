@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.act import Threshold, label
+from surefoot.act import Threshold, label, labelled
 from surefoot.contracts import verify
 from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.evaluators.cascade import Cascade
@@ -93,7 +93,15 @@ def test_the_firsts_thresholds_read_a_score_as_the_label_that_the_second_gave(sc
     """So that one scale and one set of thresholds serve both."""
     grade = graded(cheap(a=score), dear(a=said), [-3, 4])["a"]
     assert grade.score is not None
-    assert label(grade.score, OWN) is grade.label is said
+    assert label(grade.score, OWN) is said
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 3), st.sampled_from(Action))
+def test_label_and_decision_agree_under_any_thresholds(score: float, lower: float, more: float, said: Action) -> None:
+    """Under those that were fitted on the cascade, too: what counts is where the score lies."""
+    fitted = Thresholds(lower + more, lower, lower, "cascade")
+    grades = labelled(tuple(graded(cheap(a=score), dear(a=said), [-3, 4]).values()), fitted)
+    assert grades[0].label is Threshold(fitted).decide(grades).action
 
 
 @given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from(Action), st.sampled_from(Action))
@@ -125,10 +133,11 @@ def test_what_the_second_calls_incorrect_is_below_the_strip_threshold_too() -> N
 
 
 def test_a_decided_grade_says_who_decided_and_what_the_first_had_said() -> None:
-    """With the second's label, and without the probability that it overruled."""
-    grade = graded(cheap(a=0.5), dear(a=Action.CORRECT))["a"]
-    assert grade.reason == "dear decided: read it (cheap: 0.5)"
-    assert (grade.label, grade.probability, grade.score) == (Action.CORRECT, None, OWN.upper)
+    """Without the first's probability where that was overruled."""
+    grades = graded(cheap(a=0.5, b=0.5), dear(a=Action.CORRECT, b=Action.AMBIGUOUS))
+    assert grades["a"].reason == grades["b"].reason == "dear decided: read it (cheap: 0.5)"
+    assert (grades["a"].probability, grades["a"].score) == (None, OWN.upper)
+    assert (grades["b"].probability, grades["b"].score) == (0.5, 0.5)
 
 
 def test_the_span_of_an_answer_goes_with_the_answer() -> None:
@@ -144,8 +153,8 @@ def test_a_second_that_gives_scores_is_read_by_its_own_thresholds() -> None:
     """It need not judge in labels."""
     second = dear(a=None, b=None)
     second._grades |= {"a": Grade("a", 2.0), "b": Grade("b", -2.1)}
-    grades = graded(cheap(a=0.5, b=0.5), second)
-    assert [grade.label for grade in grades.values()] == [Action.CORRECT, Action.INCORRECT]
+    grades = labelled(tuple(graded(cheap(a=0.5, b=0.5), second).values()), OWN)
+    assert [grade.label for grade in grades] == [Action.CORRECT, Action.INCORRECT]
 
 
 def test_where_the_second_cannot_grade_the_firsts_grade_stands() -> None:
@@ -188,8 +197,25 @@ def test_what_the_user_can_mend_is_raised() -> None:
 def test_its_thresholds_are_the_firsts_under_its_own_name() -> None:
     """They decide over scores on the first's scale, some of which another has moved."""
     cascade = Cascade([cheap(), dear()])
-    assert cascade.thresholds == replace(OWN, evaluator="cascade:cheap+dear")
-    assert cascade.name == "cascade:cheap+dear"
+    assert cascade.thresholds == replace(OWN, evaluator=cascade.name)
+    assert cascade.name == "cascade:cheap+dear@0.3..0.7"
+
+
+def test_another_band_is_another_name() -> None:
+    """Scores move with it, and thresholds that were fitted for one mean nothing for the other."""
+    assert Cascade([cheap(), dear()], [0, 1]).name == "cascade:cheap+dear@0.0..1.0"
+    assert Cascade([cheap(), dear()], [0.0, 0.3000001]).name != Cascade([cheap(), dear()], [0.0, 0.3]).name
+
+
+def test_it_points_where_one_of_the_two_points() -> None:
+    """Grades pass through it, and so do their spans."""
+    pointing, silent = cheap(), dear()
+    pointing.points = True  # type: ignore[attr-defined]
+    assert [Cascade(pair).points for pair in ([pointing, silent], [silent, pointing], [silent, silent])] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_the_decision_follows_the_second_where_the_first_was_unsure() -> None:
@@ -220,8 +246,9 @@ def test_the_cost_is_the_firsts_for_all_and_the_seconds_for_some() -> None:
     pairs = [("Who built the Ruvel Bridge?", Passage(str(n), text)) for n, text in enumerate(texts)]
     with metered() as spent:
         sure, unsure, useless = Cascade([Lexical(), llm]).grade(pairs)
-    assert (spent.graded, spent.calls) == (4, 1)
-    assert [grade.label for grade in (sure, unsure, useless)] == [None, Action.CORRECT, None]
+    assert (spent.graded, spent.escalated, spent.calls) == (3 + 1, 1, 1)
+    said = [grade.label for grade in labelled((sure, unsure, useless), Lexical.thresholds)]
+    assert said == [Action.CORRECT, Action.CORRECT, Action.INCORRECT]
 
 
 def test_it_keeps_the_contract() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from surefoot.config import Builder, read
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError
 from surefoot.evaluators.cosine import Cosine
 from surefoot.meter import metered
+from surefoot.protocols import Matrix
 from surefoot.types import Passage, Thresholds
 
-FITTED = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="cosine-hashing")
+FITTED = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="cosine:hashing-256")
 
 
 @pytest.fixture
@@ -20,15 +24,33 @@ def cosine() -> Cosine:
     return Cosine(Hashing(), FITTED)
 
 
-def test_an_embedder_without_thresholds_is_refused_by_name() -> None:
-    """Cosines of one model mean nothing under another's thresholds."""
-    with pytest.raises(ConfigError, match="no thresholds for the embedder 'hashing-256'"):
-        Cosine(Hashing())
+def test_over_another_embedder_pairs_are_graded_and_no_thresholds_made_up() -> None:
+    """Cosines of one model mean nothing under another's thresholds; without a grade none could be fitted."""
+    unfitted = Cosine(Hashing())
+    assert unfitted.grade([("bridge", Passage("1", "bridge"))])[0].score == pytest.approx(1.0)
+    with pytest.raises(ConfigError, match="cosine:hashing-256 has no thresholds; fit them"):
+        _ = unfitted.thresholds
 
 
-def test_it_goes_by_the_name_that_its_thresholds_were_fitted_for(cosine: Cosine) -> None:
+def test_thresholds_can_be_a_table() -> None:
+    """As a configuration gives them."""
+    table = {"upper": 0.6, "lower": 0.3, "strip": 0.3}
+    assert Cosine(Hashing(), table).thresholds == Thresholds(0.6, 0.3, 0.3, "cosine:hashing-256", "set by hand")
+    evaluator = {"use": "cosine", "fitted": table}
+    assert Builder(read({"embedder": "hashing", "evaluator": evaluator})).thresholds.upper == 0.6
+
+
+def test_thresholds_that_are_none_are_refused() -> None:
+    """An embedder's without all their values, and those of another embedder."""
+    with pytest.raises(ConfigError, match="must be a table of upper, lower and strip"):
+        Cosine(Hashing(), {"upper": 0.6})
+    with pytest.raises(ConfigError, match="fitted for the evaluator 'cosine:other' and mean nothing"):
+        Cosine(Hashing(), Thresholds(0.6, 0.3, 0.3, "cosine:other"))
+
+
+def test_it_goes_by_the_name_of_its_embedder(cosine: Cosine) -> None:
     """So that thresholds for another embedder do not match it."""
-    assert (cosine.name, cosine.thresholds) == ("cosine-hashing", FITTED)
+    assert (cosine.name, cosine.thresholds) == ("cosine:hashing-256", FITTED)
 
 
 def test_the_score_is_the_cosine(cosine: Cosine) -> None:
@@ -61,9 +83,9 @@ def test_each_text_is_embedded_once(cosine: Cosine) -> None:
     seen: list[str] = []
 
     class Counting(Hashing):
-        def embed(self, texts: object) -> object:
-            seen.extend(texts)  # type: ignore[call-overload]
-            return super().embed(texts)  # type: ignore[arg-type]
+        def embed(self, texts: Sequence[str]) -> Matrix:
+            seen.extend(texts)
+            return super().embed(texts)
 
     with metered() as spent:
         Cosine(Counting(), FITTED).grade([("Who?", Passage(str(n), f"text {n}")) for n in range(10)])

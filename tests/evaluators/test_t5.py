@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from surefoot.act import PRESETS  # noqa: E402
+from surefoot.config import Builder, read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
 from surefoot.errors import ConfigError, ModelError  # noqa: E402
 from surefoot.evaluators.t5 import T5, text_of  # noqa: E402
@@ -74,9 +77,30 @@ def test_a_score_is_the_logit_of_the_scripts(tiny_t5: Path, task: str) -> None:
 
 @pytest.mark.parametrize("task", PRESETS)
 def test_the_thresholds_are_those_of_the_task(tiny_t5: Path, task: str) -> None:
-    """And belong to the evaluator's name."""
+    """And belong to the evaluator's name; the preset of the task is accepted, and that of another is not."""
     evaluator = T5(str(tiny_t5), task)
-    assert (evaluator.name, evaluator.thresholds) == ("t5", PRESETS[task])
+    assert evaluator.thresholds == replace(PRESETS[task], evaluator=evaluator.name)
+    section = {"use": "t5", "folder": str(tiny_t5), "task": task}
+    chosen = [Builder(read({"evaluator": section, "thresholds": {"preset": preset}})) for preset in PRESETS]
+    assert [given for given in chosen if accepted(given)] == [chosen[list(PRESETS).index(task)]]
+
+
+def accepted(builder: Builder) -> bool:
+    try:
+        return builder.thresholds.evaluator == str(builder.evaluator.name)
+    except ConfigError:
+        return False
+
+
+def test_thresholds_of_one_checkpoint_do_not_judge_another(tiny_t5: Path, copy: Path) -> None:
+    """Nor one task's the other's: the name holds the task and a hash of the weights."""
+    model = transformers.T5ForSequenceClassification.from_pretrained(copy)
+    torch.nn.init.constant_(model.classification_head.out_proj.bias, 1.0)
+    model.save_pretrained(copy)
+    names = [T5(str(folder), task).name for folder in (tiny_t5, copy) for task in ("popqa", "arc")]
+    assert len(set(names)) == 4
+    assert all(re.fullmatch(r"t5:(popqa|arc)-[0-9a-f]{8}", name) for name in names)
+    assert T5(str(tiny_t5)).name == names[0]
 
 
 def test_a_score_does_not_depend_on_its_neighbours(tiny_t5: Path, t5: T5) -> None:

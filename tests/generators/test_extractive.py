@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,17 @@ def test_it_refuses_where_no_strip_is_likely_enough(chance: str, refused: bool) 
 def test_an_evaluator_without_probabilities_says_it_by_pointing() -> None:
     """Each strip then counts the same."""
     assert answered("x «A»", "x «B»", "x «B»", calibrated=False).text == "B [2]"
+
+
+@pytest.mark.parametrize("score", [None, float("nan")])
+def test_what_could_not_be_graded_is_not_believed(score: float | None) -> None:
+    """Though words be pointed at, with a probability: a failure is no evidence."""
+
+    class Failing(Pointing):
+        def _grade(self, passage: Passage) -> Grade:
+            return replace(super()._grade(passage), score=score, reason="it failed")
+
+    assert Extractive(Failing()).generate(QUESTION, known("0.9 «A»")).refused
 
 
 def test_a_footnote_is_no_citation() -> None:

@@ -19,8 +19,9 @@ class Cascade:
     `band`: the first's scores [low, high) that go to the second; None: from its τ− to its τ+, which are the pairs that
     it calls AMBIGUOUS. All scores stay on the first's scale, under its thresholds: a pair keeps its first score as far
     as the second's label lets it, and else takes the nearest score that has this label. So CORRECT is τ+ or more,
-    AMBIGUOUS lies between, and INCORRECT lies below τ− and below the strip threshold. Such a grade has the second's
-    label, says who decided and what the first had said, and has no probability, for the first's was overruled.
+    AMBIGUOUS lies between, and INCORRECT lies below τ− and below the strip threshold. Such a grade says who decided and
+    what the first had said, and keeps the first's probability where its score stands. It has no label: that is for
+    thresholds to give, so that it agrees with the decision also under others than the first's.
 
     Outside the band a grade is the first's, untouched. Where the second fails, for a pair or altogether, the first's
     grade stands, and the step says so.
@@ -34,9 +35,10 @@ class Cascade:
             raise ConfigError(f"a cascade has two evaluators, the cheap one first, not {len(evaluators)}")
         self.first, self.second = evaluators
         own = self.first.thresholds
-        self.name = f"cascade:{self.first.name}+{self.second.name}"
-        self.thresholds = replace(own, evaluator=self.name)
         self.low, self.high = _band((own.lower, own.upper) if band is None else band)
+        self.name = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
+        self.thresholds = replace(own, evaluator=self.name)
+        self.points = any(getattr(each, "points", False) for each in evaluators)
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; the second is not asked when the first is sure of all."""
@@ -67,11 +69,12 @@ class Cascade:
     def _decided(self, mine: Grade, said: Grade) -> Grade:
         if mine.score is None or said.label is None:
             return replace(mine, reason=f"{mine.reason}; {self.second.name} could not say: {said.reason}".lstrip("; "))
+        placed = self._placed(mine.score, said.label)
         return replace(
             mine,
-            score=self._placed(mine.score, said.label),
-            probability=None,
-            label=said.label,
+            score=placed,
+            probability=mine.probability if placed == mine.score else None,
+            label=None,
             reason=f"{self.second.name} decided: {said.reason} ({self.first.name}: {mine.score:.3g})",
             span=None if said.label is Action.INCORRECT else said.span or mine.span,
             window=said.window or mine.window,
@@ -94,4 +97,4 @@ def _band(given: Sequence[float]) -> tuple[float, float]:
         or given[0] > given[1]
     ):
         raise ConfigError(f"a cascade's band is two scores of its first evaluator, the lower one first, not {given!r}")
-    return given[0], given[1]
+    return float(given[0]), float(given[1])

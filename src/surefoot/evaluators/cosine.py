@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from surefoot import meter
-from surefoot.errors import ConfigError
+from surefoot.act import fitted_for, require_fitted
 from surefoot.protocols import Embedder, Pair
 from surefoot.types import Grade, Thresholds
 
@@ -31,18 +32,20 @@ class Cosine:
 
     Likeness is not an answer: a passage that repeats the question scores higher than one that answers it. One
     embedding a distinct question and a distinct passage; no model call.
+
+    `fitted`: a table of `upper`, `lower` and `strip`, needed for an embedder that is not in `FITTED`. Without it pairs
+    can be graded, and thresholds be fitted to them, but no pipeline be built.
     """
 
-    def __init__(self, embedder: Embedder, fitted: Thresholds | None = None) -> None:
-        known = fitted or FITTED.get(embedder.name)
-        if known is None:
-            raise ConfigError(
-                f"the cosine evaluator has no thresholds for the embedder '{embedder.name}'; it has for: "
-                f"{', '.join(sorted(FITTED)) or 'none'}; or give fitted=Thresholds(...)"
-            )
+    def __init__(self, embedder: Embedder, fitted: Thresholds | Mapping[str, Any] | None = None) -> None:
         self.embedder = embedder
-        self.name = known.evaluator
-        self.thresholds = known
+        self.name = f"cosine:{embedder.name}"
+        self._fitted = FITTED.get(embedder.name) if fitted is None else fitted_for(self.name, fitted)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Those that it was given, or those of its embedder; raises ConfigError when there are none."""
+        return require_fitted(self._fitted, self.name)
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; a text without words cannot be graded."""

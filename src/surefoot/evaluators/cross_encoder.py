@@ -10,7 +10,7 @@ from typing import Any
 from tokenizers import Encoding
 
 from surefoot import meter
-from surefoot.act import require_match
+from surefoot.act import fitted_for, require_fitted
 from surefoot.checkpoint import Checkpoint, check_batch, opened
 from surefoot.errors import ConfigError, ModelError
 from surefoot.network import Network
@@ -50,17 +50,12 @@ class CrossEncoder:
         self._two_labels = _labels(self._checkpoint) == 2
         self._batch, self._max_pieces = batch, min(max_pieces, _longest(self._checkpoint))
         self.name = f"cross_encoder:{Path(model).name}-{self._checkpoint.fingerprint()}"
-        self._fitted = _thresholds(fitted, self.name) if fitted else None
+        self._fitted = None if fitted is None else fitted_for(self.name, fitted)
 
     @property
     def thresholds(self) -> Thresholds:
         """Those that it was given; raises ConfigError when there are none."""
-        if self._fitted is None:
-            raise ConfigError(
-                f"{self.name} has no thresholds; fit them on labelled pairs with `surefoot bench tune`, then give them "
-                "under [evaluator]: fitted = { upper = …, lower = …, strip = … }"
-            )
-        return self._fitted
+        return require_fitted(self._fitted, self.name)
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; without a question or a text there is nothing to grade."""
@@ -127,18 +122,3 @@ def _longest(checkpoint: Checkpoint) -> int:
     """The most pieces that the model has positions for."""
     known = (checkpoint.tokenizer.model_max_length, getattr(checkpoint.model.config, "max_position_embeddings", None))
     return min(int(most) for most in known if most)
-
-
-def _thresholds(fitted: Thresholds | Mapping[str, Any], name: str) -> Thresholds:
-    if isinstance(fitted, Mapping):
-        try:
-            fitted = Thresholds(**{"evaluator": name, "fitted_on": "set by hand", **fitted})
-        except TypeError as error:
-            raise ConfigError(f"fitted must be a table of upper, lower and strip: {error}") from error
-    require_match(fitted, name)
-    values = (fitted.upper, fitted.lower, fitted.strip)
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
-        raise ConfigError(f"the fitted thresholds must be finite numbers, not {values}")
-    if fitted.lower > fitted.upper:
-        raise ConfigError(f"the fitted lower {fitted.lower} lies above upper {fitted.upper}; give both")
-    return fitted

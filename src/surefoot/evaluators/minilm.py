@@ -12,7 +12,7 @@ import json
 import math
 import os
 import unicodedata
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -34,8 +34,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 from tokenizers import Encoding, Tokenizer
 
 from surefoot import meter
+from surefoot.act import fitted_for
 from surefoot.calibration import Calibration
-from surefoot.errors import ModelError
+from surefoot.errors import ConfigError, ModelError
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Thresholds
 from surefoot.wordpiece import wordpiece
@@ -51,8 +52,6 @@ WINDOW = 256
 """Pieces read at once; a longer text is read in windows that share a quarter."""
 LONGEST_SPAN = 30
 """Pieces of evidence."""
-REMEMBERED = 20_000
-"""Pairs whose grades are kept, the latest: a strip may be a whole passage, and a question may be asked again."""
 
 _WAY_OUT = "reinstall surefoot, or train again: surefoot train evaluator"
 _FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)
@@ -109,8 +108,8 @@ class MiniLM:
     `score` is its logit, `probability` the calibrated chance that the passage holds the answer, `span` the words that
     answer. A text of more than 256 word pieces is read in overlapping windows and graded by its best one. It learned
     from English text; a text in another script is graded, and the reason says so. One run a text, `threads` of them
-    side by side (None: one for each core): the int8 kernels scale a whole batch by its largest activation, so that in
-    a batch a score would depend on its neighbours. No language-model call.
+    side by side (None: one for each core that this process may use): the int8 kernels scale a whole batch by its
+    largest activation, so that in a batch a score would depend on its neighbours. No language-model call.
 
     Some 25 ms for a passage of 100 words and a core.
 
@@ -122,9 +121,8 @@ class MiniLM:
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
         self._card = _card(self._path.with_suffix(".json"))
-        self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, "minilm")
-        self._known: OrderedDict[bytes, Grade] = OrderedDict()
-        self._lock, self._loading = Lock(), Lock()
+        self._pool = ThreadPoolExecutor(threads or _cores(), "minilm")
+        self._loading = Lock()
         self.thresholds = self._card.thresholds
         self.name = self.thresholds.evaluator
 
@@ -137,22 +135,15 @@ class MiniLM:
         return tokenizer()
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-        """One grade a pair; what is empty cannot be graded. Equal pairs are read once, and the latest remembered.
+        """One grade a pair; what is empty cannot be graded. Equal pairs of a call are read once.
 
         Raises ModelError when the model does not load or run.
         """
-        keys = [_key(question, p.title, p.text) for question, p in pairs]
-        with self._lock:
-            known = {key: self._known[key] for key in keys if key in self._known}
-        fresh = {key: (q, p.title, p.text) for key, (q, p) in zip(keys, pairs, strict=True) if key not in known}
-        read = dict(zip(fresh, self._read(list(fresh.values())), strict=True)) if fresh else {}
-        with self._lock:
-            self._known.update(read)
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        meter.count(graded=len(pairs), cached=len(pairs) - len(fresh))
-        found = known | read
-        return tuple(replace(found[key], passage_id=p.id) for key, (_, p) in zip(keys, pairs, strict=True))
+        triples = [(question, p.title, p.text) for question, p in pairs]
+        each = list(dict.fromkeys(triples))
+        read = dict(zip(each, self._read(each), strict=True)) if each else {}
+        meter.count(graded=len(pairs), cached=len(pairs) - len(each))
+        return tuple(replace(read[triple], passage_id=p.id) for triple, (_, p) in zip(triples, pairs, strict=True))
 
     def _read(self, triples: Sequence[Triple]) -> list[Grade]:
         with self._loading:  # once, however many threads ask first
@@ -183,10 +174,11 @@ class MiniLM:
         if broken := [reading.logit for reading in read if not math.isfinite(reading.logit)]:
             return Grade("", None, reason=f"the model returned {broken[0]}")
         best = max(read, key=lambda reading: reading.logit)
-        said = [f"points at “{triple[2][slice(*best.span)]}”" if best.span else "points at no answer"]
+        span, window = _with_marks(best.span, triple[2]), _with_marks(best.window, triple[2])
+        said = [f"points at “{triple[2][slice(*span)]}”" if span else "points at no answer"]
         said += _doubts(triple, pieces)
         probability = self._card.calibration.probability(best.logit)
-        return Grade("", best.logit, probability, reason="; ".join(said), span=best.span, window=best.window)
+        return Grade("", best.logit, probability, reason="; ".join(said), span=span, window=window)
 
 
 def tokenizer() -> Tokenizer:
@@ -249,9 +241,18 @@ def pointed(evidence: Logits, pieces: Pieces, margin: float) -> Range | None:
     return pieces.offsets[first][0], pieces.offsets[last][1]
 
 
-def _key(*triple: str) -> bytes:
-    # Not the texts themselves: 20,000 of 100,000 characters would be kept.
-    return hashlib.blake2b(json.dumps(triple).encode(), digest_size=16).digest()
+def _with_marks(found: Range | None, text: str) -> Range | None:
+    """With the accents of its last letter, where they are characters of their own: no piece holds them."""
+    if found is None:
+        return None
+    start, end = found
+    while end < len(text) and unicodedata.category(text[end]).startswith("M"):
+        end += 1
+    return start, end
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _lacking(pieces: Pieces) -> str:
@@ -279,15 +280,21 @@ def _card(path: Path) -> Card:
         return Card(
             told["sha256"],
             Calibration(tuple(told["calibration"]["logits"]), tuple(told["calibration"]["probabilities"])),
-            float(told["evidence"]["margin"]),
-            Thresholds(**told["thresholds"], evaluator=f"minilm-{told['sha256'][:8]}"),
+            _margin(told["evidence"]["margin"]),
+            fitted_for(f"minilm-{told['sha256'][:8]}", told["thresholds"]),
         )
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, ConfigError) as error:
         raise ModelError(
             f"{path}, which belongs to the evaluator's model, cannot be read: {error}; {_WAY_OUT}"
         ) from error
     except KeyError as error:
         raise ModelError(f"{path}, the card of the evaluator's model, has no {error}; {_WAY_OUT}") from error
+
+
+def _margin(told: object) -> float:
+    if not isinstance(told, int | float) or not math.isfinite(told):
+        raise ValueError(f"the margin must be a finite number, not {told!r}")
+    return told
 
 
 def _session(path: Path, sha256: str) -> InferenceSession:

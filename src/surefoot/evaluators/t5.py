@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 from tokenizers import Encoding
 
@@ -28,22 +28,22 @@ class T5:
     `folder` is what `save_pretrained` or `surefoot train t5` wrote; nothing is fetched. `task` sets both the input's
     form and the thresholds, those of CRAG's scripts: `popqa` reads the passage's text alone; `pubhealth`, `arc` and
     `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so.
-    `device` None: a GPU where there is one.
+    `device` None: a GPU where there is one. `name` holds the task and a hash of the weights, so that thresholds fitted
+    for one checkpoint are refused for another.
 
     CRAG's scripts grade an empty passage, and one whose grading fails, as -1: irrelevant. Here both stay ungraded.
     """
-
-    name: ClassVar[str] = "t5"
 
     def __init__(
         self, folder: str, task: str = "popqa", batch: int = 1, max_pieces: int = 512, device: str | None = None
     ) -> None:
         check_task(task)
         check_batch(batch, max_pieces)
-        self.thresholds = PRESETS[task]
         self._task, self._batch, self._max_pieces = task, batch, max_pieces
         self._checkpoint = open_t5(folder, device)
         _require_head(self._checkpoint)
+        self.name = f"{PRESETS[task].evaluator}-{self._checkpoint.fingerprint()}"
+        self.thresholds = replace(PRESETS[task], evaluator=self.name)
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; without a question or a text there is nothing to grade."""

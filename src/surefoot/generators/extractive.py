@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from surefoot.act import finite
 from surefoot.protocols import Evaluator
 from surefoot.types import Answer, Grade, Passage, Strip
 from surefoot.words import sentences, words
@@ -39,7 +40,7 @@ class Extractive:
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """The words, cited to the strip that points at them best; a refusal when there are none."""
-        grades = self.reader.grade([(question, replace(p, text=strip.text)) for strip, p in knowledge])
+        grades = map(finite, self.reader.grade([(question, replace(p, text=strip.text)) for strip, p in knowledge]))
         votes: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
         for marker, ((strip, _), grade) in enumerate(zip(knowledge, grades, strict=True), start=1):
             pointed = _plain(strip.text[slice(*grade.span)]) if grade.span else ""

@@ -1,0 +1,78 @@
+"""An evaluator that is not asked twice for what it has graded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from threading import Lock
+
+from surefoot import meter
+from surefoot.act import finite
+from surefoot.errors import ComponentError
+from surefoot.protocols import Evaluator, Pair
+from surefoot.types import Grade, Passage, Thresholds
+
+REMEMBERED = 20_000
+"""Pairs whose grades are kept, the latest used: a strip may be a whole passage, and a question may be asked again."""
+
+
+class Remembered:
+    """Another evaluator's grades, each asked for once: the latest 20,000 are kept, and count as `cached`.
+
+    Two pairs are the same when only the passages' ids differ. What could not be graded is asked for again, each time.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.inner = evaluator
+        self._known: OrderedDict[bytes, Grade] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        """The inner one's."""
+        return self.inner.name
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The inner one's; raises what it raises where it has none."""
+        return self.inner.thresholds
+
+    @property
+    def points(self) -> bool:
+        """Whether the inner one's grades have spans."""
+        return bool(getattr(self.inner, "points", False))
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair, in order; the inner one is given those that are new, once each. Raises what it raises."""
+        keys = [_key(*pair) for pair in pairs]
+        known = self._recalled(keys)
+        fresh = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
+        meter.count(graded=len(pairs) - len(fresh), cached=len(pairs) - len(fresh))
+        found = known | (self._asked(fresh) if fresh else {})
+        return tuple(replace(found[key], passage_id=p.id) for key, (_, p) in zip(keys, pairs, strict=True))
+
+    def _recalled(self, keys: Sequence[bytes]) -> dict[bytes, Grade]:
+        with self._lock:
+            known = {key: self._known[key] for key in keys if key in self._known}
+            for key in known:
+                self._known.move_to_end(key)
+        return known
+
+    def _asked(self, fresh: Mapping[bytes, Pair]) -> dict[bytes, Grade]:
+        grades = self.inner.grade(list(fresh.values()))
+        if len(grades) != len(fresh):
+            raise ComponentError(f"{self.name} gave {len(grades)} grades for {len(fresh)} passages")
+        found = dict(zip(fresh, grades, strict=True))
+        with self._lock:
+            self._known.update({key: grade for key, grade in found.items() if finite(grade).score is not None})
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return found
+
+
+def _key(question: str, passage: Passage) -> bytes:
+    # The whole passage: somebody's evaluator may read its address or its score. And not the texts themselves: 20,000
+    # of 100,000 characters would be kept.
+    return hashlib.blake2b(repr((question, replace(passage, id=""))).encode(), digest_size=16).digest()
