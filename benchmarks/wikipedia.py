@@ -1,47 +1,48 @@
-"""How often an encyclopedia searcher finds the page of the thing that is asked about, and by which stage.
+r"""How often an encyclopedia searcher finds the page of the thing that is asked about, by which stage, and what a
+pipeline keeps of it.
 
-    python benchmarks/wikipedia.py popqa/crag_refs.jsonl miniwiki/pages.jsonl --option base_url=http://127.0.0.1:8099/api.php
-    python benchmarks/wikipedia.py popqa/crag_refs.jsonl miniwiki/pages.jsonl --searcher zim --option path=mini.zim
+    python benchmarks/wikipedia.py popqa/crag_refs.jsonl miniwiki/pages.jsonl --run runs/mediawiki \
+        --option base_url=http://127.0.0.1:8099/api.php
+    python benchmarks/wikipedia.py popqa/crag_refs.jsonl miniwiki/pages.jsonl --run runs/zim \
+        --searcher zim --option path=mini.zim
 
-Asked are the questions whose page (`s_wiki_title`) is in the wiki. Each is turned into queries by `templates` and
-searched for until the page is among what comes back. Strict: a paragraph of that very page came. Useful: a gold alias
-stands in a paragraph that came, by words, without case and accents. Beside it: how often one stands in the same
-question's `external` text, which is what CRAG's own web search brought.
+Asked are the questions whose page (`s_wiki_title`) is in the wiki, of a pipeline whose corpus is empty, so that each is
+searched for. Strict: a paragraph of that very page came. Useful: a gold alias stands, by words, without case and
+accents, in what came; in the best five of it, by their scores; in what was kept, which is the best five of those that
+are not graded INCORRECT; in the strips of these; in the answer. Beside it: how often one stands in the same question's
+`external` text, which is what CRAG had kept of its own web search.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
-from collections import Counter
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import comb, inf
 from pathlib import Path
 from typing import Any
 
-from surefoot import components
 from surefoot.asked import asked
 from surefoot.bench.metrics import wilson
-from surefoot.errors import ComponentError
-from surefoot.network import Network
-from surefoot.protocols import Searcher
-from surefoot.rewriters.templates import Templates
-from surefoot.types import Passage
+from surefoot.config import load
+from surefoot.merge import selected
+from surefoot.pipeline import Pipeline, useful
+from surefoot.store import Run
+from surefoot.types import Passage, Trace
 from surefoot.words import bare, fold, words
 
 
-@dataclass
-class Counted:
-    """A network, and how much was asked of it."""
+class Nothing:
+    """An empty corpus."""
 
-    network: Network
-    requests: int = 0
+    name = "nothing"
 
-    def get(self, *args: Any, **options: Any) -> Any:
-        self.requests += 1
-        return self.network.get(*args, **options)
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,46 @@ class Outcome:
     """What came of one question."""
 
     row: dict[str, Any]
-    query: int
-    """Which query brought the page, from 1; 0: none."""
-    stage: str
-    """How the page was found; empty: it was not."""
-    first: bool
-    """Whether it was the first page of its query."""
-    passages: tuple[Passage, ...]
-    """What the first query brought, and that which brought the page."""
-    seconds: float
-    error: str = ""
-    """Why there is no outcome; such a question counts as missed, and is listed."""
+    trace: Trace
+    best: tuple[Passage, ...]
+    """As many of what came as are kept, whatever their grades."""
+    kept: tuple[Passage, ...]
+    """What the pipeline refined."""
+    on_page: bool
+    """Whether the page that is asked about holds a gold alias."""
+
+    @cached_property
+    def own(self) -> tuple[Passage, ...]:
+        """What came of the page that is asked about."""
+        return tuple(passage for passage in self.trace.external if page(passage) == self.row["s_wiki_title"])
 
     @property
-    def useful(self) -> bool:
-        return holds((passage.text for passage in self.passages), self.row["answers"])
+    def first(self) -> bool:
+        return bool(self.own) and page(self.trace.external[0]) == page(self.own[0])
+
+    @property
+    def stage(self) -> str:
+        return self.own[0].via or "found" if self.own else "not found"
+
+    def says(self, texts: Iterable[str]) -> bool:
+        return holds(texts, self.row["answers"])
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """Where an alias may stand, from what came to what was said."""
+        strips = [strip.text for strip in self.trace.strips if strip.kept]
+        answer = self.trace.answer
+        return {
+            "in what came": [passage.text for passage in self.trace.external],
+            "in the best of it": [passage.text for passage in self.best],
+            "in what was kept": [passage.text for passage in self.kept],
+            "in the strips": strips,
+            "in the answer": [answer.text] if answer and not answer.refused else [],
+        }
+
+    @cached_property
+    def useful(self) -> dict[str, bool]:
+        return {where: self.says(texts) for where, texts in self.texts.items()}
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -80,35 +106,34 @@ def holds(texts: Iterable[str], answers: list[str]) -> bool:
     return any(f" {' '.join(words(answer))} " in text for text in said for answer in answers if words(answer))
 
 
-def ask(row: dict[str, Any], searcher: Searcher, k: int) -> Outcome:
-    """Query by query until the page is there."""
-    began = time.perf_counter()
-    came: tuple[Passage, ...] = ()
-    for number, query in enumerate(Templates().rewrite(row["question"], ()), 1):
-        try:
-            found = searcher.search(query, k)
-        except ComponentError as error:
-            return Outcome(row, 0, "", False, came, time.perf_counter() - began, str(error))
-        came = came or found
-        mine = [passage for passage in found if page(passage) == row["s_wiki_title"]]
-        if mine:
-            first = page(found[0]) == page(mine[0])
-            return Outcome(row, number, mine[0].via or "found", first, found, time.perf_counter() - began)
-    return Outcome(row, 0, "", False, came, time.perf_counter() - began)
+def outcome(row: dict[str, Any], trace: Trace, most: int, text: list[str]) -> Outcome:
+    came, grades = trace.external, trace.grades
+    order = sorted(range(len(came)), key=lambda i: -inf if (score := grades[i].score) is None else score, reverse=True)
+    chosen, _ = selected(useful(came, grades), (), most)
+    return Outcome(row, trace, tuple(came[i] for i in order[:most]), chosen, holds(text, row["answers"]))
 
 
-def cause(outcome: Outcome, pages: dict[str, list[str]]) -> str:
-    """Why nothing useful, or not the page, came."""
-    row = outcome.row
-    if outcome.error:
-        return f"failed ({outcome.error})"
-    if not outcome.passages:
+def missed(outcome: Outcome) -> str:
+    """Why the page did not come."""
+    if why := errors(outcome.trace):
+        return f"failed ({why[0]})"
+    if not outcome.trace.external:
         return "nothing found"
-    if not outcome.stage:
-        entity = fold(asked(row["question"]).entity)
-        same = any(fold(bare(page(passage))) == entity for passage in outcome.passages)
-        return "another page of that name" if same else "a page of another name"
-    return "page found, paragraph left out" if holds(pages[row["s_wiki_title"]], row["answers"]) else "not on its page"
+    entity = fold(asked(outcome.row["question"]).entity)
+    same = any(fold(bare(page(passage))) == entity for passage in outcome.trace.external)
+    return "another page of that name" if same else "a page of another name"
+
+
+def lost(outcome: Outcome) -> str:
+    """Why no alias is in what was kept."""
+    if not outcome.own:
+        return missed(outcome)
+    if not outcome.useful["in what came"]:
+        return "on its page, but not in what came" if outcome.on_page else "not on its page"
+    label = {grade.passage_id: grade.label for grade in outcome.trace.grades}
+    holding = [label[passage.id] for passage in outcome.trace.external if outcome.says([passage.text])]
+    best = next((name for name in ("correct", "ambiguous", "incorrect") if name in holding), "not graded")
+    return "graded INCORRECT" if best == "incorrect" else f"graded {best.upper()}, not among the best"
 
 
 def share(n: int, of: int) -> str:
@@ -116,54 +141,94 @@ def share(n: int, of: int) -> str:
     return f"{n}/{of} = {n / of:.1%} [{low:.1%}, {high:.1%}]"
 
 
-def report(outcomes: list[Outcome], pages: dict[str, list[str]]) -> None:
+def exact(a: int, b: int) -> float:
+    """McNemar's exact p of two counts of disagreement."""
+    return min(1.0, 2 * sum(comb(a + b, i) for i in range(min(a, b) + 1)) / 2 ** (a + b))
+
+
+def report(outcomes: Sequence[Outcome]) -> None:
     total = len(outcomes)
-    strict = [outcome for outcome in outcomes if outcome.stage]
-    print(f"page found (strict)      {share(len(strict), total)}")
-    print(f"  as the first page      {share(sum(outcome.first for outcome in strict), total)}")
-    print(f"gold alias (useful)      {share(sum(outcome.useful for outcome in outcomes), total)}")
-    on_page = sum(holds(pages[o.row["s_wiki_title"]], o.row["answers"]) for o in outcomes)
-    print(f"on the page itself       {share(on_page, total)}")
-    print(
-        f"CRAG's external text     {share(sum(holds([o.row['external']], o.row['answers']) for o in outcomes), total)}"
-    )
-    for (stage, query), n in sorted(Counter((o.stage, o.query) for o in outcomes).items(), key=lambda item: -item[1]):
-        useful = sum(o.useful for o in outcomes if (o.stage, o.query) == (stage, query))
-        print(f"  {stage or 'not found':18} query {query or '-'}  {n:4}  of these useful {useful}")
-    for title, missed in (
-        ("pages missed", [o for o in outcomes if not o.stage]),
-        ("no alias", [o for o in outcomes if not o.useful]),
-    ):
-        print(f"\n{title}: {dict(Counter(cause(o, pages) for o in missed).most_common())}")
-        for o in missed:
-            got = " / ".join(dict.fromkeys(f"{page(passage)} ({passage.via})" for passage in o.passages)) or "nothing"
-            print(f"  {cause(o, pages)}: {o.row['question']} wants {o.row['s_wiki_title']!r}, got {got[:160]}")
+    crag = [outcome.says([outcome.row["external"]]) for outcome in outcomes]
+    kept = [outcome.useful["in what was kept"] for outcome in outcomes]
+    counts = {
+        "page found (strict)": sum(bool(outcome.own) for outcome in outcomes),
+        "  as the first page": sum(outcome.first for outcome in outcomes),
+        "alias on the page": sum(outcome.on_page for outcome in outcomes),
+        **{f"  {where}": sum(outcome.useful[where] for outcome in outcomes) for where in outcomes[0].useful},
+        "alias in CRAG's external": sum(crag),
+    }
+    for name, n in counts.items():
+        print(f"{name:26}{share(n, total)}")
+    ours, theirs = (sum(a > b for a, b in pairs) for pairs in (list(zip(kept, crag)), list(zip(crag, kept))))  # noqa: B905
+    print(f"only in what was kept {ours}, only in CRAG's {theirs}, p = {exact(ours, theirs):.2g}")
+    print(f"questions with an error: {sum(bool(errors(outcome.trace)) for outcome in outcomes)}")
+    by("stage", outcomes, lambda outcome: outcome.stage)
+    by("relation", outcomes, lambda outcome: outcome.row["prop"])
+    listed("pages missed", [outcome for outcome in outcomes if not outcome.own], missed)
+    listed("no alias kept", [outcome for outcome in outcomes if not outcome.useful["in what was kept"]], lost)
+
+
+def by(name: str, outcomes: Sequence[Outcome], group: Callable[[Outcome], str]) -> None:
+    groups: dict[str, list[Outcome]] = defaultdict(list)
+    for one in outcomes:
+        groups[group(one)].append(one)
+    print(f"\n| {name} | questions | page found | alias on it | came | kept | CRAG's external |\n|{' --- |' * 7}")
+    for key, some in sorted(groups.items(), key=lambda item: -len(item[1])):
+        figures = [len(some), sum(bool(one.own) for one in some), sum(one.on_page for one in some)]
+        figures += [sum(one.useful[where] for one in some) for where in ("in what came", "in what was kept")]
+        figures.append(sum(one.says([one.row["external"]]) for one in some))
+        print(f"| {key} | {' | '.join(map(str, figures))} |")
+
+
+def listed(name: str, outcomes: Sequence[Outcome], cause: Callable[[Outcome], str]) -> None:
+    print(f"\n{name}: {dict(Counter(map(cause, outcomes)).most_common())}")
+    for one in sorted(outcomes, key=cause):
+        got = " / ".join(dict.fromkeys(f"{page(passage)} ({passage.via})" for passage in one.trace.external))
+        print(f"  {cause(one)}: {one.row['question']} wants {one.row['s_wiki_title']!r}, got {got[:160] or 'nothing'}")
+
+
+def errors(trace: Trace) -> list[str]:
+    return [error for error in (*(step.error for step in trace.steps), trace.error) if error]
+
+
+def run(pipeline: Pipeline, chosen: Sequence[dict[str, Any]], folder: Run, threads: int) -> list[Trace]:
+    """A trace a question; those that the folder holds without an error are not asked again."""
+    done = {key: trace for key, trace in folder.done().items() if not errors(trace)}
+    left = [row for row in chosen if row["id"] not in done]
+    for row, trace in zip(left, pipeline.run_many([row["question"] for row in left], threads), strict=True):
+        folder.append(row["id"], trace)
+        done[row["id"]] = trace
+        print(f"\r{len(done)} of {len(chosen)}", end="", file=sys.stderr, flush=True)
+    return [done[row["id"]] for row in chosen]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("questions", type=Path, help="JSON lines with question, answers, s_wiki_title, external")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("questions", type=Path, help="JSON lines with question, answers, s_wiki_title, prop, external")
     parser.add_argument("pages", type=Path, help="JSON lines with title and paragraphs: what the wiki holds")
     parser.add_argument("--searcher", default="wikipedia")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the searcher")
-    parser.add_argument("--k", type=int, default=30, help="paragraphs a query (default: 30)")
+    parser.add_argument("--evaluator", default="minilm")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--spacing", type=float, default=0.0, help="seconds between two requests (default: 0)")
-    parser.add_argument("--cache", help="a file that keeps the replies, so that a run that broke off goes on")
+    parser.add_argument("--cache", help="a file that keeps the wiki's replies")
+    parser.add_argument("--run", type=Path, required=True, help="a folder for the traces; a run goes on where it ended")
     given = parser.parse_args()
+    every = rows(given.questions)
     pages = {row["title"]: row["paragraphs"] for row in rows(given.pages)}
-    chosen = [row for row in rows(given.questions) if row["s_wiki_title"] in pages]
-    network = Counted(Network(["*", "127.0.0.1"], spacing=given.spacing, seconds=120, cache=given.cache))
-    options = dict(pair.split("=", 1) for pair in given.option)
-    searcher = components.build("searcher", given.searcher, options, {"network": lambda: network})
-    began = time.perf_counter()
-    with ThreadPoolExecutor(given.threads) as pool:
-        outcomes = list(pool.map(lambda row: ask(row, searcher, given.k), chosen))
-    print(
-        f"{len(chosen)} questions whose page is among {len(pages)}, k = {given.k}; {network.requests} requests, "
-        f"{time.perf_counter() - began:.0f} s"
+    chosen = [row for row in every if row["s_wiki_title"] in pages]
+    pipeline = load(
+        retriever={"use": "__main__:Nothing"},
+        evaluator={"use": given.evaluator},
+        searcher={"use": given.searcher, **dict(pair.split("=", 1) for pair in given.option)},
+        network={"spacing": given.spacing, "seconds": 120.0} | ({"cache": given.cache} if given.cache else {}),
     )
-    report(outcomes, pages)
+    folder = Run(given.run, {"data": given.questions.name, "config": pipeline.config})
+    traces = run(pipeline, chosen, folder, given.threads)
+    print(f"{len(every)} questions, {len(chosen)} whose page is among {len(pages)}; {pipeline.evaluator.name}")
+    most = pipeline.external_keep
+    pairs = zip(chosen, traces, strict=True)
+    report([outcome(row, trace, most, pages[row["s_wiki_title"]]) for row, trace in pairs])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from surefoot.asked import asked
 from surefoot.contracts import HOSTILE
 from surefoot.encyclopedia import paragraphs
 from surefoot.errors import ConfigError, NetworkError, SearchError, Throttled
@@ -64,7 +65,10 @@ class Wiki:
         titles = params["titles"].split("|")
         moved = [{"from": t, "to": REDIRECTS[t]} for t in titles if t in REDIRECTS]
         there = list(dict.fromkeys(REDIRECTS.get(t, t) for t in titles))
-        return {"query": {"redirects": moved, "pages": [self.about(t, "exintro" not in params) for t in there]}}
+        pages = [self.about(t, "exintro" not in params) for t in there]
+        for page in [page for page in pages if "extract" in page][int(params["exlimit"]) :]:
+            del page["extract"]
+        return {"query": {"redirects": moved, "pages": pages}}
 
     def generated(self, title: str, params: dict[str, str]) -> bool:
         if params["generator"] == "allpages":
@@ -217,6 +221,22 @@ def test_lists_and_pages_that_lack_the_name_are_rejected(wiki: Wiki) -> None:
     }
 
 
+def test_each_page_of_many_has_its_lead(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MediaWiki gives twenty in one reply, and the page that fits best may lie behind them."""
+    *others, last = asked("What is Jo Tarn's occupation?").kinds
+    assert 20 < len(others) < 40
+    for kind in others:
+        monkeypatch.setitem(PAGES, f"Jo Tarn ({kind})", "Nobody knows.")
+    monkeypatch.setitem(PAGES, f"Jo Tarn ({last})", f"Jo Tarn was a {last} and politician.")
+    assert wiki.first("What is Jo Tarn's occupation?")[0] == f"Jo Tarn ({last})"
+
+
+def test_a_search_is_for_words(wiki: Wiki) -> None:
+    """MediaWiki takes "-" before a word for "without", and a dash between two for a word that must be there."""
+    wiki.search("canoeing – women's K-4 (“-2014”)")
+    assert wiki.asked[-1]["gsrsearch"] == "canoeing women's K 4 2014"
+
+
 def test_a_list_that_is_asked_for_is_given(wiki: Wiki) -> None:
     """By its title."""
     assert wiki.first("List of films") == ("List of films", "direct title")
@@ -279,15 +299,40 @@ def test_what_is_no_answer_is_an_error(wiki: Wiki, status: int, said: Any, kind:
         wiki.search("Venus")
 
 
-def test_an_error_that_was_kept_is_asked_again(wiki: Wiki, tmp_path: Any) -> None:
-    """MediaWiki sends errors as HTTP 200, which a cache takes for an answer."""
-    error = {"error": {"code": "maxlag", "info": "waiting"}}
-    wiki.instead = [(200, {"MediaWiki-API-Error": "maxlag"}, error)]
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"query": {"pages": [1, None, "x"]}},
+        {"query": {}, "warnings": [1]},
+        {"query": {"redirects": [1, {"from": 2}], "normalized": {"a": 1}}},
+        {"query": {"pages": [{"ns": 0, "title": "Venus", "pageprops": 5, "links": 7, "index": "x"}, {"ns": 0}]}},
+    ],
+)
+def test_an_answer_of_another_shape_breaks_nothing(wiki: Wiki, said: Any) -> None:
+    """What is no page is none, in each of the requests."""
+    wiki.instead = [(200, {}, said)] * 7
+    assert all(passage.title == "Venus" for passage in wiki.search("Venus"))
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "said"),
+    [
+        (200, {"MediaWiki-API-Error": "maxlag", "Retry-After": "0"}, {"error": {"code": "maxlag", "info": "waiting"}}),
+        (200, {}, {"warnings": {"query": {"warnings": 'Unrecognized value for "prop": extracts'}}}),
+        (404, {}, "not here"),
+    ],
+)
+def test_an_error_is_not_kept(wiki: Wiki, tmp_path: Any, status: int, headers: dict[str, str], said: Any) -> None:
+    """MediaWiki sends errors as HTTP 200; an answer is kept."""
+    wiki.instead = [(status, headers, said)]
     network = Network(spacing=0, retries=0, cache=str(tmp_path / "kept.sqlite"))
     searcher = Wikipedia(network, base_url=f"{wiki.url}/api.php")
-    with pytest.raises(Throttled):
+    with pytest.raises(SearchError):
         searcher.search("Venus", 3)
-    assert searcher.search("Venus", 3)
+    found = searcher.search("Venus", 3)
+    asked = len(wiki.asked)
+    assert found == searcher.search("Venus", 3) != ()
+    assert len(wiki.asked) == asked
 
 
 def test_the_language_picks_the_wikipedia() -> None:

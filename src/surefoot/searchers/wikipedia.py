@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from surefoot.asked import Asked, asked, bears, fit, spellings
 from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.errors import ConfigError, SearchError, Throttled
-from surefoot.hits import address, field, passages, refused, sendable
+from surefoot.hits import address, field, finds, passages, refused, sendable
 from surefoot.network import Network, Reply
 from surefoot.types import Passage
 from surefoot.words import WORD, words
@@ -49,7 +49,7 @@ class Wikipedia:
 
     In this order, until a page is what the relation asks for (CRAG's reproduction, section 3.2): its title and other
     ways to write it, the title with a kind behind it ("X (politician)"), the links of a disambiguation page, titles
-    that only differ in what stands behind the name, full-text search. Two requests where the title is right, seven at
+    that only differ in what stands behind the name, full-text search. Two requests where the title is right, eight at
     most. `language` picks the Wikipedia; `base_url` is the api.php of another wiki. A page tells names apart if it has
     the page property `disambiguation` or is in one of the `disambiguation` categories; its text is not asked. Needs the
     extension TextExtracts, which Wikipedia has.
@@ -100,9 +100,17 @@ class Wikipedia:
             return []
         query = self._query(titles=_joined(titles))
         place = {_landed(query, title): n for n, title in reversed(list(enumerate(titles)))}
-        pages = sorted(self._pages(query, SUFFIX), key=lambda page: place.get(page.title, len(titles)))
+        pages = self._led(sorted(self._pages(query, SUFFIX), key=lambda page: place.get(page.title, len(titles))))
         direct = {_landed(query, title) for title in plain}
         return [replace(page, via=DIRECT) if page.title in direct else page for page in pages]
+
+    def _led(self, pages: list[Page]) -> list[Page]:
+        """The pages, of which one reply gives so many leads only, with the leads of as many more."""
+        bare = [page.title for page in pages if not page.lead][:MOST_LEADS]
+        if len(pages) <= MOST_LEADS or not bare:
+            return pages
+        leads = {page.title: page.lead for page in self._pages(self._query(titles=_joined(bare)), SUFFIX)}
+        return [replace(page, lead=page.lead or leads.get(page.title, "")) for page in pages]
 
     def _linked(self, about: Asked, ambiguous: Sequence[Page]) -> list[Page]:
         """The links of disambiguation pages that bear the name, likeliest first."""
@@ -110,7 +118,7 @@ class Wikipedia:
             return []
         titles = _joined(page.title for page in ambiguous[:5])
         query = self._ask(prop="links", plnamespace=0, pllimit="max", titles=titles)
-        links = [field(link, "title") for said in query["pages"] for link in said.get("links", [])]
+        links = [field(link, "title") for said in query["pages"] for link in _rows(said, "links")]
         likely = sorted(links, key=lambda title: (not bears(title, "", about), -fit(title, "", about)))
         if not likely:
             return []
@@ -134,7 +142,7 @@ class Wikipedia:
         limit = {"gsrlimit": HITS, "gsrnamespace": 0}
         plain = " ".join(WORD.findall(about.entity))  # a dash is an operator, or a word that is nowhere
         query = self._query(generator="search", gsrsearch=plain, gsrwhat="text", **limit)
-        query["pages"].sort(key=lambda said: said.get("index", 0))
+        query["pages"].sort(key=lambda said: (isinstance(said.get("index"), int) and said["index"]) or 0)
         return [page for page in self._pages(query, TEXT) if bears(page.title, page.lead, about)]
 
     def _query(self, **what: str | int) -> dict[str, Any]:
@@ -161,7 +169,7 @@ class Wikipedia:
                 field(said, "extract"),
                 field(said, "fullurl"),
                 via,
-                "disambiguation" in said.get("pageprops", {}) or bool(said.get("categories")),
+                "disambiguation" in _object(said.get("pageprops")) or bool(said.get("categories")),
             )
             for said in query["pages"]
             if said.get("ns") == 0 and "missing" not in said and "invalid" not in said
@@ -175,7 +183,7 @@ class Wikipedia:
     def _ask(self, **params: str | int) -> dict[str, Any]:
         """What the API says of pages, under "pages". Raises Throttled, SearchError and NetworkError."""
         params |= {"action": "query", "format": "json", "formatversion": 2, "maxlag": 5}
-        return self._checked(self._network.get(self._url, params, trusted=True))
+        return self._checked(self._network.get(self._url, params, keep=finds(self._checked), trusted=True))
 
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
@@ -187,22 +195,33 @@ class Wikipedia:
                 raise Throttled(f"{self._host} asks to wait: {_WAITS[code]}", reply.wait)
             raise SearchError(f"{self._host} does not answer: {_REFUSALS.get(code, f'{info} ({code})')}")
         query = said.get("query", {}) if isinstance(said, dict) else None
-        if not isinstance(query, dict) or not isinstance(query.setdefault("pages", []), list):
+        if not isinstance(query, dict) or not isinstance(query.get("pages", []), list):
             raise SearchError(f"{self._host} does not answer as a MediaWiki does; {_REMEDIES[404]}")
-        if "extracts" in str(said.get("warnings", {}).get("query", "")):
+        if "extracts" in str(_object(said.get("warnings")).get("query", "")):
             raise SearchError(f"{self._host} lacks the extension TextExtracts, which gives the text of its pages")
-        return query
+        return {**query, "pages": _rows(query, "pages")}
 
     @property
     def _host(self) -> str:
         return urlsplit(self._url).netloc
 
 
+def _object(said: Any) -> Mapping[str, Any]:
+    """What should be one; a stranger sent it."""
+    return said if isinstance(said, dict) else {}
+
+
+def _rows(said: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects in the list of that name."""
+    rows = said.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
 def _landed(query: Mapping[str, Any], title: str) -> str:
     """The title of the page that the API gives for a title: normalised, and where its redirects lead."""
     for step in ("normalized", "redirects"):
-        moves = {move["from"]: move["to"] for move in query.get(step, [])}
-        title = moves.get(title, title)
+        moves = {field(move, "from"): field(move, "to") for move in _rows(query, step)}
+        title = moves.get(title) or title
     return title
 
 
