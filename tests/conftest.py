@@ -4,14 +4,25 @@ import hashlib
 import json
 import os
 import string
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from faults import PLANTED, spelled
+
 # A busy machine is no reason to fail, and what fails in CI must fail again at home.
 settings.register_profile("surefoot", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("surefoot")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_file_holds_a_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Of all that the tests have written, whichever they were; each key of theirs is PLANTED in part."""
+    yield
+    files = [path for path in tmp_path_factory.getbasetemp().rglob("*") if path.is_file() and os.access(path, os.R_OK)]
+    assert [path for path in files if any(spelling in path.read_bytes() for spelling in spelled(PLANTED))] == []
 
 
 @pytest.fixture(scope="session")

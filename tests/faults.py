@@ -5,6 +5,7 @@ What it does is in the path, so that a test reads as what it meets: `faults.url 
 
 from __future__ import annotations
 
+import base64
 import gzip
 import socket
 import socketserver
@@ -20,8 +21,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+PLANTED = "planted-7c1f"
+"""What is in every key of every test; `conftest.py` looks for it in all that the tests have written."""
 BOMB = gzip.compress(bytes(50_000_000), 9)
 """50 kB that unpack to 50 MB."""
+
+
+def spelled(text: str) -> list[bytes]:
+    """A text as it is, and as it is within something in Base64: at each of three offsets, without the ends."""
+    plain = text.encode()
+    coded = [base64.b64encode(bytes(n) + plain)[-(-n * 8 // 6) : (n + len(plain)) * 8 // 6] for n in range(3)]
+    return [plain, *coded]
 
 
 @dataclass
@@ -118,7 +128,8 @@ def _answer(asked: Asked, told: Faults) -> Answer:
         return whole(rest[0].encode(), int(rest[0]), headers)
     if name == "flaky":  # /flaky/TIMES/STATUS: so often, then well
         failed = told.seen[asked.target] <= int(rest[0])
-        return whole(b"sorry", int(rest[1]), {"Retry-After": options.get("after", "0")}) if failed else whole(b"well")
+        headers = {"Retry-After": options.get("after", "0"), "MediaWiki-API-Error": options.get("error", "")}
+        return whole(b"sorry", int(rest[1]), headers) if failed else whole(b"well")
     if name == "broken":  # /broken/TIMES: closed without a word so often, then well
         return gone if told.seen[asked.target] <= int(rest[0]) else whole(b"well")
     if name == "to":
@@ -141,6 +152,7 @@ def _answer(asked: Asked, told: Faults) -> Answer:
         "bomb": whole(BOMB, headers={"Content-Encoding": "gzip"}),
         "torn": whole(gzip.compress(b"x" * 1000)[:-9], headers={"Content-Encoding": "gzip"}),
         "brotli": whole(b"\x0b\x02\x80hi\x03", headers={"Content-Encoding": "br"}),
+        "padded": whole(gzip.compress(b"packed") + bytes(512), headers={"Content-Encoding": "gzip"}),
         "packed": whole(gzip.compress(b"packed"), headers={"Content-Encoding": "gzip"}),
         "gigabyte": gigabyte,
         "endless": endless,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from surefoot.meter import metered
-from surefoot.network.cache import Cache, Kept
+from surefoot.network.cache import Cache
+from surefoot.network.values import Reply
 
-KEPT = Kept("http://example.org/", 200, {"content-type": "text/plain"}, b"body\0\xff")
+KEPT = Reply("http://example.org/", 200, {"content-type": "text/plain"}, b"body\0\xff")
 
 
 @pytest.fixture
@@ -33,12 +35,35 @@ def test_what_is_put_is_what_is_got(path: Path) -> None:
     assert Cache(path, 60).get("other") is None
 
 
+def test_a_reply_that_was_kept_says_so_and_how_old_it_is(path: Path) -> None:
+    """In seconds; a robots.txt holds for less time than a page."""
+    cache = Cache(path, 60)
+    cache.put("key", KEPT)
+    time.sleep(0.02)
+    found = cache.get("key")
+    assert found
+    assert found.cached
+    assert 0.02 <= found.age < 30
+
+
+def test_what_is_too_much_goes_oldest_first(path: Path) -> None:
+    """A file that nobody looks after must not grow for ever."""
+    cache = Cache(path, 60, most=200_000)
+    for n in range(100):
+        cache.put(str(n), replace(KEPT, body=bytes(10_000)))
+    there = [n for n in range(100) if cache.get(str(n))]
+    assert there == list(range(there[0], 100))
+    assert 5 <= len(there) <= 20
+    cache.close()
+    assert path.stat().st_size < 400_000
+
+
 def test_the_newest_reply_takes_the_place_of_the_older(path: Path) -> None:
     """One reply a key."""
     cache = Cache(path, 60)
     cache.put("key", KEPT)
-    cache.put("key", KEPT._replace(body=b"newer"))
-    assert cache.get("key") == KEPT._replace(body=b"newer")
+    cache.put("key", replace(KEPT, body=b"newer"))
+    assert cache.get("key") == replace(KEPT, body=b"newer")
 
 
 def test_a_reply_expires(path: Path) -> None:
@@ -69,15 +94,19 @@ def test_the_file_is_its_owners_alone(path: Path) -> None:
     )
 
 
-def test_a_cache_of_another_version_is_begun_anew(path: Path) -> None:
-    """What it holds is not read."""
-    cache = Cache(path, 60)
-    cache.put("key", KEPT)
-    cache.close()
+@pytest.mark.parametrize("version", [0, 99])
+def test_a_file_of_something_else_is_left_as_it_is(tmp_path: Path, version: int) -> None:
+    """A path may be mistyped; the step says that nothing is kept."""
+    path = tmp_path / "precious.db"
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 99")
+        db.execute("CREATE TABLE replies (letter TEXT)")
+        db.execute(f"PRAGMA user_version = {version}")
     db.close()
-    assert Cache(path, 60).get("key") is None
+    before = path.read_bytes()
+    with metered() as meter:
+        Cache(path, 60).put("key", KEPT)
+    assert path.read_bytes() == before
+    assert "it holds something else" in meter.degraded[0]
 
 
 @pytest.mark.parametrize("content", [b"no database at all, but longer than its header would be" * 10, None])
@@ -96,7 +125,7 @@ def test_many_threads_share_a_cache(path: Path) -> None:
     """Nothing is lost, and nobody gets another's reply."""
     cache = Cache(path, 60)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: cache.put(str(i), KEPT._replace(body=b"%d" % i)), range(100)))
+        list(pool.map(lambda i: cache.put(str(i), replace(KEPT, body=b"%d" % i)), range(100)))
         found = list(pool.map(lambda i: cache.get(str(i)), range(100)))
     assert [kept and kept.body for kept in found] == [b"%d" % i for i in range(100)]
 
@@ -107,12 +136,13 @@ def test_two_processes_share_a_cache(path: Path) -> None:
     cache.put("ours", KEPT)
     code = f"""
 from pathlib import Path
-from surefoot.network.cache import Cache, Kept
+from dataclasses import replace
+from surefoot.network.cache import Cache
 cache = Cache(Path({str(path)!r}), 60)
-cache.put("theirs", cache.get("ours")._replace(body=b"theirs"))
+cache.put("theirs", replace(cache.get("ours"), body=b"theirs"))
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert cache.get("theirs") == KEPT._replace(body=b"theirs")
+    assert cache.get("theirs") == replace(KEPT, body=b"theirs")
 
 
 @given(
@@ -125,6 +155,6 @@ def test_any_reply_survives_the_file(
 ) -> None:
     """Byte for byte."""
     cache = Cache(tmp_path_factory.getbasetemp() / "any.db", 60)
-    cache.put("key", kept := Kept(url, 404, headers, body))
+    cache.put("key", kept := Reply(url, 404, headers, body))
     assert cache.get("key") == kept
     cache.close()

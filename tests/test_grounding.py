@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.grounding import NO_LINK, grounded, linked, refusal
+from surefoot.grounding import NO_LINK, UNVISITED, grounded, linked, refusal
 from surefoot.types import Action, Answer, Citation, Decision, Passage, Strip
 
 BRIDGE = Passage(
@@ -307,6 +307,9 @@ PAGE = "https://en.wikipedia.org/wiki/Bridge_(Ruvel)"
         f"See {PAGE}/",
         f"See <{PAGE}>, and more.",
         f"[Bridge]({PAGE})",
+        f"[Bridge]( {PAGE} 'a title')",
+        f"[Bridge](<{PAGE}>)",
+        "and//or, 10 // 2, C:/Users, a/b, https: a scheme, // a comment, http:8080, 3:2",
         "It is 3.5 km long: see the map (p. 4).",
         "The file notes.md says so.",
     ],
@@ -327,11 +330,33 @@ def test_what_was_retrieved_may_be_linked_to(text: str) -> None:
         (f"See {PAGE}/../evil", f"See {NO_LINK}"),
         (f"See {PAGE}?q=secret", f"See {NO_LINK}"),
         ("ftp://evil.example/x", NO_LINK),
+        ("![x]( //evil.example/p?q=secret)", f"![x]( {NO_LINK})"),
+        ("![x](\n<//evil.example/p>)", f"![x](\n<{NO_LINK}>)"),
+        ("![x]( https:/evil.example/a)", f"![x]( {NO_LINK})"),
+        ("![x](\thttps:\\\\evil.example/a)", f"![x](\t{NO_LINK})"),
+        ("http:\\\\evil.example", NO_LINK),
+        ("http:///evil.example/a", NO_LINK),
+        ("[y]: //evil.example/z", f"[y]: {NO_LINK}"),
+        ("[y]: \\/\\/evil.example/z", f"[y]: {NO_LINK}"),
+        ("[y]: https:evil.example/z", f"[y]: {NO_LINK}"),
+        ("<img src=//evil.example/a>", f"<img src={NO_LINK}>"),
+        ("<img src='//evil.example/a'>", f"<img src='{NO_LINK}'>"),
+        (f"{'x' * 40}http://evil.example", f"{'x' * 23}{NO_LINK}"),
     ],
 )
 def test_no_other_address_is_passed_on(text: str, left: str) -> None:
     """Nor one that only begins like a source's, nor any target of a Markdown link or image."""
     assert linked(text, [PAGE]) == left
+
+
+@pytest.mark.parametrize(
+    ("via", "kept"), [*dict.fromkeys(sorted(UNVISITED), False).items(), ("page", True), ("", True)]
+)
+def test_an_address_that_was_only_told_of_is_not_passed_on(via: str, kept: bool) -> None:
+    """A search engine's row is no page that was fetched: whoever places one there chooses its address."""
+    source = replace(BRIDGE, source="external", url=PAGE, via=via)
+    answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin, see {PAGE} [1]."), [(strip(source), source)])
+    assert (PAGE in answer.text, NO_LINK in answer.text) == (kept, not kept)
 
 
 def test_a_link_that_the_source_holds_is_not_a_source() -> None:

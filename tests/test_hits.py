@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import ConfigError, SearchError, Throttled
-from surefoot.hits import address, answered, external, field, key, passages, refused, sendable
+from surefoot.hits import address, answered, external, field, finds, key, key_if_any, passages, refused, sendable
 from surefoot.network import Reply
 
 WEB = "https://example.org/bridge"
@@ -54,12 +54,28 @@ def test_what_is_no_key_is_refused_without_being_shown(value: str) -> None:
     assert value.strip() == "" or value not in str(caught.value)
 
 
+def test_a_key_may_be_missing_where_none_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is empty then."""
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    assert key_if_any("SOME_KEY") == ""
+
+
+@pytest.mark.parametrize("pasted", ["tvly-4711", "sk-proj_4711", "9f8e7d6c", "f98e7d6c", "MY KEY", ""])
+def test_a_key_in_place_of_its_variables_name_is_not_shown(pasted: str) -> None:
+    """It would go into the message, and into the record of the run."""
+    with pytest.raises(ConfigError, match="key_env is the name of an environment variable") as caught:
+        key("searcher 'x'", pasted)
+    assert not pasted or pasted not in str(caught.value)
+
+
 def test_an_address_loses_its_last_slash() -> None:
     """Paths are put behind it."""
     assert address("http://127.0.0.1:8888/searx/") == "http://127.0.0.1:8888/searx"
 
 
-@pytest.mark.parametrize("url", ["searx.example.org", "ftp://a/b", "http://", "http://[::1", ""])
+@pytest.mark.parametrize(
+    "url", ["searx.example.org", "ftp://a/b", "http://", "http://[::1", "", "http://a:99999", "http://a/\ud800"]
+)
 def test_what_is_no_address_is_refused(url: str) -> None:
     """When the searcher is built, not when the first question needs it."""
     with pytest.raises(ConfigError, match="not an http or https address"):
@@ -108,6 +124,13 @@ def test_json_of_another_shape_is_an_error(said: object) -> None:
     """It is not "nothing found"."""
     with pytest.raises(SearchError, match="results"):
         answered("Tavily", reply(said), "results")
+
+
+def test_only_a_reply_that_holds_something_is_kept() -> None:
+    """Neither an error in a good reply nor nothing at all."""
+    rows = finds(lambda said: answered("Tavily", said, "results").get("results", []))
+    said: list[object] = [{"results": [1]}, {"results": []}, {"results": "x"}, "<html>"]
+    assert [rows(reply(one)) for one in said] == [True, False, False, False]
 
 
 @pytest.mark.parametrize("row", [None, "text", {"title": None}, {"title": 7}, {}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import shutil
 import socket
 import subprocess
@@ -10,23 +11,25 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from faults import Faults, certified, faults
+from faults import PLANTED, Faults, certified, faults
 from surefoot.errors import ConfigError, NetworkError
 from surefoot.meter import metered
-from surefoot.network import Network, Reply
+from surefoot.network import Network, Reply, _awaited
 from surefoot.network.guard import Guard, public
 from surefoot.network.pace import Pace, within
+from surefoot.network.values import Ask
 
 MANY = 100_000
 
@@ -175,7 +178,7 @@ def test_a_redirect_is_judged_like_an_address(server: Faults) -> None:
     assert network.get(f"{server.url}/to?url=/well", trusted=True).url == f"{server.url}/well"
     for address in (f"http://localhost:{server.port}/", "http://127.0.0.1:9/", "http://169.254.169.254/latest"):
         assert "not public" in refusal(network, f"{server.url}/to?url={address}", trusted=True)
-    for address in ("file:///etc/passwd", "ftp://127.0.0.1/", "http://user:word@example.org/"):
+    for address in ("file:///etc/passwd", "ftp://127.0.0.1/", "http://user:word@example.org/", "http://xn--/"):
         refusal(network, f"{server.url}/to?url={address}", trusted=True)
 
 
@@ -197,7 +200,20 @@ def test_the_address_that_was_judged_is_connected_to(server: Faults, monkeypatch
     assert connected == ["93.184.215.14"]
 
 
-@pytest.mark.parametrize("url", ["", "x", "file:///etc/passwd", "http://", "http://[", "//x.org", "http://a:b@x.org/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "x",
+        "file:///etc/passwd",
+        "http://",
+        "http://[",
+        "//x.org",
+        "http://a:b@x.org/",
+        "http://xn--/",
+        "http://a/\ud800",
+    ],
+)
 def test_what_is_no_plain_http_address_is_refused(url: str) -> None:
     """Without a look at the network."""
     assert ":b@" not in refusal(Network(), url)
@@ -274,15 +290,38 @@ def test_a_passing_failure_is_asked_again(network: Network, server: Faults) -> N
     assert network.get(f"{server.url}/flaky/2/503").text() == "well"
     assert network.get(f"{server.url}/broken/1").text() == "well"
     assert network.get(f"{server.url}/flaky/2/429", retries=1).status == 429
+    assert network.get(f"{server.url}/flaky/1/200?error=maxlag").text() == "well"
 
 
 def test_a_lasting_status_is_passed_on_with_its_wait(network: Network, server: Faults) -> None:
     """At once where the server asks for more time than there is; what to make of it is for the caller to say."""
-    reply = network.get(f"{server.url}/status/429?after=3600")
-    assert (reply.status, reply.wait, len(server.asked)) == (429, 3600.0, 1)
     for status in (202, 403, 404, 432):
         assert network.get(f"{server.url}/status/{status}").status == status
-    assert len(server.asked) == 5
+    reply = network.get(f"{server.url}/status/429?after=3600")
+    assert (reply.status, reply.wait, len(server.asked)) == (429, 3600.0, 5)
+
+
+@pytest.mark.parametrize("fault", ["/status/429?after=60", "/flaky/9/200?after=60&error=maxlag"])
+@pytest.mark.parametrize("retries", [0, 2])
+def test_who_asks_us_to_wait_is_left_alone_for_so_long(server: Faults, fault: str, retries: int) -> None:
+    """By the next question too, which is told so at once; other hosts are not concerned."""
+    network = Network(allow=["127.0.0.1", "localhost"], spacing=0, retries=retries)
+    network.get(server.url + fault, keep=False)
+    for _ in range(2):
+        said = refusal(network, server.url)
+        assert re.fullmatch(r"127\.0\.0\.1 was not asked: it asked us to wait another (60|[345]\d) s", said)
+    assert len(server.asked) == 1
+    with faults() as other:
+        assert network.get(other.url).status == 200
+
+
+def test_nobody_is_left_alone_for_more_than_an_hour() -> None:
+    """A server that asks for a year has made a mistake."""
+    pace = Pace()
+    with within(10_000):
+        assert not pace.hold("host", 1e9, "it asked us to wait")
+    with within(10):
+        assert pace.turn("host", 0) == "it asked us to wait another 3600 s"
 
 
 def test_retry_after_may_be_a_date() -> None:
@@ -305,11 +344,16 @@ def test_requests_to_a_host_keep_their_distance(server: Faults) -> None:
 def test_no_turn_in_time_is_said_at_once() -> None:
     """And the turn is left to others."""
     pace = Pace()
-    with within(1):
-        assert pace.turn("host", 100)
-        assert not pace.turn("host", 100)
-        assert pace.turn("other", 0)
-        assert not pace.hold("other", 2)
+    with within(20):
+        assert pace.turn("host", 100) is None
+        assert pace.turn("host", 100) == "it gets one request each 100 s, and is left alone another 100 s"
+        assert pace.turn("other", 0) is None
+
+
+def test_after_the_deadline_nobody_is_asked(network: Network, server: Faults) -> None:
+    """And it is not said that somebody was slow."""
+    assert refusal(network, server.url, seconds=0) == "127.0.0.1 was not asked: no time was left"
+    assert server.asked == []
 
 
 def test_a_deadline_within_another_is_no_longer_than_that(network: Network, server: Faults) -> None:
@@ -318,6 +362,30 @@ def test_a_deadline_within_another_is_no_longer_than_that(network: Network, serv
     with within(0.3):
         refusal(network, f"{server.url}/slow/60", seconds=60)
     assert time.monotonic() - begun < 3
+
+
+def test_leave_is_asked_for_each_address_before_it_is_reached(network: Network, server: Faults) -> None:
+    """Where a redirect leads too; what is refused has not been asked for."""
+    told: list[str] = []
+
+    def leave(url: str) -> None:
+        told.append(url)
+        if urlsplit(url).path == "/shut":
+            raise NetworkError("it is shut")
+
+    url = f"{server.url}/to?url=/to%3Furl=/shut"
+    assert refusal(network, url, leave=leave) == "it is shut"
+    assert told == [url, f"{server.url}/to?url=/shut", f"{server.url}/shut"]
+    assert [asked.target for asked in server.asked] == ["/to?url=/to%3Furl=/shut", "/to?url=/shut"]
+
+
+@pytest.mark.parametrize(("own", "theirs"), [(0.2, 0.0), (0.0, 0.2), (0.2, None)])
+def test_the_longer_of_two_pauses_is_kept(server: Faults, own: float, theirs: float | None) -> None:
+    """Ours, or the one that the site wants."""
+    network = Network(allow=["127.0.0.1"], spacing=own)
+    for n in range(2):
+        network.get(f"{server.url}/{n}", leave=lambda _: theirs)
+    assert server.asked[1].time - server.asked[0].time > 0.15
 
 
 # TLS
@@ -418,9 +486,10 @@ def test_a_text_is_read_in_its_encoding(network: Network, server: Faults, option
     assert network.get(f"{server.url}/type/text/html?{options}").text() == text
 
 
-def test_a_packed_body_is_unpacked(network: Network, server: Faults) -> None:
-    """As it was asked for."""
-    assert network.get(f"{server.url}/packed").body == b"packed"
+@pytest.mark.parametrize("path", ["/packed", "/padded"])
+def test_a_packed_body_is_unpacked(network: Network, server: Faults, path: str) -> None:
+    """As it was asked for; zeros may follow it, as on a tape."""
+    assert network.get(server.url + path).body == b"packed"
 
 
 # What is kept
@@ -467,6 +536,21 @@ def test_good_news_is_kept_and_so_is_that_there_is_none(
     assert len(server.asked) == asked
 
 
+def test_what_the_users_own_address_does_not_have_is_asked_for_again(keeping: Network, server: Faults) -> None:
+    """A wrong base_url gives 404, and will be mended."""
+    for _ in range(2):
+        keeping.get(f"{server.url}/status/404", trusted=True)
+    assert len(server.asked) == 2
+
+
+def test_the_caller_says_which_replies_are_worth_keeping(keeping: Network, server: Faults) -> None:
+    """What is none is asked again, even where it is in the file, and an answer takes its place there."""
+    url = f"{server.url}/flaky/2/200"
+    assert keeping.get(url).body == b"sorry"
+    said = [keeping.get(url, keep=lambda reply: reply.body == b"well") for _ in range(3)]
+    assert [(reply.body, reply.cached) for reply in said] == [(b"sorry", False), (b"well", False), (b"well", True)]
+
+
 def test_nothing_is_kept_unasked(keeping: Network, server: Faults) -> None:
     """Where the caller says so, and where there is no file for it."""
     for network in (keeping, Network(allow=["127.0.0.1"])):
@@ -501,9 +585,29 @@ def test_a_failure_is_shared_like_a_reply(server: Faults) -> None:
     assert len(server.asked) == 1
 
 
+def test_who_has_more_time_does_not_fail_with_who_has_less(server: Faults) -> None:
+    """It asks again by itself."""
+    network = Network(allow=["127.0.0.1"], spacing=0, retries=0)
+    url = f"{server.url}/slow/1"
+    with ThreadPoolExecutor(1) as pool:
+        hurried = pool.submit(refusal, network, url, seconds=0.5)
+        while not server.asked:
+            time.sleep(0.01)
+        assert network.get(url, seconds=30).body == b"at last"
+        assert "in time" in hurried.result()
+
+
+def test_who_waited_for_a_request_that_was_broken_off_is_told_so() -> None:
+    """It was not too slow."""
+    flight: Future[Reply] = Future()
+    flight.cancel()
+    with pytest.raises(NetworkError, match=r"^x\.org gave no answer: .*broken off$"):
+        _awaited(flight, Ask("GET", "http://x.org/", {}, {}, None, MANY, trusted=False))
+
+
 # Secrets
 
-SECRET = "tvly-0123456789abcdef"
+SECRET = f"tvly-{PLANTED}-0123456789abcdef"
 
 
 def test_a_secret_is_sent_and_told_nowhere(keeping: Network, server: Faults, tmp_path: Path) -> None:

@@ -602,6 +602,14 @@ def test_every_strip_is_a_slice_of_the_passage_as_it_was_retrieved() -> None:
     assert isinstance(trace.strips[0], Strip)
 
 
+def test_another_evaluator_is_not_put_into_one_part_only() -> None:
+    """The refiner would go on with the old one, and the traces would name the new one."""
+    with pytest.raises(
+        ConfigError, match=r"still hold the old evaluator.*surefoot\.load\(pipeline\.config, evaluator="
+    ):
+        pipeline().but(evaluator=Lexical())
+
+
 def test_what_was_replaced_shows_in_the_configuration_of_the_traces() -> None:
     """A trace must not say that it came from parts that were taken out."""
     base = replace(pipeline(), config={"searcher": {"use": "folder", "path": "x.db"}, "pipeline": {"k": 10}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from surefoot.errors import SurefootError
 
 ENOUGH_DISK = 500_000_000
 """Bytes: the models, and an index of 100,000 passages."""
+_NO_CONTACT = "none, and Wikipedia asks for one; set [network] contact to an address that reaches you"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ def examine(config: Config) -> list[Check]:
         _try("disk", _disk),
         _try("index", lambda: _index(builder)),
         _try("language model", lambda: _llm(builder)),
+        *_contact(config),
         _try("pipeline", lambda: f"builds: {type(builder.pipeline()).__name__}"),
     ]
 
@@ -108,3 +110,18 @@ def _llm(builder: Builder) -> str:
     if probe := getattr(llm, "probe", None):
         return f"{llm.name} answers; models there: {', '.join(probe()) or 'none named'}"
     return f"{llm.name}, in this process"
+
+
+def _contact(config: Config) -> Iterator[Check]:
+    """Where Wikipedia is asked: its rules want an address in the User-Agent that reaches whoever runs the program."""
+    contact = str(config["network"].get("contact", ""))
+    if _asks_wikipedia(config["searcher"]):
+        yield Check("contact", bool(contact), contact or _NO_CONTACT)
+
+
+def _asks_wikipedia(part: object) -> bool:
+    """Whether a searcher is Wikipedia's own, or is made of such a one."""
+    if isinstance(part, Mapping):
+        own = part.get("use") == "wikipedia" and not part.get("base_url")
+        return own or _asks_wikipedia([part.get("of"), part.get("searchers")])
+    return any(map(_asks_wikipedia, part)) if isinstance(part, list | tuple) else part == "wikipedia"

@@ -29,12 +29,23 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-_LINK = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]+|\bwww\.[^\s<>\"]+|(?<=\]\()[^\s)]+", re.IGNORECASE)
-"""An address with its scheme or "www.", or whatever a Markdown link or image leads to."""
+_LINK = re.compile(
+    r"""
+      [a-z][a-z0-9+.-]{1,20}:[/\\]{2,}(?=[^\s/\\])[^\s<>"]+          # with its scheme
+    | \b(?:https?|ftp|wss?):(?=[/\\]*\w[^\s/\\]{0,60}\.\w)[^\s<>"]+  # with fewer slashes, which browsers mend
+    | (?<![\w:/\\])[/\\]{2,}(?=[^\s/\\])[^\s<>"]+                    # with the scheme of the page that it stands in
+    | \bwww\.(?=[^\s/\\])[^\s<>"]+
+    | (?<=\]\()\s*<?[^\s)>]+                                         # whatever a Markdown link or image leads to
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What a browser or a Markdown renderer may take for an address; not a bare domain."""
 _AROUND = ".,;:!?*_'’”»)]}/"
 """What may follow an address in running text, or end it, without making another one of it."""
 NO_LINK = "(link removed)"
 """What stands in an answer where an address was that is no source's."""
+UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge graph"})
+"""`Passage.via` where a search engine only told of the address, and nothing was fetched from it."""
 
 _VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
 
@@ -47,10 +58,11 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
     that it adds. A bare yes or no adds nothing to check: it is passed on as unverified.
 
-    An address is passed on only where a source was retrieved from it; of others `withheld` tells. A source that says
+    An address is passed on only where a source was fetched from it; of others `withheld` tells. A source that says
     "see http://…" holds the words, so the check of citations alone would let a planted link through.
     """
-    whole, draft = draft, replace(draft, text=linked(draft.text, [passage.url for _, passage in knowledge]))
+    visited = [passage.url for _, passage in knowledge if passage.via not in UNVISITED]
+    whole, draft = draft, replace(draft, text=linked(draft.text, visited))
     pieces: list[str] = []
     citations: list[Citation] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
@@ -73,8 +85,9 @@ def linked(text: str, allowed: Sequence[str | None]) -> str:
     known = {url.rstrip(_AROUND) for url in allowed if url}
 
     def checked(match: re.Match[str]) -> str:
-        address = match[0].rstrip(_AROUND)
-        return match[0] if address in known else NO_LINK + match[0][len(address) :]
+        bare = match[0].lstrip().removeprefix("<")
+        address = bare.rstrip(_AROUND)
+        return match[0] if address in known else match[0].removesuffix(bare) + NO_LINK + bare[len(address) :]
 
     return _LINK.sub(checked, text)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import urlsplit
 
-from surefoot.errors import ConfigError, SearchError, Throttled
+from surefoot.errors import ComponentError, ConfigError, SearchError, Throttled
 from surefoot.network import Reply
 from surefoot.types import Passage
 
@@ -29,9 +29,19 @@ def sendable(query: str, most: int = 400) -> str:
 
 def key(who: str, key_env: str) -> str:
     """The provider's key, from the environment variable; raises ConfigError where that holds none."""
+    if said := key_if_any(key_env):
+        return said
+    raise ConfigError(f"{who} needs a key; put it into the environment variable {key_env}")
+
+
+def key_if_any(key_env: str) -> str:
+    """The key in this environment variable; empty where it is not set.
+
+    Raises ConfigError, which shows neither, for what is no variable's name and for what is no key.
+    """
+    if not re.fullmatch("[A-Z_][A-Z0-9_]*", key_env):  # in capitals only: small letters may be those of a key
+        raise ConfigError("key_env is the name of an environment variable, in capitals, and not the key itself")
     said = os.environ.get(key_env, "").strip()
-    if not said:
-        raise ConfigError(f"{who} needs a key; put it into the environment variable {key_env}")
     if not (said.isascii() and said.isprintable()) or " " in said:
         raise ConfigError(f"the environment variable {key_env} holds no key, but other characters too")
     return said
@@ -43,8 +53,9 @@ def address(base_url: str) -> str:
     It goes into messages and into the record of a run.
     """
     try:
+        base_url.encode()  # raises for half characters, as `port` does for what is none
         parts = urlsplit(base_url)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         fine = False
     if not fine:
@@ -62,7 +73,7 @@ def refused(
     `remedies` says what to do about a status; `secret` is left out of what the provider said.
     """
     remedy = remedies.get(reply.status, "try again later, or use another searcher")
-    message = f"{who} answered HTTP {reply.status} ({_excerpt(reply, secret) or 'and nothing else'}); {remedy}"
+    message = f"{who} answered HTTP {reply.status} ({_said(reply, secret) or 'and nothing else'}); {remedy}"
     return Throttled(message, reply.wait) if reply.status in quota else SearchError(message)
 
 
@@ -72,6 +83,21 @@ def answered(who: str, reply: Reply, rows: str) -> dict[str, Any]:
     if not isinstance(said, dict) or not isinstance(said.get(rows, []), list):
         raise SearchError(f"{who} sent JSON without a list of '{rows}'; has its interface changed?")
     return said
+
+
+def finds(read: Callable[[Reply], Collection[Any]]) -> Callable[[Reply], bool]:
+    """Which replies a cache may hold, for `Network`: those in which `read` finds something.
+
+    What a provider refuses in a good reply, somebody mends; and where it found nothing it may have been in trouble.
+    """
+
+    def keep(reply: Reply) -> bool:
+        try:
+            return bool(read(reply))
+        except ComponentError:
+            return False
+
+    return keep
 
 
 def field(row: Any, name: str) -> str:
@@ -101,11 +127,14 @@ def external(url: str, title: str, text: str, via: str) -> Passage:
     return Passage(f"x{digest}", text, title, "external", url, via=via)
 
 
-def _excerpt(reply: Reply, secret: str) -> str:
-    if "html" in reply.headers.get("content-type", ""):
-        return "a page"
-    said = _line(reply.text()[:2000])
+def excerpt(text: str, secret: str = "") -> str:
+    """The beginning of what a provider says, on one line, without the secret and what looks like one."""
+    said = _line(text[:2000])
     return _KEY_LIKE.sub(r"\1***", said.replace(secret, "***") if secret else said)[:160]
+
+
+def _said(reply: Reply, secret: str) -> str:
+    return "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)
 
 
 def _line(text: str) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
-from surefoot.errors import ComponentError, QuestionError
+from surefoot.errors import ComponentError, ConfigError, QuestionError
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import conflicts, distinct, fresh, selected
+from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
 from surefoot.screen import screened, suspects
@@ -20,7 +21,7 @@ from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trac
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
-SIZES = ("k", "external_k", "external_keep", "rounds")
+SIZES = ("k", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
 
 
@@ -43,6 +44,8 @@ class Pipeline:
     """Of all these, the best so many are refined (the paper: 5)."""
     rounds: int = 2
     """How often the question is rewritten for a search; each time but the first, with what came of it in sight."""
+    seconds: int = 60
+    """For all searches of a question together; then it is answered from what has been found."""
     config: dict[str, Any] = field(default_factory=dict)
     """What it was built from; recorded in each trace."""
 
@@ -52,8 +55,14 @@ class Pipeline:
     def but(self, **parts: Any) -> Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
 
-        Its traces say so: in their configuration the section of a part is the class that took its place.
+        Its traces say so: in their configuration the section of a part is the class that took its place. Raises
+        ConfigError for an evaluator, which other parts hold too.
         """
+        if "evaluator" in parts:
+            raise ConfigError(
+                "the refiner and the generator would still hold the old evaluator; build the pipeline from its "
+                "configuration instead: surefoot.load(pipeline.config, evaluator=…)"
+            )
         config = {**self.config, "pipeline": dict(self.config.get("pipeline", {}))}
         for name, part in parts.items():
             if name in SIZES:
@@ -128,23 +137,32 @@ class Pipeline:
         """Ask outside, query by query, until a passage is graded CORRECT.
 
         Where none is, the question is rewritten with all that was found in sight, and what is new is asked, for
-        `rounds` rounds in all. A round that finds nothing new is the last: the next rewrite would see the same.
+        `rounds` rounds in all. A round that finds nothing new is the last: the next rewrite would see the same. So is
+        one in which the time for searches runs out.
         """
         asked: set[str] = set()
+        spare = float(self.seconds)
         for _ in range(self.rounds):
             known = run.external
             for query in self._rewrite(run):
-                if query not in asked and self._answers(query, run):
-                    return
-                asked.add(query)
+                if query not in asked:
+                    asked.add(query)
+                    hits, spare = self._hits(query, run, spare)
+                    if self._answers(hits, run) or spare <= 0:
+                        return
             if run.external == known:
                 return
 
-    def _answers(self, query: str, run: Recorder) -> bool:
-        """Ask outside and grade all that is new in one batch; whether a passage is CORRECT."""
+    def _hits(self, query: str, run: Recorder, seconds: float) -> tuple[tuple[Passage, ...], float]:
+        """What is found outside within so many seconds, and how many of them are left."""
         run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         search = self.searcher.search
-        hits = run.step("search", search, query, self.external_k, fallback=(), instead="nothing came from outside")
+        with within(seconds):
+            hits = run.step("search", search, query, self.external_k, fallback=(), instead="nothing came from outside")
+            return hits, left()
+
+    def _answers(self, hits: tuple[Passage, ...], run: Recorder) -> bool:
+        """Grade all that is new in one batch; whether a passage is CORRECT."""
         new = fresh(hits, run.passages + run.external)
         run.set("external", run.external + new)
         grades = self._grade("grade external", new, run)

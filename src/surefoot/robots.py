@@ -9,6 +9,7 @@ from protego import Protego
 
 from surefoot.errors import ComponentError, NetworkError
 from surefoot.network import Network
+from surefoot.network.pace import left
 
 AGENT = "surefoot"
 """What a robots.txt calls us."""
@@ -19,6 +20,7 @@ EXPIRES = 86400.0
 SHUT = 60.0
 """Seconds for which a site stays closed whose robots.txt could not be read."""
 
+_HURRY = 2.0  # seconds; what cannot be read in less says nothing of the site
 _MOST = 1_000_000  # bytes; RFC 9309 asks for half of it at least
 _KEPT = 1000
 
@@ -35,37 +37,40 @@ class Robots:
         self._network = network
         self._known: dict[str, tuple[float, Protego | str]] = {}
 
-    def ask(self, url: str, seconds: float) -> float | None:
+    def ask(self, url: str) -> float | None:
         """Seconds that the site wants between two requests; None: it does not say.
 
-        `seconds`: how long it may take to read a robots.txt that is not known yet. Raises NetworkError where we are not
-        let in.
+        Raises NetworkError where we are not let in.
         """
         parts = urlsplit(url)
-        rules = self._rules(f"{parts.scheme}://{parts.netloc}", seconds)
+        rules = self._rules(f"{parts.scheme}://{parts.netloc}")
         if isinstance(rules, str):
             raise NetworkError(f"{parts.hostname} was not visited, its robots.txt could not be read: {rules}")
         if not rules.can_fetch(url, AGENT):
             raise NetworkError(f"{parts.hostname} lets no robot read {parts.path[:80] or '/'}")
         return rules.crawl_delay(AGENT)
 
-    def _rules(self, origin: str, seconds: float) -> Protego | str:
+    def _rules(self, origin: str) -> Protego | str:
         """What the site allows, or why that could not be found out."""
         until, rules = self._known.get(origin, (0.0, ""))
         if self.clock() >= until:
-            rules = self._fetched(origin, seconds)
+            hurried = left() < _HURRY
+            rules, holds = self._fetched(origin)
+            if hurried and isinstance(rules, str):
+                return rules
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[origin] = self.clock() + (SHUT if isinstance(rules, str) else EXPIRES), rules
+            self._known[origin] = self.clock() + holds, rules
         return rules
 
-    def _fetched(self, origin: str, seconds: float) -> Protego | str:
+    def _fetched(self, origin: str) -> tuple[Protego | str, float]:
+        """The same, and for how many seconds it holds."""
         try:
-            reply = self._network.get(f"{origin}/robots.txt", most=_MOST, seconds=seconds, retries=0)
+            reply = self._network.get(f"{origin}/robots.txt", most=_MOST, retries=0, keep=lambda r: r.age < EXPIRES)
         except ComponentError as error:
-            return str(error)
+            return str(error), SHUT
         if reply.status == 200:
-            return Protego.parse(reply.text())
+            return Protego.parse(reply.text()), EXPIRES - reply.age
         if 400 <= reply.status < 500 and reply.status != 429:
-            return Protego.parse("")
-        return f"HTTP {reply.status}"
+            return Protego.parse(""), EXPIRES - reply.age
+        return f"HTTP {reply.status}", SHUT

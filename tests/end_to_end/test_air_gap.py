@@ -1,7 +1,7 @@
 """`[network] allow = []` closes every way to another machine: each part that has one refuses before it looks up a name.
 
 Whoever takes a `network` is found by its constructor, so a new part is tested without being named here; what it needs
-beside a network stands in `OPTIONS`.
+beside a network stands in `OPTIONS`. Each by itself, and each searcher in a pipeline that is asked a question.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from surefoot import components, models
+from surefoot import components, load, models
 from surefoot.config import Builder, read
+from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import MissingExtra, NetworkError
 from surefoot.meter import metered
@@ -126,4 +127,49 @@ def test_the_configuration_closes_the_door(reached: list[str]) -> None:
     builder = Builder(read({}, {"network": {"allow": []}, "llm": llm}))
     with pytest.raises(NetworkError, match="its list is empty"):
         builder.llm.complete([Message("user", "Hello")])
+    assert reached == []
+
+
+SEARCHERS: list[dict[str, Any]] = [
+    *({"use": name} for role, name in connecting() if role == "searcher" and name != "pages"),
+    {"use": "pages", "of": "searxng"},
+    {"use": "chain", "searchers": [{"use": "pages", "of": "tavily"}, "wikipedia", "ddgs"]},
+]
+"""Each as a configuration names it."""
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("searcher", SEARCHERS, ids=lambda searcher: searcher["use"])
+def test_a_question_is_asked_without_reaching_out(
+    searcher: dict[str, Any], tmp_path: Path, reached: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole method: it retrieves, grades, wants to search, is refused, says so in the step, and still ends."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bridge.txt").write_text("The Ruvel Bridge was built by Tomas Aldwin.")
+    build([tmp_path / "bridge.txt"], tmp_path / "index.db", Hashing())
+    parts = {
+        "embedder": "hashing",
+        "evaluator": "lexical",
+        "generator": "llm",
+        "llm": {"use": "scripted", "replies": {}},
+    }
+    pipeline = load({"index": {"path": "index.db"}, "network": {"allow": []}, "searcher": searcher, **parts})
+    trace = pipeline.run("Who is the mayor of Larrow?")
+    assert trace.answer
+    assert trace.answer.refused
+    searches = [step for step in trace.steps if step.name == "search"]
+    assert searches
+    assert all("[network] allow" in f"{step.error} {step.degraded}" for step in searches)
+    assert reached == []
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_plug_in_of_the_docs_goes_through_the_door(reached: list[str]) -> None:
+    """Who copies it is bound by `[network]` as the built-in ones are."""
+    page = (Path(__file__).parents[2] / "docs/roles/searcher.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0]
+    room: dict[str, Any] = {}
+    exec(code, room)
+    with pytest.raises(NetworkError, match=r"\[network\] allow"):
+        room["Intranet"]("http://127.0.0.1:9/search", network=Network(allow=[])).search("Who built the bridge?", 3)
     assert reached == []

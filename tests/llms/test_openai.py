@@ -14,14 +14,16 @@ from typing import Any
 
 import pytest
 
+from faults import PLANTED, faults
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms import openai
 from surefoot.llms.openai import OpenAI
+from surefoot.network.pace import within
 from surefoot.types import Completion, Message
 
 ASK = [Message("system", "Be brief."), Message("user", "Who built it?")]
-KEY = "a-very-secret-key"
+KEY = f"a-very-{PLANTED}-secret-key"
 
 
 @dataclass
@@ -211,6 +213,28 @@ def test_a_lasting_failure_ends_after_the_retries(server: Server) -> None:
     assert len(server.asked) == 3
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_endpoint_that_is_never_silent_and_never_done_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    """A byte now and then must not hold a question for ever."""
+    monkeypatch.setattr(openai, "_MAX_SECONDS", 0.5)
+    with faults() as server:
+        begun = time.monotonic()
+        message = fails(OpenAI("m", f"{server.url}/drip/body"), stream)
+        assert time.monotonic() - begun < 10
+    assert "gave no whole answer in time" in message
+
+
+def test_a_question_without_time_waits_for_no_retry(server: Server) -> None:
+    """However long the pause that is asked for."""
+    llm = server.llm(Reply("", 503, {"Retry-After": "5"}), retries=9)
+    begun = time.monotonic()
+    with within(0.5):
+        assert "in time" in fails(llm)
+    assert time.monotonic() - begun < 4
+
+
 def test_pauses_grow_and_are_bounded() -> None:
     """From half a second at most up to five, whatever Retry-After says; a date there counts as nothing."""
     assert 0.25 <= openai._pause(0) <= 0.5 <= openai._pause(1) <= 1 <= openai._pause(2)
@@ -271,8 +295,27 @@ def test_the_key_is_not_shown(server: Server) -> None:
     assert repr(server.llm(said(""))) == f"OpenAI('larrow-7b', base_url='{server.url}', key_env='OPENAI_API_KEY')"
 
 
+@pytest.mark.parametrize("key", ["s3cret\nabc", "a'b\nc'hidden", "kéy-s3cret", "two keys"])
+def test_what_is_no_key_is_refused_without_being_shown(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """An error about a header would repeat a part of it."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY") as caught:
+        OpenAI("m", "http://127.0.0.1:9/v1")
+    assert not any(part in str(caught.value) for part in key.split())
+
+
 @pytest.mark.parametrize(
-    "address", ["http://me:s3cret@127.0.0.1/v1", "http://127.0.0.1/v1?key=s3cret", "localhost", ""]
+    "address",
+    [
+        "http://me:s3cret@127.0.0.1/v1",
+        "http://127.0.0.1/v1?key=s3cret",
+        "localhost",
+        "",
+        "http://[",
+        "http://a:99999999999/v1",
+        "http://a/\ud800",
+        "http://xn--/v1",
+    ],
 )
 def test_an_address_that_is_none_or_holds_a_secret_is_refused(address: str) -> None:
     """It would end up in messages and in the records of runs."""

@@ -124,13 +124,23 @@ def test_nothing_found_by_engines_that_answered_is_empty(provider: Any, searxng:
     assert searxng.search("Ruvel Bridge", 5) == ()
 
 
-def test_an_emptiness_that_was_kept_is_asked_again(provider: Any, tmp_path: Path) -> None:
-    """It may come from the minute in which all engines were throttled."""
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({**EMPTY, "unresponsive_engines": [["qwant", "Suspended: CAPTCHA"]]}, 200),
+        ("<html>Log in</html>", 200),
+        ({}, 404),
+        (["odd"], 200),
+    ],
+)
+def test_what_is_no_answer_is_asked_again(provider: Any, tmp_path: Path, said: Any, status: int) -> None:
+    """It may come from a bad minute, or somebody has mended it; an answer is kept."""
     searcher = Searxng(Network(cache=str(tmp_path / "cache.db"), spacing=0), provider.url)
-    provider.says({**EMPTY, "unresponsive_engines": [["qwant", "Suspended: CAPTCHA"]]}).says(REPLY)
-    with pytest.raises(Throttled):
+    provider.says(said, status).says(REPLY)
+    with pytest.raises(SearchError):
         searcher.search("Ruvel Bridge", 5)
-    assert searcher.search("Ruvel Bridge", 5)
+    assert searcher.search("Ruvel Bridge", 5) == searcher.search("Ruvel Bridge", 5) != ()
+    assert len(provider.asked) == 2
 
 
 def test_what_is_no_address_is_refused_when_it_is_built() -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from faults import PLANTED
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Network
 from surefoot.searchers.serper import Serper
 
-KEY = "9f8e7d6c5b4a39281706"
+KEY = f"9f8e7d6c-{PLANTED}-5b4a39281706"
 REPLY = {
     "searchParameters": {"q": "Ruvel Bridge", "gl": "us", "hl": "en", "num": 10, "type": "search", "engine": "google"},
     "answerBox": {"snippet": "1911", "title": "When was it built?", "link": "https://example.org/faq"},
@@ -105,6 +107,16 @@ def test_no_key_is_an_error_when_it_is_built(monkeypatch: pytest.MonkeyPatch) ->
         Serper(Network())
 
 
+@pytest.mark.parametrize("said", [{}, {"organic": []}])
+def test_nothing_found_is_not_kept(provider: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Any) -> None:
+    """It may have been a bad minute."""
+    monkeypatch.setenv("SERPER_API_KEY", KEY)
+    searcher = Serper(Network(cache=str(tmp_path / "cache.db"), spacing=0), base_url=provider.url)
+    provider.says(said).says(REPLY)
+    assert searcher.search("Ruvel Bridge", 3) == ()
+    assert searcher.search("Ruvel Bridge", 3)
+
+
 def test_it_keeps_the_contract(provider: Any, serper: Serper) -> None:
     """The one that every searcher has to keep."""
     provider.says(REPLY)
@@ -112,7 +124,10 @@ def test_it_keeps_the_contract(provider: Any, serper: Serper) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("SERPER_API_KEY"), reason="SERPER_API_KEY is not set")
+@pytest.mark.skipif(
+    not (os.environ.get("SUREFOOT_TEST_LIVE") and os.environ.get("SERPER_API_KEY")),
+    reason="SUREFOOT_TEST_LIVE and SERPER_API_KEY are not both set",
+)
 def test_the_real_one_answers_in_this_shape() -> None:
     """One credit."""
     found = Serper(Network(seconds=30)).search("Who was the architect of the Eiffel Tower?", 5)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from faults import PLANTED
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Network
 from surefoot.searchers.tavily import Tavily
 
-KEY = "tvly-dev-k3yK3yKey"
+KEY = f"tvly-dev-{PLANTED}-k3yK3yKey"
 REPLY: dict[str, Any] = {
     "query": "Ruvel Bridge architect",
     "answer": None,
@@ -145,6 +146,15 @@ def test_the_key_is_in_no_repr_and_no_cache_file(
     assert not [path for path in tmp_path.rglob("*") if KEY.encode() in path.read_bytes()]
 
 
+def test_nothing_found_is_not_kept(provider: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It may have been a bad minute."""
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    searcher = Tavily(Network(cache=str(tmp_path / "cache.db"), spacing=0), base_url=provider.url)
+    provider.says({**REPLY, "results": []}).says(REPLY)
+    assert searcher.search("Ruvel Bridge", 3) == ()
+    assert searcher.search("Ruvel Bridge", 3)
+
+
 def test_it_keeps_the_contract(provider: Any, tavily: Tavily) -> None:
     """The one that every searcher has to keep."""
     provider.says(REPLY)
@@ -152,7 +162,10 @@ def test_it_keeps_the_contract(provider: Any, tavily: Tavily) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("TAVILY_API_KEY"), reason="TAVILY_API_KEY is not set")
+@pytest.mark.skipif(
+    not (os.environ.get("SUREFOOT_TEST_LIVE") and os.environ.get("TAVILY_API_KEY")),
+    reason="SUREFOOT_TEST_LIVE and TAVILY_API_KEY are not both set",
+)
 def test_the_real_one_answers_in_this_shape() -> None:
     """One credit."""
     found = Tavily(Network(seconds=30)).search("Who was the architect of the Eiffel Tower?", 3)

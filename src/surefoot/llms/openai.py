@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import re
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +15,15 @@ import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
+from surefoot.hits import address, excerpt, key_if_any
 from surefoot.network import Network
+from surefoot.network.pace import left, within
 from surefoot.types import Completion, Message
 
 _MAX_BYTES = 8 << 20
 """Longest answer that is read: an endpoint gone mad must not fill the memory."""
+_MAX_SECONDS = 600.0
+"""Longest time for one answer, retries included: an endpoint that sends a byte now and then is never silent."""
 _MAX_WAIT = 5.0
 """Longest pause before a retry in seconds, whatever the endpoint asks for."""
 
@@ -31,10 +33,11 @@ class OpenAI:
 
     `key_env` names the environment variable that holds the key; it is read when the object is built, may be unset for
     endpoints that ask for none, and whatever it holds is sent to `base_url`. `timeout` is how many seconds the endpoint
-    may stay silent. `retries` counts only repetitions after a failed connection, HTTP 429 and 5xx, before any of the
-    answer has come; the pauses grow from half a second and honour Retry-After up to five. Redirects are not followed,
-    and proxies not used. `network` None: one without restrictions; its NetworkError is raised where it does not allow
-    the endpoint. Raises ConfigError for a `base_url` that is no address or holds a secret.
+    may stay silent; no answer takes longer than ten minutes. `retries` counts only repetitions after a failed
+    connection, HTTP 429 and 5xx, before any of the answer has come; the pauses grow from half a second and honour
+    Retry-After up to five. Redirects are not followed, and proxies not used. `network` None: one without restrictions;
+    its NetworkError is raised where it does not allow the endpoint. Raises ConfigError for a `base_url` that is no
+    address or holds a secret, and for a key that cannot be one.
     """
 
     def __init__(
@@ -47,9 +50,9 @@ class OpenAI:
         network: Network | None = None,
     ) -> None:
         self.name = model
-        self._where = _address(base_url)
+        self._where = _readable(address(base_url))
         self._key_env = key_env
-        self._key = os.environ.get(key_env, "").strip()
+        self._key = key_if_any(key_env)
         self._timeout = timeout
         self._retries = retries
         self._client = httpx.Client(
@@ -155,17 +158,18 @@ class OpenAI:
     @contextmanager
     def _answer(self, method: str, path: str, request: dict[str, Any] | None = None) -> Iterator[httpx.Response]:
         """A successful answer, its body still to be read, after as many retries as it takes."""
-        response = self._send(self._client.build_request(method, path, json=request))
-        try:
-            if response.status_code != 200:
-                raise self._status(response)
-            yield response
-        except httpx.TimeoutException as error:
-            raise self._silent() from error
-        except httpx.HTTPError as error:
-            raise self._broken(f"in the middle: {error}") from error
-        finally:
-            response.close()
+        with within(_MAX_SECONDS):
+            response = self._send(self._client.build_request(method, path, json=request))
+            try:
+                if response.status_code != 200:
+                    raise self._status(response)
+                yield response
+            except httpx.TimeoutException as error:
+                raise self._silent() from error
+            except httpx.HTTPError as error:
+                raise self._broken(f"in the middle: {error}") from error
+            finally:
+                response.close()
 
     def _send(self, request: httpx.Request) -> httpx.Response:
         for attempt in range(self._retries + 1):
@@ -183,7 +187,7 @@ class OpenAI:
                     break
                 response.close()
                 wait = _pause(attempt, response.headers.get("Retry-After"))
-            time.sleep(wait)
+            time.sleep(max(0.0, min(wait, left())))
         return response
 
     def _bounded(self, response: httpx.Response) -> Iterator[bytes]:
@@ -230,6 +234,8 @@ class OpenAI:
         return self._error(f"cannot be reached ({self._excerpt(error)})", remedy)
 
     def _silent(self) -> EndpointError:
+        if left() <= 0:
+            return self._error("gave no whole answer in time", "ask for less at once, or use a faster endpoint")
         return self._error(f"was silent for {self._timeout:g} s", "set a longer timeout or run: surefoot doctor")
 
     def _broken(self, how: str) -> EndpointError:
@@ -243,22 +249,16 @@ class OpenAI:
         return EndpointError(f"the endpoint {self._where} {what}; {remedy}")
 
     def _excerpt(self, body: object) -> str:
-        """The beginning of what was said on one line, without the key or what looks like one."""
-        said = " ".join(str(body).split())
-        said = said.replace(self._key, "***") if self._key else said
-        return re.sub(r"(?i)(bearer\s+|sk-)[^\s\"',}]+", r"\1***", said)[:200]
+        return excerpt(str(body), self._key)
 
 
-def _address(base_url: str) -> str:
-    """The address, if it is one and holds no secret: it goes into messages and into the record of a run."""
-    url = httpx.URL(base_url)
-    if url.scheme not in ("http", "https") or not url.host:
-        raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:11434/v1")
-    if url.userinfo or url.query:
-        raise ConfigError(
-            f"base_url has a login or a query beside {url.host}; put the key into the environment instead"
-        )
-    return base_url.rstrip("/")
+def _readable(where: str) -> str:
+    """The address, if httpx can read it; it would complain in the middle of a question only."""
+    try:
+        httpx.URL(where).host.isascii()
+    except (httpx.InvalidURL, UnicodeError):  # "xn--" is no name
+        raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:11434/v1") from None
+    return where
 
 
 def _pause(attempt: int, retry_after: str | None = None) -> float:

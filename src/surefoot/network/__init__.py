@@ -7,7 +7,7 @@ closes all of it. Unix sockets are not network.
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from surefoot import meter
 from surefoot.errors import ConfigError, NetworkError
-from surefoot.network.cache import Cache, Kept
+from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
-from surefoot.network.pace import left, within
+from surefoot.network.pace import Late, left, within
 from surefoot.network.values import Ask, Reply
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from surefoot.network.exchange import Exchanges
 
 __all__ = ["Network", "Reply"]
+
+Keep = bool | Callable[[Reply], bool]
+
+_HURRY = 1.0  # seconds; with less it is not worth asking again for what another thread had no time to bring
 
 
 class Network:
@@ -84,19 +88,22 @@ class Network:
         seconds: float | None = None,
         spacing: float | None = None,
         retries: int | None = None,
-        keep: bool = True,
+        keep: Keep = True,
         trusted: bool = False,
+        leave: Callable[[str], float | None] | None = None,
     ) -> Reply:
         """What the server says, whatever the status: 429 and 503 too, where they outlast the retries.
 
         `secret` are headers that go to this host alone and are kept and told nowhere. `most` is the most bytes of body,
-        unpacked. `keep` takes the reply from the cache and puts it there (200, 203, 404), and lets equal requests at
-        the same time share one; what is shared so counts in the step's meter. `trusted` is for an address that the
-        user's own configuration holds: it may be private. `seconds`, `spacing`, `retries` None: the Network's own.
-        Raises NetworkError.
+        unpacked. `keep` takes the reply from the cache and puts it there (200, 203, and 404 of strangers), and lets
+        equal requests at the same time share one; what is shared so counts in the step's meter. A function says which
+        replies the cache may hold: those that are answers. `trusted` is for an address that the user's own
+        configuration holds: it may be private. `leave` is called with each address before it is asked, where redirects
+        lead too: it raises NetworkError where that must not be, or says what spacing the host wants, if any.
+        `seconds`, `spacing`, `retries` None: the Network's own. Raises NetworkError.
         """
         address = self._exchanges().checked(url, params)
-        ask = Ask("GET", address, _headers(headers), _headers(secret), None, most, trusted)
+        ask = Ask("GET", address, _headers(headers), _headers(secret), None, most, trusted, leave)
         return self._answered(ask, keep, seconds, spacing, retries)
 
     def post(
@@ -110,7 +117,7 @@ class Network:
         seconds: float | None = None,
         spacing: float | None = None,
         retries: int | None = None,
-        keep: bool = True,
+        keep: Keep = True,
         trusted: bool = False,
     ) -> Reply:
         """What the server says to this JSON; all else as in `get`. It may be sent twice, so it must only ask."""
@@ -142,30 +149,36 @@ class Network:
             return self._made
 
     def _answered(
-        self, ask: Ask, keep: bool, seconds: float | None, spacing: float | None, retries: int | None
+        self, ask: Ask, keep: Keep, seconds: float | None, spacing: float | None, retries: int | None
     ) -> Reply:
         with within(self._seconds if seconds is None else seconds):
             numbers = (self._spacing if spacing is None else spacing, self._retries if retries is None else retries)
             if not keep:
                 return self._exchanges().asked(ask, *numbers)
-            with self._flight(ask) as (flight, first):
-                if not first:
-                    return _awaited(flight, ask)
-                reply = self._kept(ask) or self._brought(ask, *numbers)
-                flight.set_result(reply)
-                return reply
+            return self._shared(ask, keep, *numbers)
 
-    def _kept(self, ask: Ask) -> Reply | None:
-        kept = self._cache.get(ask.key) if self._cache else None
-        if not kept or len(kept.body) > ask.most:
+    def _shared(self, ask: Ask, keep: Keep, spacing: float, retries: int) -> Reply:
+        """What is kept, or what this request brings, or an equal one that is under way."""
+        while True:
+            with self._flight(ask) as (flight, first):
+                if first:
+                    reply = self._kept(ask, keep) or self._brought(ask, keep, spacing, retries)
+                    flight.set_result(reply)
+                    return reply
+                if brought := _awaited(flight, ask):
+                    return brought
+
+    def _kept(self, ask: Ask, keep: Keep) -> Reply | None:
+        reply = self._cache.get(ask.key) if self._cache else None
+        if not reply or len(reply.body) > ask.most or not _worth_keeping(reply, ask, keep):
             return None
         meter.count(cached=1)
-        return Reply(kept.url, kept.status, kept.headers, kept.body, cached=True)
+        return reply
 
-    def _brought(self, ask: Ask, spacing: float, retries: int) -> Reply:
+    def _brought(self, ask: Ask, keep: Keep, spacing: float, retries: int) -> Reply:
         reply = self._exchanges().asked(ask, spacing, retries)
-        if self._cache and _worth_keeping(reply, ask):
-            self._cache.put(ask.key, Kept(reply.url, reply.status, dict(reply.headers), reply.body))
+        if self._cache and _worth_keeping(reply, ask, keep):
+            self._cache.put(ask.key, reply)
         return reply
 
     @contextmanager
@@ -175,38 +188,48 @@ class Network:
         with self._lock:
             first = key not in self._flights
             flight = self._flights.setdefault(key, Future())
+        failed: NetworkError | None = None
         try:
             yield flight, first
         except NetworkError as error:
-            if first:
-                flight.set_exception(error)
+            failed = error
             raise
         finally:
             if first:
                 with self._lock:
                     del self._flights[key]
+                if failed:
+                    flight.set_exception(failed)
                 flight.cancel()  # whoever waits must not wait for ever; of no effect on one that has ended
 
 
-def _awaited(flight: Future[Reply], ask: Ask) -> Reply:
-    """What another thread's equal request brings."""
+def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
+    """What another thread's equal request brings; None: it had too little time, and this one has more."""
+    host = urlsplit(ask.url).hostname
     try:
         reply = flight.result(timeout=max(0.0, left()))
     except NetworkError as error:
-        raise NetworkError(str(error)) from error
-    except (TimeoutError, CancelledError) as error:
-        raise NetworkError(f"{urlsplit(ask.url).hostname} gave no whole answer in time") from error
+        if isinstance(error, Late) and left() > _HURRY:
+            return None
+        raise type(error)(str(error)) from error
+    except TimeoutError as error:
+        raise Late(f"{host} gave no whole answer in time") from error
+    except CancelledError as error:
+        raise NetworkError(f"{host} gave no answer: the request that was to bring it was broken off") from error
     meter.count(cached=1)
     return replace(reply, cached=True)
 
 
-def _worth_keeping(reply: Reply, ask: Ask) -> bool:
-    """A good answer, or that there is nothing; never one that repeats a secret, nor a MediaWiki's error, which comes as
-    a good one, nor 202, with which DuckDuckGo refuses."""
+def _worth_keeping(reply: Reply, ask: Ask, keep: Keep) -> bool:
+    """A good answer, or that a stranger has nothing there; never one that repeats a secret.
+
+    Where the user's own configuration leads to nothing, that is for the user to mend.
+    """
+    if reply.status not in ((200, 203) if ask.trusted else (200, 203, 404)):
+        return False
     said = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])
     secrets = [word.encode() for value in ask.secret.values() for word in value.split()[-1:]]
-    sound = reply.status in (200, 203, 404) and "mediawiki-api-error" not in reply.headers
-    return sound and not any(secret in said for secret in secrets)
+    return not any(secret in said for secret in secrets) and (keep is True or (callable(keep) and keep(reply)))
 
 
 def _headers(given: Mapping[str, str] | None) -> dict[str, str]:

@@ -9,9 +9,10 @@ import time
 import weakref
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from surefoot import meter
+from surefoot.network.values import Reply
 
 _VERSION = 1
 _TABLE = """
@@ -20,41 +21,45 @@ CREATE TABLE IF NOT EXISTS replies (
     body BLOB NOT NULL
 ) WITHOUT ROWID
 """
-
-
-class Kept(NamedTuple):
-    """What is kept of a reply; the fields mean what they mean in `Reply`."""
-
-    url: str
-    status: int
-    headers: dict[str, str]
-    body: bytes
+_HELD = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+_USED = """
+SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
+_SHRINK = """
+DELETE FROM replies WHERE key IN (SELECT key FROM replies ORDER BY time LIMIT 1 + (SELECT count(*) FROM replies) / 10)
+"""
+"""The oldest tenth; the file keeps the room for what comes."""
 
 
 class Cache:
     """Replies by key, in a file that several threads and processes may share; readable by its owner alone.
 
     The file is made when the first reply is kept or looked for; what has expired (`expires` seconds) is deleted then.
-    A cache that cannot be used is none: the step says so, and the answer does not depend on it.
+    Beyond `most` bytes the oldest replies go. A cache that cannot be used is none: the step says so, and the answer
+    does not depend on it.
     """
 
-    def __init__(self, path: Path, expires: float) -> None:
+    def __init__(self, path: Path, expires: float, most: int = 200_000_000) -> None:
         self._path = path
         self._expires = expires
+        self._most = most
         self._lock = Lock()
         self._opened: sqlite3.Connection | None = None
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> Reply | None:
         """What was kept under this key and has not expired."""
-        query = "SELECT url, status, headers, body FROM replies WHERE key = ? AND time > ?"
-        for url, status, headers, body in self._run(query, (key, time.time() - self._expires)):
-            return Kept(url, status, json.loads(headers), body)
+        query = "SELECT url, status, headers, body, time FROM replies WHERE key = ? AND time > ?"
+        for url, status, headers, body, said in self._run(query, (key, time.time() - self._expires)):
+            return Reply(url, status, json.loads(headers), body, cached=True, age=time.time() - said)
         return None
 
-    def put(self, key: str, kept: Kept) -> None:
+    def put(self, key: str, reply: Reply) -> None:
         """Keep it under this key, in place of what was there."""
-        row = (key, time.time(), kept.url, kept.status, json.dumps(kept.headers), kept.body)
+        row = (key, time.time(), reply.url, reply.status, json.dumps(dict(reply.headers)), reply.body)
         self._run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
+        for (used,) in self._run(_USED, ()):
+            if used > self._most:
+                self._run(_SHRINK, ())
 
     def close(self) -> None:
         """Let the file go; the next use opens it again."""
@@ -80,10 +85,12 @@ class Cache:
         os.close(os.open(self._path, os.O_CREAT, 0o600))
         db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
         try:
+            version, things = db.execute(_HELD).fetchone()
+            if version != _VERSION and (version or things):
+                raise sqlite3.DatabaseError("it holds something else, and is left as it is")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
-            if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-                db.execute("DROP TABLE IF EXISTS replies")
+            if not version:  # before there is a table, for whoever opens it at the same time
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute(_TABLE)
             db.execute("DELETE FROM replies WHERE time <= ?", (time.time() - self._expires,))

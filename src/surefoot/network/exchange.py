@@ -15,12 +15,13 @@ import httpx
 
 from surefoot.errors import NetworkError
 from surefoot.network.guard import Guard
-from surefoot.network.pace import Pace, left
+from surefoot.network.pace import Late, Pace, left
 from surefoot.network.transport import Origin, Transport, origin
 from surefoot.network.values import Ask, Reply, one_line
 
 _PASSING = (429, 500, 502, 503, 504)
 """What a server says that may say otherwise in a moment."""
+_FAILED = "it failed just now, and is left alone"
 _REDIRECTS = 10
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -45,7 +46,7 @@ class Exchanges:
         """The address with the parameters; raises NetworkError unless it is one that may be asked."""
         try:
             address = httpx.URL(url).copy_merge_params(params) if params else httpx.URL(url)
-        except httpx.InvalidURL:
+        except (httpx.InvalidURL, UnicodeError):
             raise NetworkError(f"not an address: {one_line(url.partition('?')[0], 80)!r}") from None
         self._permitted(address)
         return str(address)
@@ -58,19 +59,24 @@ class Exchanges:
             raise NetworkError(str(error)) from error
 
     def _insisted(self, ask: Ask, spacing: float, retries: int) -> Reply:
-        host = origin(httpx.URL(ask.url))
-        for attempt in range(retries):
-            pause = 0.5 * 2.0 ** min(attempt, 10) * random.uniform(0.5, 1)  # noqa: S311
+        attempt = 0
+        while True:
+            last = attempt >= retries
+            pause = 0.0 if last else 0.5 * 2.0 ** min(attempt, 10) * random.uniform(0.5, 1)  # noqa: S311
             try:
                 reply = self._followed(ask, spacing)
             except _Broken:
-                if not self._pace.hold(host, pause):
+                if last or not self._pace.hold(origin(httpx.URL(ask.url)), pause, _FAILED):
                     raise
             else:
-                asked_to = pause if reply.wait is None else reply.wait
-                if reply.status not in _PASSING or not self._pace.hold(host, asked_to):
+                if not _passing(reply) or not self._held(reply, pause) or last:
                     return reply
-        return self._followed(ask, spacing)
+            attempt += 1
+
+    def _held(self, reply: Reply, pause: float) -> bool:
+        """Have whoever said this left alone for as long as it asks, or for a pause; whether there is time to wait."""
+        seconds, why = (pause, _FAILED) if reply.wait is None else (reply.wait, "it asked us to wait")
+        return self._pace.hold(origin(httpx.URL(reply.url)), seconds, why)
 
     def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
         """Guarded connections for a client of somebody else's."""
@@ -78,7 +84,11 @@ class Exchanges:
         return Transport(self._guard, origin(httpx.URL(trusted)) if trusted else None, context)
 
     def _permitted(self, url: httpx.URL) -> None:
-        if url.scheme not in ("http", "https") or not url.host:
+        try:
+            named = bool(url.host)
+        except UnicodeError:  # httpx reads names beyond ASCII again, and "xn--" is none
+            named = False
+        if url.scheme not in ("http", "https") or not named:
             raise NetworkError(f"not an http or https address: {one_line(url.copy_with(query=None), 80)!r}")
         if url.userinfo:
             raise NetworkError(f"an address of {url.host} holds a login; put a key into the environment instead")
@@ -91,8 +101,9 @@ class Exchanges:
         request = httpx.Request(ask.method, ask.url, headers=headers, content=ask.content)
         for _ in range(_REDIRECTS + 1):
             self._permitted(request.url)
-            if not self._pace.turn(origin(request.url), spacing):
-                raise NetworkError(f"{request.url.host} gets one request each {spacing:g} s, and too many were waiting")
+            wanted = ask.leave(str(request.url)) if ask.leave else None
+            if late := self._pace.turn(origin(request.url), max(spacing, wanted or 0.0)):
+                raise Late(f"{request.url.host} was not asked: {late}")
             trusted = home if ask.trusted and origin(request.url) == home else None
             found = self._exchanged(self._client(trusted), request, ask.most)
             if isinstance(found, Reply):
@@ -134,8 +145,8 @@ def _faults(host: str) -> Iterator[None]:
     try:
         yield
     except httpx.TimeoutException as error:
-        raise NetworkError(f"{host} gave no whole answer in time") from error
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+        raise Late(f"{host} gave no whole answer in time") from error
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
         raise NetworkError(f"{host} redirects to what is no http or https address") from None
     except httpx.LocalProtocolError:
         raise NetworkError(f"the request to {host} cannot be sent: a header is not fit for one") from None
@@ -143,6 +154,11 @@ def _faults(host: str) -> Iterator[None]:
         if certificate := _certificate(error):
             raise NetworkError(f"{host} has a certificate that does not hold: {certificate}") from error
         raise _Broken(f"{host} cannot be reached, or broke off: {one_line(error, 120)}") from error
+
+
+def _passing(reply: Reply) -> bool:
+    """Whether it may be another in a moment; a MediaWiki under load says so in a header of its own, with HTTP 200."""
+    return reply.status in _PASSING or reply.headers.get("mediawiki-api-error") in ("maxlag", "ratelimited")
 
 
 def _certificate(error: BaseException | None) -> str | None:
@@ -176,7 +192,7 @@ def _gunzipped(pieces: Iterable[bytes], most: int, host: str) -> Iterator[bytes]
     inflater = None
     try:
         for piece in pieces:
-            while piece:
+            while piece := piece.lstrip(b"\0") if inflater and inflater.eof else piece:  # zeros may fill it up
                 if inflater is None or inflater.eof:  # one file may hold several, end to end
                     inflater = zlib.decompressobj(_GZIP)
                 yield inflater.decompress(piece, most)

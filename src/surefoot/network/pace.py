@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 
+from surefoot.errors import NetworkError
+
+LONGEST = 3600.0
+"""Seconds for which a host is left alone at most, however long it asks for."""
+
 _deadline: ContextVar[float] = ContextVar("surefoot_deadline", default=math.inf)
 
 
@@ -28,28 +33,33 @@ def left() -> float:
     return _deadline.get() - time.monotonic()
 
 
+class Late(NetworkError):
+    """There was too little time for it; another request may have more."""
+
+
 class Pace:
     """Whose turn it is at each host, over all threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._next: dict[object, float] = {}
+        self._next: dict[object, tuple[float, str]] = {}
+        """When each host may be asked again, and why not before."""
 
-    def turn(self, host: object, spacing: float) -> bool:
-        """Wait until it is this thread's turn at the host, and take it; False, at once, where that is too late."""
+    def turn(self, host: object, spacing: float) -> str | None:
+        """Wait until it is this thread's turn at the host, and take it; or, at once, why that is too late."""
+        if left() <= 0:
+            return "no time was left"
         with self._lock:
             now = time.monotonic()
-            start = max(now, self._next.get(host, now))
+            start, why = max((now, ""), self._next.get(host, (now, "")))
             if start - now >= left():
-                return False
-            self._next[host] = start + spacing
+                return f"{why} another {math.ceil(start - now)} s"
+            self._next[host] = start + spacing, why or f"it gets one request each {spacing:g} s, and is left alone"
         time.sleep(start - now)
-        return True
+        return None
 
-    def hold(self, host: object, seconds: float) -> bool:
-        """Let nobody have a turn at the host for so long; False, and nothing is held, where that is too late."""
-        if seconds >= left():
-            return False
+    def hold(self, host: object, seconds: float, why: str) -> bool:
+        """Let nobody have a turn at the host for so long, LONGEST at most; whether this thread has the time to wait."""
         with self._lock:
-            self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
-        return True
+            self._next[host] = max(self._next.get(host, (0.0, "")), (time.monotonic() + min(seconds, LONGEST), why))
+        return seconds < left()

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -37,6 +37,8 @@ class Ask:
     most: int
     """Bytes of body."""
     trusted: bool
+    leave: Callable[[str], float | None] | None = None
+    """Called with each address before it is asked."""
 
     @property
     def key(self) -> str:
@@ -57,8 +59,10 @@ class Reply:
     """Keys in lower case; without cookies."""
     body: bytes = field(repr=False)
     """Unpacked."""
-    cached: bool = False
+    cached: bool = field(default=False, compare=False)
     """It was kept from before, or another thread's equal request brought it."""
+    age: float = field(default=0.0, compare=False)
+    """Seconds since it was said, where it was kept."""
 
     @property
     def wait(self) -> float | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from surefoot.asked import KINDS, Asked, asked
+from surefoot.screen import screened
 from surefoot.types import Passage
 from surefoot.words import bare, content_words, fold, names, words
 
@@ -30,8 +31,11 @@ class Templates:
 
 
 def hints(about: Asked, seen: Sequence[Passage]) -> tuple[str, ...]:
-    """The entity with what the passages say that it is, as an encyclopedia's title; at most one, the first found."""
-    for passage in seen:
+    """The entity with what the passages say that it is, as an encyclopedia's title; at most one, the first found.
+
+    It leaves the machine when it is searched for, so orders in the passages are not read.
+    """
+    for passage in map(screened, seen):
         if fold(bare(passage.title)) == fold(about.entity) and "(" in passage.title:
             return (passage.title,)
         for kind in _kinds(about, passage):

@@ -78,8 +78,8 @@ class Chain:
     A searcher that fails, is throttled, rests or finds nothing is passed over, and the step says so: "searxng
     throttled, used wikipedia". One that failed `failures` times in a row, or is throttled, rests for `rest` seconds,
     or for as long as it asked for, and then is tried again (see `Breaker`); nobody waits for it. Where none finds
-    anything the result is empty, with the reasons in the step; where none could even search, SearchError names the
-    reason of each.
+    anything the result is empty, and the step names the reasons of those that could not search; where none could,
+    SearchError does.
     """
 
     def __init__(self, searchers: Sequence[Searcher], failures: int = 3, rest: float = 30.0) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from lxml import etree, html
 
 from surefoot.errors import SearchError, Throttled
-from surefoot.hits import Found, address, passages, refused, sendable
+from surefoot.hits import Found, address, finds, passages, refused, sendable
 from surefoot.network import Network, Reply
 from surefoot.types import Passage
 
@@ -46,16 +46,14 @@ class Ddgs:
         """
         if not (asked := sendable(query, _LONGEST_QUERY)):
             return ()
-        reply = self._ask(asked, keep=True)
-        if reply.cached and b"result__a" not in reply.body:  # a refusal that was kept
-            reply = self._ask(asked, keep=False)
+        params, keep = {"q": asked, "kl": self._region}, finds(lambda reply: self._passages(reply, 1))
+        reply = self._network.get(self._url, params, spacing=_SPACING, retries=0, keep=keep, trusted=True)
+        return self._passages(reply, k)
+
+    def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
         if reply.status != 200:
             raise refused("DuckDuckGo", reply, dict.fromkeys((202, 403, 418, 429), _REMEDY), (202, 403, 418, 429))
         return passages(self._found(_read(reply)), k)
-
-    def _ask(self, query: str, keep: bool) -> Reply:
-        params = {"q": query, "kl": self._region}
-        return self._network.get(self._url, params, spacing=_SPACING, retries=0, keep=keep, trusted=True)
 
     def _found(self, page: html.HtmlElement) -> Iterator[Found]:
         for result in page.xpath(_RESULTS):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from io import BytesIO
 from operator import itemgetter
 from string import ascii_lowercase, ascii_uppercase
+from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
 from lxml import etree
@@ -20,6 +21,7 @@ from surefoot.corpus.loaders import Document, Unreadable, html, pdf, text
 from surefoot.corpus.splitter import passages
 from surefoot.errors import ComponentError, ConfigError, SearchError
 from surefoot.network import Network, Reply
+from surefoot.network.pace import left
 from surefoot.protocols import Searcher
 from surefoot.robots import Robots
 from surefoot.types import Passage
@@ -111,19 +113,9 @@ class Pages:
 
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
         """What became of each hit, in order, within the time that there is."""
-        ends = time.monotonic() + self._seconds
-        pool = ThreadPoolExecutor(max(1, len(hits)), thread_name_prefix="pages")
-        try:
-            futures = [pool.submit(self._visit, hit, ends) for hit in hits]
-            return [self._awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # a page that hangs must not hold up the question
-
-    def _awaited(self, future: Future[_Page], hit: Passage, ends: float) -> _Page:
-        try:
-            return future.result(max(0.0, ends - time.monotonic()))
-        except TimeoutError:
-            return _Page(_snippet(hit), f"{_host(hit.url)} was not read within {self._seconds:g} s")
+        ends = time.monotonic() + min(self._seconds, left())
+        futures = [_beside(self._visit, hit, ends) for hit in hits]
+        return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
     def _visit(self, hit: Passage, ends: float) -> _Page:
         """The page of a hit, or its snippet; with what was metered, since meters do not reach into other threads."""
@@ -147,16 +139,38 @@ class Pages:
         return tuple(replace(p, source="external", via="page") for p in passages(document, reply.url))
 
     def _get(self, url: str, ends: float) -> Reply:
-        """The page, if its site lets us, and the site that it redirects to."""
+        """The page, if its site lets us, and the sites that it redirects to."""
         if not _is_web(url):
             raise SearchError(f"'{url}' is no web address")
-        delay = self._robots.ask(url, ends - time.monotonic())
-        reply = self._network.get(url, most=self._most, seconds=ends - time.monotonic(), spacing=delay, retries=0)
-        if reply.url != url:
-            if self._wiki and not _is_wikipedia(reply.url):
-                raise SearchError(f"{_host(url)} leads away from Wikipedia, to {_host(reply.url)}")
-            self._robots.ask(reply.url, ends - time.monotonic())
+        seconds = ends - time.monotonic()
+        reply = self._network.get(url, most=self._most, seconds=seconds, retries=0, leave=self._robots.ask)
+        if self._wiki and not _is_wikipedia(reply.url):
+            raise SearchError(f"{_host(url)} leads away from Wikipedia, to {_host(reply.url)}")
         return reply
+
+
+def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float) -> Future[_Page]:
+    """What becomes of the hit, in a thread that neither the question nor the end of the program waits for.
+
+    A pool's threads keep a program from ending, and a page may take half a minute to be read.
+    """
+    future: Future[_Page] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(visit(hit, ends))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the page is waited for
+            future.set_exception(error)
+
+    Thread(target=work, name="pages", daemon=True).start()
+    return future
+
+
+def _awaited(future: Future[_Page], hit: Passage, ends: float) -> _Page:
+    try:
+        return future.result(max(0.0, ends - time.monotonic()))
+    except TimeoutError:
+        return _Page(_snippet(hit), f"{_host(hit.url)} was not read in time")
 
 
 def _tell(pages: Sequence[_Page]) -> None:

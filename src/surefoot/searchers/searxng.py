@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from surefoot import meter
 from surefoot.errors import SearchError, Throttled
-from surefoot.hits import Found, address, answered, field, passages, refused, sendable
+from surefoot.hits import Found, address, answered, field, finds, passages, refused, sendable
 from surefoot.network import Network, Reply
 from surefoot.types import Passage
 
@@ -49,22 +49,19 @@ class Searxng:
         """
         if not (asked := sendable(query)):
             return ()
-        said, cached = self._ask(asked, keep=True)
+        params = {"q": asked, "format": "json", **self._chosen}
+        keep = finds(lambda reply: passages(_found(self._read(reply)), 1))
+        said = self._read(self._network.get(self._url, params, keep=keep, trusted=True))
         found = passages(_found(said), k)
-        if cached and not found:  # it may have been throttled when that was kept
-            said, _ = self._ask(asked, keep=False)
-            found = passages(_found(said), k)
         _tell(_unresponsive(said), found)
         return found
 
-    def _ask(self, query: str, keep: bool) -> tuple[dict[str, Any], bool]:
-        params = {"q": query, "format": "json", **self._chosen}
-        reply = self._network.get(self._url, params, keep=keep, trusted=True)
+    def _read(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
             raise refused(f"searxng at {self._url}", reply, {403: _JSON, 429: _LIMITER})
         if _is_page(reply):
             raise SearchError(f"searxng at {self._url} answered with a page; {_JSON}")
-        return answered(f"searxng at {self._url}", reply, "results"), reply.cached
+        return answered(f"searxng at {self._url}", reply, "results")
 
 
 def _is_page(reply: Reply) -> bool:

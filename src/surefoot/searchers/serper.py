@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from surefoot.errors import SearchError, Throttled
-from surefoot.hits import Found, address, answered, field, key, passages, refused, sendable
+from surefoot.hits import Found, address, answered, field, finds, key, passages, refused, sendable
 from surefoot.network import Network, Reply
 from surefoot.types import Passage
 
@@ -45,7 +45,10 @@ class Serper:
         if not (asked := sendable(query, _LONGEST_QUERY)):
             return ()
         request = {"q": asked, "num": min(k, _MOST_RESULTS), **self._where}
-        reply = self._network.post(self._url, request, secret={"X-API-KEY": self._key}, trusted=True)
+        secret, keep = {"X-API-KEY": self._key}, finds(lambda reply: self._passages(reply, 1))
+        return self._passages(self._network.post(self._url, request, secret=secret, keep=keep, trusted=True), k)
+
+    def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
         if reply.status != 200:
             raise self._refused(reply)
         return passages(_found(answered("Serper", reply, "organic")), k)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from surefoot.corpus.splitter import split
 from surefoot.errors import ConfigError
-from surefoot.hits import Found, address, answered, field, key, passages, refused, sendable
-from surefoot.network import Network
+from surefoot.hits import Found, address, answered, field, finds, key, passages, refused, sendable
+from surefoot.network import Network, Reply
 from surefoot.types import Passage
 
 DEPTHS = ("basic", "advanced")
@@ -60,9 +60,11 @@ class Tavily:
         """
         if not (asked := sendable(query, _LONGEST_QUERY)):
             return ()
-        reply = self._network.post(
-            self._url, self._request(asked, k), secret={"Authorization": f"Bearer {self._key}"}, trusted=True
-        )
+        secret, keep = {"Authorization": f"Bearer {self._key}"}, finds(lambda reply: self._passages(reply, 1))
+        reply = self._network.post(self._url, self._request(asked, k), secret=secret, keep=keep, trusted=True)
+        return self._passages(reply, k)
+
+    def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
         if reply.status != 200:
             remedies = {status: remedy.format(key_env=self._key_env) for status, remedy in _REMEDIES.items()}
             raise refused("Tavily", reply, remedies, quota=(429, 432, 433), secret=self._key)
