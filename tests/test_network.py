@@ -350,6 +350,17 @@ def test_no_turn_in_time_is_said_at_once() -> None:
         assert pace.turn("other", 0) is None
 
 
+def test_what_a_host_asks_for_holds_for_those_who_wait_already() -> None:
+    """Their turn was promised before it asked to be left alone."""
+    pace = Pace()
+    pace.turn("host", 0.1)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(lambda: (pace.turn("host", 0), time.monotonic())[1])
+        asked = time.monotonic()
+        pace.hold("host", 0.3, "it asked us to wait")
+        assert waiting.result() >= asked + 0.3
+
+
 def test_after_the_deadline_nobody_is_asked(network: Network, server: Faults) -> None:
     """And it is not said that somebody was slow."""
     assert refusal(network, server.url, seconds=0) == "127.0.0.1 was not asked: no time was left"

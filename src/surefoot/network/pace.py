@@ -47,16 +47,17 @@ class Pace:
 
     def turn(self, host: object, spacing: float) -> str | None:
         """Wait until it is this thread's turn at the host, and take it; or, at once, why that is too late."""
-        if left() <= 0:
-            return "no time was left"
-        with self._lock:
-            now = time.monotonic()
-            start, why = max((now, ""), self._next.get(host, (now, "")))
+        while left() > 0:
+            with self._lock:  # no turn is taken before its time: what the host says meanwhile holds for all who wait
+                now = time.monotonic()
+                start, why = self._next.get(host, (now, ""))
+                if start <= now:
+                    self._next[host] = now + spacing, f"it gets one request each {spacing:g} s, and is left alone"
+                    return None
             if start - now >= left():
                 return f"{why} another {math.ceil(start - now)} s"
-            self._next[host] = start + spacing, why or f"it gets one request each {spacing:g} s, and is left alone"
-        time.sleep(start - now)
-        return None
+            time.sleep(start - now)
+        return "no time was left"
 
     def hold(self, host: object, seconds: float, why: str) -> bool:
         """Let nobody have a turn at the host for so long, LONGEST at most; whether this thread has the time to wait."""
