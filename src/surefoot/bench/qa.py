@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
 
+from surefoot.bench.choices import RULES, Choosing, rules
 from surefoot.bench.datasets import Example
 from surefoot.bench.methods import METHODS
-from surefoot.bench.metrics import Paired, Share, counted, match, match_lower, mcnemar, recall_at
+from surefoot.bench.metrics import Paired, Share, counted, mcnemar, recall_at
 from surefoot.errors import ConfigError, UsageError
 from surefoot.pipeline import Pipeline
 from surefoot.recorder import Recorder
@@ -57,7 +58,9 @@ class Report:
     stages: dict[str, float]
     """Median seconds of each step, over the questions that took it, summed within a question."""
     outcomes: tuple[dict[str, Any], ...]
-    """One a question: id, action, answer, match, match_lower, refused, seconds."""
+    """One a question: id, action, answer, each rule of `choices.rules` that fits it, refused, seconds."""
+    rules: dict[str, Share] = field(default_factory=dict)
+    """By rule: how often the answer is right by those that only multiple choice and claims have, over these."""
 
 
 def run(pipeline: Pipeline, examples: Sequence[Example], method: str, top: int, folder: Run, on_done: OnDone) -> Report:
@@ -91,6 +94,7 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
         median(outcome["seconds"] for outcome in outcomes) if outcomes else None,
         _stages(traces),
         outcomes,
+        {name: _share(fitting, name) for name in RULES if (fitting := [one for one in outcomes if name in one])},
     )
 
 
@@ -108,6 +112,8 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def _ask(pipeline: Pipeline, example: Example, method: str, top: int) -> Trace:
+    if example.choices:
+        pipeline = replace(pipeline, generator=Choosing(pipeline.generator, example))
     try:
         return METHODS[method](pipeline, example.question, top)
     except UsageError as error:
@@ -120,8 +126,7 @@ def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
         "id": example.id,
         "action": trace.decision.action.value if trace.decision else None,
         "answer": text,
-        "match": match(text, example.answers),
-        "match_lower": match_lower(text, example.answers),
+        **{rule: RULES[rule](text, example) for rule in rules(example)},
         "refused": not text,
         "seconds": sum(step.seconds for step in trace.steps),
     }

@@ -20,13 +20,13 @@ from surefoot.bench import datasets, figure, metrics, pairs, robustness
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import qa as bench_qa
 from surefoot.bench import tune as bench_tune
-from surefoot.cli import evaluators, probing, tuning
+from surefoot.cli import errors, evaluators, probing, tuning
 from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
 from surefoot.config import Builder, Config, read
 from surefoot.config import settings as overrides
 from surefoot.errors import UsageError
 from surefoot.protocols import Evaluator
-from surefoot.store import Run, write_text
+from surefoot.store import Run, to_json, write_text
 from surefoot.types import Thresholds
 
 app = typer.Typer(help="Measure on labelled data.", no_args_is_help=True)
@@ -41,12 +41,19 @@ def _root() -> None:
 
 @app.command()
 def qa(
-    data: Annotated[Path, typer.Argument(help="Questions: lines of {id, question, answers, passages?}.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Questions: lines of {id, question, answers, passages?}, a file of Self-RAG's eval_data, or a set of "
+            "CRAG's data/ folder."
+        ),
+    ],
     index: IndexFile = None,
     method: Annotated[
         Literal["crag", "rag", "none"], typer.Option("--method", help="none is the model's memory.")
     ] = "crag",
     top: Annotated[int, typer.Option("--top", min=1, help="Passages that plain rag reads.")] = 3,
+    golds: errors.Golds = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
     run: Annotated[Path | None, typer.Option("--run", metavar="FOLDER", help="Keep the traces here; resumes.")] = None,
@@ -55,8 +62,11 @@ def qa(
 ) -> None:
     """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."""
     chosen = configured(config, settings, index)
-    examples = datasets.read(data, limit)
+    loaded = datasets.load(data, golds, limit)
+    examples = loaded.examples
+    errors.remarks(loaded.problems)
     about = {"surefoot": __version__, "data": str(data), "questions": len(examples), "method": method, "top": top}
+    about |= {"golds": str(golds)} if golds else {}
     folder = run or Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-qa-{method}"
     with pulling():
         pipeline = Builder(chosen).pipeline()
@@ -71,7 +81,9 @@ def qa(
             lambda done, total: progress.update(task, completed=done, total=total),
         )
     if json_file:
-        write_text(json_file, json.dumps({**about, "config": chosen, **bench_qa.as_json(report)}, indent=1) + "\n")
+        known = {"format": loaded.format, "problems": to_json(loaded.problems)}
+        whole = {**about, **known, "config": chosen, **bench_qa.as_json(report)}
+        write_text(json_file, json.dumps(whole, indent=1) + "\n")
     _show(report)
     err.print(f"traces in {folder}", style="dim", soft_wrap=True)
 
@@ -185,6 +197,9 @@ def tune(
         err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
 
 
+errors.register(app)
+
+
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:
     """One report an evaluator, with what it was built from."""
     reports: list[R] = []
@@ -242,7 +257,9 @@ def _show(report: bench_qa.Report) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in (report.method, "share", "95 % interval", "count"):
         table.add_column(heading, justify="left" if heading == report.method else "right")
-    rows = [("match", report.match), ("match, lower case", report.match_lower), ("answered", report.answered)]
+    rows = [("match", report.match), ("match, lower case", report.match_lower)]
+    rows += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]
+    rows += [("answered", report.answered)]
     rows += [("right when answered", report.right_when_answered)]
     rows += [(f"retrieval recall@{k}", share) for k, share in report.recall.items()]
     for row in report.actions:

@@ -1,0 +1,127 @@
+"""`surefoot bench errors`: where a run goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from surefoot.bench import datasets
+from surefoot.bench import errors as bench_errors
+from surefoot.bench.heatmap import by_type_and_action
+from surefoot.bench.loaders.problems import Problem
+from surefoot.bench.metrics import Share
+from surefoot.cli.console import err, headed, out, plain
+from surefoot.errors import UsageError
+from surefoot.store import write_text
+
+Golds = Annotated[
+    Path | None,
+    typer.Option("--golds", metavar="FILE", help="Gold answers, where DATA has none: joined by the question's words."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(errors)
+
+
+def errors(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="The questions, if they are no longer where they were."),
+    ] = None,
+    golds: Golds = None,
+    rule: Annotated[
+        Literal["match", "match_lower", "strict", "letter", "letter_or_text"],
+        typer.Option("--rule", help="What is right: a gold alias in the answer, or for choices and claims, strict."),
+    ] = "match_lower",
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports here.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--figure", metavar="FILE.svg", help="Draw types and actions here; for one run.")
+    ] = None,
+) -> None:
+    """Accuracy by action, by type of question, and by both, from the traces of a run; nothing is asked again."""
+    if picture and len(runs) > 1:
+        raise UsageError("--figure draws one run; name one")
+    reports = [_report(folder, data, golds, rule) for folder in runs]
+    if json_file:
+        write_text(json_file, json.dumps(bench_errors.as_json(reports), indent=1, allow_nan=False) + "\n")
+    if picture:
+        write_text(picture, by_type_and_action(reports[0]))
+    for report in reports:
+        _show(report)
+
+
+def remarks(problems: Iterable[Problem]) -> None:
+    """Print what is amiss in the data: how often, what, and where first."""
+    for problem in problems:
+        where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
+        err.print(plain(f"data: {problem.count:,} × {problem.what} ({where})"), style="yellow", soft_wrap=True)
+
+
+def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> bench_errors.Report:
+    about, traces = bench_errors.recorded(folder)
+    named = data or about.get("data")
+    if not named:
+        raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
+    return bench_errors.report(
+        str(folder), about, datasets.load(named, golds=golds or about.get("golds")), traces, rule
+    )
+
+
+def _show(report: bench_errors.Report) -> None:
+    asked = f"{report.right.of:,} questions of {report.data}, {report.method}, right by {report.rule}"
+    out.print(plain(f"{report.run}: {asked}"), soft_wrap=True)
+    out.print(_actions(report))
+    out.print(_types(report))
+    out.print(_cells(report))
+    words = f"types: {report.named:,} named by the data, {report.right.of - report.named:,} by a word of the question"
+    out.print(f"{words}; {report.refused:,} refused and {report.failed:,} failed, which count as wrong", style="dim")
+    if report.missing:
+        out.print(f"the run is not finished: {report.missing:,} questions were not asked", style="yellow")
+    remarks(report.problems)
+    out.print()
+
+
+def _actions(report: bench_errors.Report) -> Table:
+    table = headed(["action"], ["questions", "share", "right", "95 % interval"])
+    for row in report.actions:
+        table.add_row(row.action.upper(), f"{row.questions.count:,}", _percent(row.questions), *_right(row.right))
+    table.add_row("all", f"{report.right.of:,}", "", *_right(report.right))
+    return table
+
+
+def _types(report: bench_errors.Report) -> Table:
+    table = headed(["type"], ["questions", "right", "95 % interval", "commonest action", "of them"])
+    for row in report.types:
+        cells = f"{row.questions.count:,}", *_right(row.right), row.dominant.upper(), _percent(row.dominance)
+        table.add_row(plain(row.type), *cells)
+    return table
+
+
+def _cells(report: bench_errors.Report) -> Table:
+    actions = [row.action for row in report.actions]
+    table = headed(["right of n"], [action.upper() for action in actions])
+    for row in report.types:
+        mine = [cell.right for cell in report.cells if cell.type == row.type]
+        table.add_row(plain(row.type), *map(_of, mine))
+    return table
+
+
+def _of(share: Share) -> str:
+    return f"{_percent(share)} of {share.of:,}" if share.of else "–"
+
+
+def _right(share: Share) -> Sequence[str]:
+    interval = "" if share.low is None or share.high is None else f"{share.low * 100:.1f} to {share.high * 100:.1f}"
+    return _percent(share), interval
+
+
+def _percent(share: Share) -> str:
+    return "–" if share.share is None else f"{share.share * 100:.1f} %"
