@@ -27,7 +27,7 @@ LAYERS = (
     ),
     ("pipeline",),
     ("store", "config"),
-    ("contracts", "train", "doctor", "bench"),
+    ("contracts", "train", "doctor", "bench", "explain"),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""

@@ -203,6 +203,67 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """What an explanation gives a share to: words of a question, a title or a text, or a whole passage of a trace."""
+
+    side: Literal["question", "title", "text", "passage"]
+    start: int
+    """Offset in characters in the question, the title or the text; of a passage, 0."""
+    end: int
+    words: str
+    """What stands there; of a passage, its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What two units are worth together beyond what they are worth one by one (Shapley interaction index)."""
+
+    first: int
+    """Number of the unit in `Attribution.units`, from 0."""
+    second: int
+    value: float
+    error: float
+    """Standard error; 0: every coalition was counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a number owes to its units: Shapley values, with how far they can be trusted."""
+
+    of: str
+    """The number that is shared out, in words, with whose it is."""
+    question: str
+    passage: Passage | None
+    """None: the units are passages."""
+    units: tuple[Unit, ...]
+    values: tuple[float, ...]
+    """One a unit, in the unit of the number itself."""
+    errors: tuple[float, ...]
+    """The standard error of each value; 0: every coalition was counted."""
+    base: float
+    """The number without any of the units."""
+    full: float
+    """The number as it is."""
+    gap: float
+    """`full - base - sum(values)`: 0 but for rounding, or something is wrong."""
+    method: Literal["exact", "regression", "permutation", "owen"]
+    baseline: Literal["", "delete", "filler", "pad"]
+    """What stands where words are taken out; empty: the units are passages."""
+    evaluations: int
+    """Distinct coalitions that were looked at, those of `interactions` included."""
+    seed: int
+    tolerance: float
+    """The largest standard error that was asked for, as a share of the largest value."""
+    reached: bool
+    """Whether the tolerance was kept; if not, the evaluations allowed were used up."""
+    ties: tuple[tuple[int, ...], ...] = ()
+    """Units of the same value, each group by their numbers: which of them comes first says nothing."""
+    interactions: tuple[Interaction, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader must know, such as what a text without words was counted as."""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a conversation with a language model."""
 

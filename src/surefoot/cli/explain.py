@@ -1,0 +1,161 @@
+"""`surefoot explain`: why a passage got its grade, and why a trace took its action."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from surefoot.cli import explained
+from surefoot.cli.console import ConfigFile, Settings, configured, err, out, plain, pulling
+from surefoot.config import Builder, read
+from surefoot.errors import ConfigError, UsageError
+from surefoot.explain.action import why
+from surefoot.explain.answer import needs
+from surefoot.explain.flip import fewest_words
+from surefoot.explain.grade import explain as explain_grade
+from surefoot.screen import screened
+from surefoot.store import read_trace, to_json, write_text
+from surefoot.types import Passage, Trace
+
+
+class Method(StrEnum):
+    """How values are found."""
+
+    EXACT = "exact"
+    REGRESSION = "regression"
+    PERMUTATION = "permutation"
+    OWEN = "owen"
+
+
+class Baseline(StrEnum):
+    """What stands where words are taken out."""
+
+    DELETE = "delete"
+    FILLER = "filler"
+    PAD = "pad"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(explain)
+
+
+def explain(
+    question: Annotated[str | None, typer.Argument(help="A question, in quotes.")] = None,
+    passage: Annotated[str | None, typer.Argument(help="A passage, in quotes, or a text file with it.")] = None,
+    title: Annotated[str, typer.Option("--title", help="The passage's title.")] = "",
+    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Explain this trace's action.")] = None,
+    words: Annotated[
+        str | None,
+        typer.Option("--words", metavar="ID", help="Of a trace: also the words of this passage; best: of the best."),
+    ] = None,
+    answer: Annotated[bool, typer.Option("--answer", help="Of a trace: also which strips the answer needed.")] = False,
+    method: Annotated[Method | None, typer.Option(help="exact up to 12 words, else regression.")] = None,
+    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = Baseline.DELETE,
+    entities: Annotated[bool, typer.Option("--entities", help="A name of several words is one.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also what words are worth together.")] = False,
+    flip: Annotated[bool, typer.Option("--flip", help="Also the fewest words whose loss flips the label.")] = False,
+    tolerance: Annotated[float, typer.Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, typer.Option(min=1, help="Texts graded, at most.")] = 4000,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Explain a grade by its words, or a trace's action by thresholds and passages."""
+    options: dict[str, Any] = {
+        "method": method.value if method else None,
+        "baseline": baseline.value,
+        "entities": entities,
+        "pairs": pairs,
+        "tolerance": tolerance,
+        "most": most,
+        "seed": seed,
+    }
+    if trace:
+        if question or passage:
+            raise ConfigError("give either a question and a passage, or --trace FILE")
+        told = _of_trace(trace, words, answer, flip, config, settings, options)
+    elif question and passage:
+        told = _of_words(question, _passage(passage, title), _builder(config, settings), flip, options)
+    else:
+        raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
+    if json:
+        write_text(json, jsonlib.dumps(told, allow_nan=False, indent=1) + "\n")
+
+
+def _builder(config: str | None, settings: list[str] | None) -> Builder:
+    return Builder(configured(config, settings, None))
+
+
+def _passage(given: str, title: str) -> Passage:
+    """A file's text, or the words themselves."""
+    try:
+        is_file = Path(given).is_file()
+    except OSError:  # too long for a name
+        is_file = False
+    if not is_file:
+        return Passage("given", given, title)
+    try:
+        return Passage(given, Path(given).read_text(encoding="utf-8"), title)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{given} cannot be read as UTF-8 text: {error}") from error
+
+
+def _of_words(question: str, passage: Passage, builder: Builder, flip: bool, options: dict[str, Any]) -> dict[str, Any]:
+    with pulling():
+        evaluator = builder.evaluator
+        found = explain_grade(evaluator, question, passage, **options)
+    out.print(explained.words(found))
+    told = {"grade": to_json(found)}
+    if flip:
+        fewest = fewest_words(evaluator, found, builder.thresholds)
+        out.print(explained.flip(fewest))
+        told["flip"] = to_json(fewest)
+    return told
+
+
+def _of_trace(
+    file: Path,
+    words: str | None,
+    answer: bool,
+    flip: bool,
+    config: str | None,
+    settings: list[str] | None,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    trace = read_trace(file)
+    found = why(trace)
+    out.print(explained.action(found, trace))
+    told: dict[str, Any] = {"action": to_json(found)}
+    builder = _as_recorded(trace, config, settings)
+    if words:
+        told |= _of_words(trace.question, _graded(trace, words), builder, flip, options)
+    if answer:
+        needed = needs(trace, builder.pipeline().generator)
+        out.print(explained.answer(needed))
+        told["answer"] = to_json(needed)
+    return told
+
+
+def _as_recorded(trace: Trace, config: str | None, settings: list[str] | None) -> Builder:
+    """What the trace was made with, unless another configuration is given."""
+    if config or settings or not trace.config:
+        if trace.config:
+            err.print(plain("Another configuration than the trace's: what follows is about that one."))
+        return _builder(config, settings)
+    return Builder(read(trace.config))
+
+
+def _graded(trace: Trace, words: str) -> Passage:
+    """The passage as it was graded: orders to the machine are blanked out."""
+    every = {passage.id: passage for passage in trace.passages + trace.external}
+    scores = {grade.passage_id: grade.score for grade in trace.grades if grade.score is not None}
+    chosen = max(scores, key=scores.__getitem__, default="") if words == "best" else words
+    if chosen not in every:
+        raise UsageError(f"the trace has no passage '{plain(words)}'; there are: {', '.join(every) or 'none'}")
+    return screened(every[chosen])

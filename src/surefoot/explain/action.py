@@ -1,0 +1,201 @@
+"""What the action hung on: how near the thresholds were, what would have flipped it, and which passages carried it.
+
+Pure: from what a trace recorded, with no component asked. That what is said here is so, anybody can see by taking the
+decision again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from surefoot.act import Threshold, label, redecide
+from surefoot.errors import TraceFault
+from surefoot.explain.grade import measured
+from surefoot.explain.shapley import EXACT, Counted, Game, Masks, Vector, shares
+from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
+
+LEVELS = (Action.INCORRECT, Action.AMBIGUOUS, Action.CORRECT)
+"""The actions from the least trust to the most; where no single score decides, 0, 1 and 2 stand for them."""
+DROPPED = 12
+"""Only among so many passages, the best graded first, is looked for the fewest to drop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Without these passages the action is another; no fewer do it, and no other so few have so high grades."""
+
+    passage_ids: tuple[str, ...]
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """With this threshold there the action is another; nearer to where it was, it is not."""
+
+    threshold: Literal["upper", "lower"]
+    to: float
+    by: float
+    """`to` less where it was; positive: the threshold is raised."""
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What becomes of the action without one passage."""
+
+    passage_id: str
+    score: float | None
+    action: Action
+    best: float | None
+    """The best score of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a trace's action was taken, and how little would have made it another."""
+
+    question: str
+    action: Action
+    because: str
+    best: float | None
+    above_upper: float | None
+    """`best` less τ+; None: nothing was graded."""
+    above_lower: float | None
+    """`best` less τ−."""
+    drops: tuple[Drop, ...]
+    """One for each other action that can be had by dropping passages, the fewest first."""
+    moves: tuple[Move, ...]
+    """One for each threshold and each other action that moving it alone can bring, the smallest first."""
+    without: tuple[Alone, ...]
+    """One a passage, in the trace's order."""
+    carried: Attribution | None
+    """The passages' Shapley values: of the best score over the lowest, or, under another policy than the threshold's,
+    of the action's level. None: nothing was graded."""
+
+
+def why(trace: Trace) -> Why:
+    """The explanation of the action. Raises TraceFault for a trace without a decision, or one that does not fit."""
+    was = redecide(trace)
+    if len(trace.grades) < len(trace.passages):
+        raise TraceFault(f"trace {trace.id} has fewer grades than passages")
+    best = was.best
+    return Why(
+        trace.question,
+        was.action,
+        was.because,
+        best,
+        None if best is None else best - was.upper,
+        None if best is None else best - was.lower,
+        tuple(_first_of_each(_drops(trace, was.action))),
+        tuple(_moves(trace, was)),
+        tuple(_alone(trace, n) for n in range(len(trace.passages))),
+        None if best is None else _carried(trace, was),
+    )
+
+
+def only(trace: Trace, numbers: Sequence[int]) -> Decision:
+    """The decision over these passages alone, by their numbers."""
+    return redecide(
+        replace(
+            trace,
+            passages=tuple(trace.passages[n] for n in numbers),
+            grades=tuple(trace.grades[n] for n in numbers),
+        )
+    )
+
+
+def _drops(trace: Trace, action: Action) -> Iterator[Drop]:
+    every = range(len(trace.passages))
+    ranked = sorted(every, key=lambda n: -_height(trace.grades[n]))[:DROPPED]
+    for size in range(1, len(ranked) + 1):
+        for gone in combinations(ranked, size):
+            after = only(trace, [n for n in every if n not in gone]).action
+            if after is not action:
+                yield Drop(tuple(trace.passages[n].id for n in gone), after)
+
+
+def _first_of_each(drops: Iterator[Drop]) -> Iterator[Drop]:
+    seen: set[Action] = set()
+    for drop in drops:
+        if drop.action not in seen:
+            seen.add(drop.action)
+            yield drop
+
+
+def _height(grade: Grade) -> float:
+    return -math.inf if grade.score is None else grade.score
+
+
+def _alone(trace: Trace, gone: int) -> Alone:
+    after = only(trace, [n for n in range(len(trace.passages)) if n != gone])
+    return Alone(trace.passages[gone].id, trace.grades[gone].score, after.action, after.best)
+
+
+def _moves(trace: Trace, was: Decision) -> list[Move]:
+    """A threshold changes an action only where it passes a score, so these places are tried."""
+    scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
+    found: dict[tuple[str, Action], Move] = {}
+    for to in sorted({place for score in scores for place in (score, math.nextafter(score, math.inf))}):
+        for name, moved in (
+            ("upper", Thresholds(to, was.lower, 0.0, "moved")),
+            ("lower", Thresholds(was.upper, to, 0.0, "moved")),
+        ):
+            if moved.lower <= moved.upper and (after := under(trace, moved)) is not was.action:
+                by = to - getattr(was, name)
+                if (known := found.get((name, after))) is None or abs(by) < abs(known.by):
+                    found[name, after] = Move(name, to, by, after)  # type: ignore[arg-type]
+    return sorted(found.values(), key=lambda move: abs(move.by))
+
+
+def under(trace: Trace, moved: Thresholds) -> Action:
+    """The action under other thresholds; a label that was not the old thresholds' stays, as the evaluator gave it."""
+    was = redecide(trace)
+    old = Thresholds(was.upper, was.lower, 0.0, "recorded")
+
+    def relabelled(grade: Grade) -> Grade:
+        if grade.score is None or grade.label is not label(grade.score, old):
+            return grade
+        return replace(grade, label=label(grade.score, moved))
+
+    grades = tuple(relabelled(grade) for grade in trace.grades)
+    given = replace(trace.decision or was, upper=moved.upper, lower=moved.lower)
+    return redecide(replace(trace, grades=grades, decision=given)).action
+
+
+def _carried(trace: Trace, was: Decision) -> Attribution:
+    by_score = was.policy == Threshold.name
+    game = Counted(_best(trace) if by_score else _level(trace))
+    count = len(trace.passages)
+    found = shares(game, count, method=None if count <= EXACT else "permutation", tolerance=0.02)
+    units = tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages)
+    return Attribution(
+        of="best score" if by_score else "action (0 incorrect, 1 ambiguous, 2 correct)",
+        question=trace.question,
+        passage=None,
+        units=units,
+        **measured(found),
+        baseline="",
+        evaluations=game.evaluations,
+        seed=0,
+        tolerance=0.02,
+        notes=("without passages, the best score counts as the lowest one",) if by_score else (),
+    )
+
+
+def _best(trace: Trace) -> Game:
+    scores = np.array([_height(grade) for grade in trace.grades[: len(trace.passages)]])
+    lowest = scores[np.isfinite(scores)].min()
+    return lambda masks: np.where(masks, scores, lowest).max(axis=1, initial=lowest)
+
+
+def _level(trace: Trace) -> Game:
+    def game(masks: Masks) -> Vector:
+        return np.array([LEVELS.index(only(trace, np.flatnonzero(mask).tolist()).action) for mask in masks], float)
+
+    return game

@@ -1,0 +1,83 @@
+"""Which strips the answer needed: it is generated again without each of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from surefoot.errors import TraceFault
+from surefoot.grounding import grounded
+from surefoot.protocols import Generator
+from surefoot.screen import screened
+from surefoot.types import Answer, Passage, Strip, Trace
+from surefoot.words import words
+
+Knowledge = list[tuple[Strip, Passage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """What is answered without one strip."""
+
+    strip: Strip
+    text: str
+    """Without the markers; empty for a refusal."""
+    refused: bool
+    changed: bool
+    """It says other words, or refuses where it did not, or the other way round: the answer needed the strip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the answer needed of the strips that it was made from."""
+
+    text: str
+    """The answer that is compared with: generated from all strips, now."""
+    as_recorded: bool
+    """It says what the trace's answer says; if not, the generator is another one, or does not repeat itself."""
+    strips: tuple[Without, ...]
+    """One for each kept strip, in order."""
+
+
+def needs(trace: Trace, generator: Generator) -> Needs:
+    """The answer from all kept strips, and without each; one generated answer for each of these.
+
+    Raises TraceFault where nothing was kept to answer from, and what the generator raises.
+    """
+    knowledge = _knowledge(trace)
+    if not knowledge or trace.answer is None:
+        raise TraceFault(f"trace {trace.id} has no answer that was made from strips")
+    whole = _answer(trace.question, generator, knowledge)
+    return Needs(
+        _said(whole),
+        _same(whole, trace.answer),
+        tuple(_without(trace.question, generator, knowledge, n, whole) for n in range(len(knowledge))),
+    )
+
+
+def _knowledge(trace: Trace) -> Knowledge:
+    origin = {passage.id: screened(passage) for passage in trace.passages + trace.external}
+    try:
+        return [(strip, origin[strip.passage_id]) for strip in trace.strips if strip.kept]
+    except KeyError as error:
+        raise TraceFault(f"trace {trace.id} has a strip of a passage that is not there: {error}") from error
+
+
+def _without(question: str, generator: Generator, knowledge: Knowledge, gone: int, whole: Answer) -> Without:
+    left = knowledge[:gone] + knowledge[gone + 1 :]
+    answer = _answer(question, generator, left) if left else Answer("", refused=True)
+    return Without(knowledge[gone][0], _said(answer), answer.refused, not _same(answer, whole))
+
+
+def _answer(question: str, generator: Generator, knowledge: Knowledge) -> Answer:
+    """As the pipeline does: without a sentence that stands on a strip, it is a refusal."""
+    return grounded(question, generator.generate(question, knowledge), knowledge)
+
+
+def _said(answer: Answer) -> str:
+    return "" if answer.refused else " ".join(re.sub(r"\[\d+\]", "", answer.text).split())
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    # The markers count strips, so that without one they are others.
+    return one.refused == other.refused and words(_said(one)) == words(_said(other))

@@ -1,0 +1,252 @@
+"""What the evaluator's score of a question and a passage owes to which of their words.
+
+The evaluator that decides is the one that is asked, about texts in which some words are missing. So nothing of it needs
+to be known: what it puts between question and passage is its own, and can never be taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+
+from surefoot.act import finite
+from surefoot.errors import ComponentError, ConfigError
+from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
+from surefoot.protocols import Evaluator, Pair
+from surefoot.types import Attribution, Interaction, Passage, Unit
+from surefoot.words import names, places_of, sentences
+
+Baseline = Literal["delete", "filler", "pad"]
+Side = Literal["question", "title", "text"]
+
+SIDES: tuple[Side, ...] = ("question", "title", "text")
+NEUTRAL: dict[str, str] = {"question": "what", "title": "it", "text": "it"}
+"""Words that ask for nothing and say nothing in particular; not the same one, or they would match each other."""
+PAD = "…"
+"""A sign without a letter, which keeps the places of the other words."""
+ASKED = 256
+"""Texts of a call to the evaluator."""
+STRONGEST = (3, 6)
+"""Words of the question and of the passage whose interactions are looked at, unless all can be counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A question and a passage, and the units in which they are taken apart."""
+
+    question: str
+    passage: Passage
+    units: tuple[Unit, ...]
+
+    def source(self, side: Side) -> str:
+        """The whole text of a side."""
+        return {"question": self.question, "title": self.passage.title, "text": self.passage.text}[side]
+
+    def pair(self, present: Sequence[bool], baseline: Baseline) -> Pair:
+        """The question and the passage with only these units; others are taken out, or something put in their place."""
+        if all(present):
+            return self.question, self.passage
+        question, title, text = (self._side(side, present, baseline) for side in SIDES)
+        return question, replace(self.passage, title=title, text=text)
+
+    def _side(self, side: Side, present: Sequence[bool], baseline: Baseline) -> str:
+        whole, pieces, at = self.source(side), [], 0
+        for unit, here in zip(self.units, present, strict=True):
+            if unit.side == side:
+                gone = "" if baseline == "delete" else instead(unit, baseline)
+                # With the space before it, so that no two are left where it stood.
+                pieces += [whole[at : unit.end]] if here else [f" {gone}" if gone else ""]
+                at = unit.end
+        return "".join([*pieces, whole[at:]]).strip()
+
+
+def instead(unit: Unit, baseline: Baseline) -> str:
+    """What stands where the unit was: as many fillers, or signs, as it has words."""
+    one = NEUTRAL[unit.side] if baseline == "filler" else PAD
+    return " ".join([one] * len(unit.words.split()))
+
+
+def taken_apart(question: str, passage: Passage, *, entities: bool = False) -> Words:
+    """The units of question, title and text: words with the punctuation at them; with `entities`, a name is one."""
+    bare = Words(question, passage, ())
+    return replace(bare, units=tuple(unit for side in SIDES for unit in _units(side, bare.source(side), entities)))
+
+
+def _units(side: Side, text: str, entities: bool) -> Iterator[Unit]:
+    spans = [(match.start(), match.end()) for match in _pieces(text)]
+    found = places_of(names(text), text) if entities else []
+    numbers = [_touched(span, found, -n - 1) for n, span in enumerate(spans)]
+    for _, same in groupby(range(len(spans)), key=numbers.__getitem__):
+        first, *rest = same
+        start, end = spans[first][0], spans[rest[-1] if rest else first][1]
+        yield Unit(side, start, end, text[start:end])
+
+
+def _pieces(text: str) -> Iterable[re.Match[str]]:
+    return re.finditer(r"\S+", text)
+
+
+def _touched(span: tuple[int, int], found: Sequence[tuple[int, int]], otherwise: int) -> int:
+    return next((n for n, (start, end) in enumerate(found) if start < span[1] and span[0] < end), otherwise)
+
+
+class Score:
+    """The game whose players are the words, and whose value is the evaluator's score of what is left.
+
+    What cannot be graded, such as a passage of no words, counts as `ungraded`; None: as the score of a question and a
+    passage that say nothing ("what", "it"). `notes` says what was counted so. Texts are graded by length, so that an
+    evaluator that reads them in batches pads little. Raises ComponentError where the pair itself has no score.
+    """
+
+    def __init__(self, evaluator: Evaluator, words: Words, baseline: Baseline, ungraded: float | None = None) -> None:
+        self._evaluator, self._words, self._baseline, self._ungraded = evaluator, words, baseline, ungraded
+        self._without: dict[str, int] = {}
+        if self.graded([(words.question, words.passage)])[0] is None:
+            raise ComponentError(f"{evaluator.name} cannot grade this passage: {next(iter(self._without))}")
+
+    def __call__(self, masks: Masks) -> Vector:
+        """The score of each coalition."""
+        found = self.graded([self._words.pair(mask.tolist(), self._baseline) for mask in masks])
+        return np.array([self.nothing() if score is None else score for score in found])
+
+    def graded(self, pairs: Sequence[Pair]) -> list[float | None]:
+        """The score of each pair, in order; None for what cannot be graded, and why is remembered."""
+        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1].text))
+        scores: list[float | None] = [None] * len(pairs)
+        for at in range(0, len(order), ASKED):
+            part = order[at : at + ASKED]
+            for n, score in zip(part, self._asked([pairs[n] for n in part]), strict=True):
+                scores[n] = score
+        return scores
+
+    def _asked(self, pairs: Sequence[Pair]) -> list[float | None]:
+        grades = [finite(grade) for grade in self._evaluator.grade(pairs)]
+        if len(grades) != len(pairs):
+            raise ComponentError(f"{self._evaluator.name} gave {len(grades)} grades for {len(pairs)} passages")
+        for grade in grades:
+            if grade.score is None:
+                why = grade.reason or "it gave no reason"
+                self._without[why] = self._without.get(why, 0) + 1
+        return [grade.score for grade in grades]
+
+    def nothing(self) -> float:
+        """What counts where there is nothing to grade."""
+        if self._ungraded is None:
+            blank = replace(self._words.passage, title="", text=NEUTRAL["text"])
+            grade = finite(self._evaluator.grade([(NEUTRAL["question"], blank)])[0])
+            if grade.score is None:
+                raise ComponentError(
+                    f"{self._evaluator.name} grades neither an empty passage nor one that says nothing "
+                    f"({grade.reason}); say what these count as"
+                )
+            self._ungraded = grade.score
+        return self._ungraded
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be graded, how often, and as what it was counted."""
+        return tuple(
+            f"{times:,} of the texts could not be graded ({why}); each counts as {self.nothing():.4g}"
+            for why, times in self._without.items()
+        )
+
+
+def explain(
+    evaluator: Evaluator,
+    question: str,
+    passage: Passage,
+    *,
+    baseline: Baseline = "delete",
+    entities: bool = False,
+    method: Method | None = None,
+    tolerance: float = 0.1,
+    most: int = 4000,
+    seed: int = 0,
+    pairs: bool = False,
+    ungraded: float | None = None,
+) -> Attribution:
+    """The Shapley values of the words of question, title and text in the evaluator's raw score.
+
+    `tolerance`, `most` and `method` are those of `shapley.shares`; "owen" lets the words of a sentence come and go
+    side by side. `pairs` adds the interactions of the strongest question words with the strongest passage words; of
+    all, where there are no more than 12 units. Cost: one graded pair an evaluation. Raises ComponentError where the
+    pair has no score, ConfigError where there is no word.
+    """
+    words = taken_apart(question, passage, entities=entities)
+    if not words.units:
+        raise ConfigError("neither the question nor the passage has a word to explain")
+    score = Score(evaluator, words, baseline, ungraded)
+    game, count = Counted(score), len(words.units)
+    groups = sentence_groups(words) if method == "owen" else None
+    found = shares(game, count, method=method, groups=groups, tolerance=tolerance, most=most, seed=seed)
+    both = _together(game, words.units, found, seed) if pairs else ()
+    return Attribution(
+        of=f"score of {evaluator.name}",
+        question=question,
+        passage=passage,
+        units=words.units,
+        **measured(found),
+        baseline=baseline,
+        evaluations=game.evaluations,
+        seed=seed,
+        tolerance=tolerance,
+        interactions=both,
+        notes=score.notes,
+    )
+
+
+def measured(found: Shares) -> dict[str, Any]:
+    """The fields of an `Attribution` that come from the shares."""
+    return {
+        "values": tuple(found.values.tolist()),
+        "errors": tuple(found.errors.tolist()),
+        "base": found.base,
+        "full": found.full,
+        "gap": found.gap,
+        "method": found.method,
+        "reached": found.reached,
+        "ties": ties(found.values.tolist()),
+    }
+
+
+def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
+    """The numbers of those that have the same value, to nine digits after the point; a value of its own is in none."""
+    same: dict[float, list[int]] = {}
+    for number, value in enumerate(values):
+        same.setdefault(round(value, 9) + 0.0, []).append(number)
+    return tuple(tuple(group) for group in same.values() if len(group) > 1)
+
+
+def sentence_groups(words: Words) -> list[int]:
+    """Of each unit, the number of its sentence; question and title are one each."""
+    keys = [(unit.side, _sentence(unit, words)) for unit in words.units]
+    numbers = {key: n for n, key in enumerate(dict.fromkeys(keys))}
+    return [numbers[key] for key in keys]
+
+
+def _sentence(unit: Unit, words: Words) -> int:
+    if unit.side != "text":
+        return 0
+    return sum(start <= unit.start for start, _ in sentences(words.passage.text))
+
+
+def _together(game: Counted, units: Sequence[Unit], found: Shares, seed: int) -> tuple[Interaction, ...]:
+    asked = [n for n, unit in enumerate(units) if unit.side == "question"]
+    said = [n for n, unit in enumerate(units) if unit.side != "question"]
+    if found.method != "exact":
+        asked, said = (_strongest(some, found, most) for some, most in zip((asked, said), STRONGEST, strict=True))
+    values, errors = interactions(game, len(units), asked, said, seed=seed)
+    return tuple(
+        Interaction(first, second, float(values[i, j]), float(errors[i, j]))
+        for i, first in enumerate(asked)
+        for j, second in enumerate(said)
+    )
+
+
+def _strongest(some: Sequence[int], found: Shares, most: int) -> list[int]:
+    return sorted(sorted(some, key=lambda n: -abs(found.values[n]))[:most])

@@ -1,0 +1,270 @@
+"""Shapley values of any game, exact or sampled to a stated tolerance, and what two players are worth together.
+
+A game is a function from coalitions, a row each and True where a player takes part, to a number each. Pure but for
+what the game does; the same seed gives the same values.
+
+Why the sampled values come from a regression and not from permutations: a permutation learns of a player from two
+coalitions only, the regression from all. Both are free of all interactions of an even number of players, as every
+coalition is looked at with its complement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import ConfigError
+
+Masks = npt.NDArray[np.bool_]
+"""Shape (coalitions, players)."""
+Vector = npt.NDArray[np.float64]
+Game = Callable[[Masks], Vector]
+"""The value of each coalition."""
+Method = Literal["exact", "regression", "permutation", "owen"]
+
+EXACT = 12
+"""Up to so many players all coalitions are counted: 4,096."""
+MOST_EXACT = 20
+"""Beyond, counting all coalitions is refused: a million."""
+
+LEAST = 8
+"""Orders, each with its reverse, before their spread is believed: two may agree by chance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """What each player contributes, and how well that is known."""
+
+    values: Vector
+    errors: Vector
+    """Standard errors; 0: exact."""
+    base: float
+    """The value of nobody."""
+    full: float
+    """The value of all."""
+    method: Method
+    reached: bool
+    """Whether no error is larger than the tolerance times the largest value."""
+
+    @property
+    def gap(self) -> float:
+        """What the values leave unexplained of `full - base`."""
+        return self.full - self.base - float(self.values.sum())
+
+
+class Counted:
+    """The same game, asked once for each coalition; `evaluations` says for how many."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._known: dict[bytes, float] = {}
+
+    @property
+    def evaluations(self) -> int:
+        """Distinct coalitions so far."""
+        return len(self._known)
+
+    def __call__(self, masks: Masks) -> Vector:
+        """The value of each coalition; those that are new are asked for together."""
+        keys = [row.tobytes() for row in masks]
+        new = {key: n for n, key in enumerate(keys) if key not in self._known}
+        if new:
+            found = self._game(masks[list(new.values())])
+            self._known.update(zip(new, map(float, found), strict=True))
+        return np.array([self._known[key] for key in keys])
+
+
+def shares(
+    game: Counted,
+    players: int,
+    *,
+    method: Method | None = None,
+    groups: Sequence[int] | None = None,
+    tolerance: float = 0.1,
+    most: int = 4000,
+    seed: int = 0,
+) -> Shares:
+    """The Shapley values, to a standard error of at most `tolerance` of the largest value.
+
+    `method` None: exact up to 12 players, else by regression. "owen" needs `groups`, the number of each player's group:
+    its members come and go side by side. Sampling ends, unreached, before it would pass `most` evaluations; it takes
+    two rounds, of 2 (players - 1), whatever `most` says. Raises ConfigError.
+    """
+    chosen = method or ("exact" if players <= EXACT else "regression")
+    if (chosen == "owen") != (groups is not None):
+        raise ConfigError("groups of players are for the method 'owen', and it needs them")
+    if chosen == "exact" or players < 2:
+        return exact(game, players)
+    rounds = _regressed if chosen == "regression" else _permuted
+    base, full = game(np.array([[False] * players, [True] * players]))
+    random = np.random.default_rng(seed)
+    for values, errors, known in rounds(game, players, float(base), float(full), random, groups):
+        reached = known and bool(errors.max() <= tolerance * np.abs(values).max())
+        if reached or game.evaluations + 2 * (players - 1) > most:
+            break
+    return Shares(values, errors, float(base), float(full), chosen, reached)
+
+
+def exact(game: Game, players: int) -> Shares:
+    """From all 2^players coalitions, in one call of the game. Raises ConfigError for more than 20 players."""
+    worth = _all(game, players)
+    sizes = _sizes(players)
+    values = np.empty(players)
+    for player in range(players):
+        without = np.flatnonzero(~(np.arange(2**players) >> player & 1).astype(bool))
+        weights = np.array([1 / (players * math.comb(players - 1, size)) for size in range(players)])
+        values[player] = weights[sizes[without]] @ (worth[without | 1 << player] - worth[without])
+    return Shares(values, np.zeros(players), float(worth[0]), float(worth[-1]), "exact", True)
+
+
+def interactions(
+    game: Counted,
+    players: int,
+    firsts: Sequence[int],
+    seconds: Sequence[int],
+    *,
+    rounds: int = 16,
+    seed: int = 0,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The Shapley interaction index of each of `firsts` with each of `seconds`, and its standard error.
+
+    Exact up to 12 players. Beyond, `rounds` pairs of a coalition and its complement, each looked at with every first,
+    every second and every two of them taken in or left out: 2 (1 + firsts) (1 + seconds) evaluations a round.
+    """
+    if set(firsts) & set(seconds):
+        raise ConfigError("a player has no interaction with itself")
+    if players <= EXACT:
+        found = _pairs_exactly(game, players, firsts, seconds)
+        return found, np.zeros_like(found)
+    random = np.random.default_rng(seed)
+    drawn = [_round_of_pairs(game, players, firsts, seconds, p, random) for p in (np.arange(rounds) + 0.5) / rounds / 2]
+    return np.mean(drawn, axis=0), np.std(drawn, axis=0, ddof=1) / math.sqrt(rounds)
+
+
+def _all(game: Game, players: int) -> Vector:
+    if players > MOST_EXACT:
+        raise ConfigError(f"{players} players have too many coalitions to count all; choose another method")
+    return game((np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool))
+
+
+def _sizes(players: int) -> npt.NDArray[np.int64]:
+    return np.asarray((np.arange(2**players)[:, None] >> np.arange(players) & 1).sum(axis=1))
+
+
+Estimates = Iterator[tuple[Vector, Vector, bool]]
+"""Values, standard errors, and whether these are from enough to go by, round by round."""
+
+
+def _regressed(
+    game: Game, players: int, base: float, full: float, random: np.random.Generator, _: Sequence[int] | None
+) -> Estimates:
+    """Least squares under the Shapley kernel, over coalitions of each size, each beside its complement.
+
+    Those of a round are drawn one by one: prefixes of one order would cost as much, and leave twice the error.
+    Sizes are drawn evenly: that is, by leverage, and leaves the kernel the weight 1 / (size (players - size)).
+    """
+    signs, gains = np.empty((0, players)), np.empty(0)
+    while True:
+        masks = _of_each_size(players, random)
+        worth = game(np.concatenate([masks, ~masks]))
+        signs = np.concatenate([signs, np.where(masks, 1.0, -1.0)])
+        gains = np.concatenate([gains, worth[: len(masks)] - worth[len(masks) :]])
+        if len(signs) > players and np.linalg.matrix_rank(_centred(signs)) == players - 1:
+            yield *_fitted(signs, gains, full - base), True
+
+
+def _of_each_size(players: int, random: np.random.Generator) -> Masks:
+    ranks = random.permuted(np.tile(np.arange(players), (players - 1, 1)), axis=1)
+    return np.asarray(ranks < np.arange(1, players)[:, None])
+
+
+def _centred(signs: Vector) -> Vector:
+    return np.asarray(signs - signs.mean(axis=1, keepdims=True))
+
+
+def _fitted(signs: Vector, gains: Vector, total: float) -> tuple[Vector, Vector]:
+    """The values that sum up to `total`, and their errors, robust and as if each pair had been left out (HC3)."""
+    players = signs.shape[1]
+    sums = signs.sum(axis=1)
+    weights = 1 / (players**2 - sums**2)
+    rows = _centred(signs) * np.sqrt(weights)[:, None]
+    left = (gains - total / players * sums) * np.sqrt(weights)
+    inverse = np.linalg.pinv(rows.T @ rows, hermitian=True)
+    beta = inverse @ (rows.T @ left)
+    leverages = np.einsum("ij,jk,ik->i", rows, inverse, rows)
+    off = (left - rows @ beta) / np.maximum(1 - leverages, 1e-6)
+    spread = inverse @ (rows.T * off)
+    return total / players + beta - beta.mean(), np.sqrt((spread**2).sum(axis=1))
+
+
+def _permuted(
+    game: Game, players: int, base: float, full: float, random: np.random.Generator, groups: Sequence[int] | None
+) -> Estimates:
+    """The mean over random orders, each with its reverse, of what a player adds to those before."""
+    drawn: list[Vector] = []
+    while True:
+        order = _order(players, groups, random)
+        drawn.append((_added(game, order, base, full) + _added(game, order[::-1], base, full)) / 2)
+        if len(drawn) > 1:
+            errors = np.std(drawn, axis=0, ddof=1) / math.sqrt(len(drawn))
+            yield np.mean(drawn, axis=0), errors, len(drawn) >= LEAST
+
+
+def _order(players: int, groups: Sequence[int] | None, random: np.random.Generator) -> npt.NDArray[np.int64]:
+    """All players; those of a group side by side."""
+    order: npt.NDArray[np.int64] = random.permutation(players)
+    if groups is None:
+        return order
+    numbers = np.asarray(groups)
+    turns = random.permutation(numbers.max() + 1)
+    return order[np.argsort(turns[numbers[order]], kind="stable")]
+
+
+def _added(game: Game, order: npt.NDArray[np.int64], base: float, full: float) -> Vector:
+    there = np.empty(len(order), np.int64)
+    there[order] = np.arange(len(order))
+    inner = game(there[None, :] < np.arange(1, len(order))[:, None])
+    return np.diff(np.concatenate([[base], inner, [full]]))[there]
+
+
+def _pairs_exactly(game: Game, players: int, firsts: Sequence[int], seconds: Sequence[int]) -> Vector:
+    worth, sizes = _all(game, players), _sizes(players)
+    coalitions = np.arange(2**players)
+    weights = np.array([1 / ((players - 1) * math.comb(players - 2, size)) for size in range(players - 1)])
+
+    def index(i: int, j: int) -> float:
+        none = coalitions[~(coalitions >> i & 1 | coalitions >> j & 1).astype(bool)]
+        both = worth[none | 1 << i | 1 << j] - worth[none | 1 << i] - worth[none | 1 << j] + worth[none]
+        return float(weights[sizes[none]] @ both)
+
+    return np.array([[index(i, j) for j in seconds] for i in firsts]).reshape(len(firsts), len(seconds))
+
+
+def _round_of_pairs(
+    game: Game, players: int, firsts: Sequence[int], seconds: Sequence[int], p: float, random: np.random.Generator
+) -> Vector:
+    """One draw of the index of each two: players take part with probability p, and then those who did not.
+
+    p runs through (0, ½) and its complement through the rest, so that the others' number is uniform, as the index
+    wants it.
+    """
+    one = random.random(players) < p
+    both = [_toggled(each, firsts, seconds) for each in (one, ~one)]
+    worth = game(np.concatenate(both)).reshape(2, len(firsts) + 1, len(seconds) + 1)
+    inner = worth[:, 1:, 1:] - worth[:, 1:, :1] - worth[:, :1, 1:] + worth[:, :1, :1]
+    same = [np.where(np.equal.outer(each[list(firsts)], each[list(seconds)]), 1, -1) for each in (one, ~one)]
+    return np.asarray((inner * same).mean(axis=0))
+
+
+def _toggled(coalition: npt.NDArray[np.bool_], firsts: Sequence[int], seconds: Sequence[int]) -> Masks:
+    """With each of `firsts` or none turned round, times each of `seconds` or none."""
+    rows = [[*first, *second] for first in ([], *([i] for i in firsts)) for second in ([], *([j] for j in seconds))]
+    masks = np.tile(coalition, (len(rows), 1))
+    for mask, turned in zip(masks, rows, strict=True):
+        mask[turned] ^= True
+    return masks

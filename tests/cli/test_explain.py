@@ -1,0 +1,86 @@
+"""`surefoot explain`: words of a grade, and what an action hung on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.store import from_json
+from surefoot.types import Attribution
+
+QUESTION = "Who built the Ruvel Bridge?"
+PASSAGE = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
+
+
+@pytest.fixture
+def traced(indexed: Callable[..., Any]) -> Callable[..., Any]:
+    """`surefoot`, after a question whose trace is in trace.json."""
+    indexed("ask", QUESTION, "--trace", "trace.json")
+    return indexed
+
+
+def test_words_are_marked_with_signs(surefoot: Callable[..., Any]) -> None:
+    """Legible without colour; with the strongest listed, and how far it can be trusted."""
+    done = surefoot("explain", QUESTION, PASSAGE, "--most", "400")
+    assert done.code == 0
+    assert "Ruvel++" in done.out
+    assert "Aldwin." in done.out
+    assert "score of lexical: 1" in done.out
+    assert "gap" in done.out
+    assert "regression, baseline delete" in done.out
+
+
+def test_a_passage_may_be_a_file(surefoot: Callable[..., Any], here: Path) -> None:
+    """Its text is explained, and not its name."""
+    (here / "bridge.txt").write_text(PASSAGE)
+    assert surefoot("explain", QUESTION, "bridge.txt").out == surefoot("explain", QUESTION, PASSAGE).out
+
+
+def test_the_values_are_kept(surefoot: Callable[..., Any], here: Path) -> None:
+    """Question, passage, units, values, base, gap and seed: what a picture would lose."""
+    surefoot("explain", "Who built it?", "He built it.", "--seed", "3", "--pairs", "--flip", "--json", "why.json")
+    told = json.loads((here / "why.json").read_text())
+    found = from_json(Attribution, told["grade"])
+    assert (found.question, found.passage.text if found.passage else "") == ("Who built it?", "He built it.")
+    assert (found.seed, found.method) == (3, "exact")
+    assert found.interactions
+    assert abs(found.gap) < 1e-3
+    assert told["flip"]["units"][0]["words"] == "built"
+
+
+def test_an_action_is_explained(traced: Callable[..., Any], here: Path) -> None:
+    """From the trace alone: margins, moves, drops, and what each passage carried."""
+    done = traced("explain", "--trace", "trace.json", "--json", "why.json")
+    assert done.code == 0
+    assert "CORRECT: best score 1" in done.out
+    assert "less τ+: +0.25" in done.out
+    assert "With τ+ at 1" in done.out
+    assert json.loads((here / "why.json").read_text())["action"]["action"] == "correct"
+
+
+def test_the_words_of_a_trace_are_explained_by_its_own_evaluator(traced: Callable[..., Any], here: Path) -> None:
+    """The passage as it was graded; by its id, or the best one."""
+    (here / "surefoot.toml").write_text('evaluator = "minilm"')
+    done = traced("explain", "--trace", "trace.json", "--words", "best", "--most", "200")
+    assert done.code == 0
+    assert "score of lexical: 1" in done.out
+    assert traced("explain", "--trace", "trace.json", "--words", "nope").code == 2
+
+
+def test_what_the_answer_needed_is_told(traced: Callable[..., Any]) -> None:
+    """Strip by strip, with the trace's own generator."""
+    done = traced("explain", "--trace", "trace.json", "--answer")
+    assert done.code == 0
+    assert "Answer: Tomas Aldwin built it" in done.out
+
+
+@pytest.mark.parametrize("words", [[], [QUESTION], [QUESTION, PASSAGE, "--trace", "trace.json"]])
+def test_half_a_question_is_refused(traced: Callable[..., Any], words: list[str]) -> None:
+    """With what to give."""
+    done = traced("explain", *words)
+    assert done.code == 2
+    assert "a question and a passage" in done.err

@@ -1,0 +1,122 @@
+"""What would have flipped the action does flip it, and nothing smaller does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.act import POLICIES, labelled, redecide
+from surefoot.errors import TraceFault
+from surefoot.explain.action import only, under, why
+from surefoot.types import Action, Grade, Passage, Thresholds, Trace
+
+OWN = Thresholds(1.0, -1.0, strip=0.0, evaluator="test")
+scores = st.lists(st.none() | st.floats(-3, 3, width=16).map(lambda score: score + 0.0), min_size=1, max_size=5)
+policies = st.sampled_from(sorted(POLICIES))
+
+
+def traced(values: list[float | None], policy: str = "threshold") -> Trace:
+    grades = labelled([Grade(f"p{n}", value) for n, value in enumerate(values)], OWN)
+    passages = tuple(Passage(grade.passage_id, "text") for grade in grades)
+    return Trace("t", "Who?", passages, grades, POLICIES[policy](OWN).decide(grades))
+
+
+@given(scores, policies)
+def test_what_is_dropped_flips_and_no_fewer_do(values: list[float | None], policy: str) -> None:
+    """By taking the decision again over every other choice of as few passages."""
+    trace = traced(values, policy)
+    for drop in why(trace).drops:
+        left = [n for n, passage in enumerate(trace.passages) if passage.id not in drop.passage_ids]
+        assert only(trace, left).action is drop.action is not redecide(trace).action
+        fewer = [
+            kept for size in range(len(left) + 1, len(values) + 1) for kept in combinations(range(len(values)), size)
+        ]
+        assert all(only(trace, kept).action is not drop.action for kept in fewer)
+
+
+@given(scores, policies)
+def test_a_moved_threshold_flips_and_no_nearer_one_does(values: list[float | None], policy: str) -> None:
+    """At the place that is told the action is another; a hair nearer to where it was, it is not that one."""
+    trace = traced(values, policy)
+    for move in why(trace).moves:
+        was = {"upper": OWN.upper, "lower": OWN.lower}
+        assert move.by == pytest.approx(move.to - was[move.threshold])
+        assert under(trace, replace(OWN, **{move.threshold: move.to})) is move.action
+        nearer = math.nextafter(move.to, was[move.threshold])
+        assert under(trace, replace(OWN, **{move.threshold: nearer})) is not move.action
+
+
+def test_margins_are_signed() -> None:
+    """By how much the best score lies above each threshold."""
+    found = why(traced([0.25, -2.0]))
+    assert (found.action, found.above_upper, found.above_lower) == (Action.AMBIGUOUS, -0.75, 1.25)
+
+
+def test_the_smallest_moves_are_told() -> None:
+    """τ+ down to the best score, or τ− up past it."""
+    moves = {(move.threshold, move.action): move for move in why(traced([0.25, -2.0])).moves}
+    assert moves["upper", Action.CORRECT].by == -0.75
+    assert moves["lower", Action.INCORRECT].by == pytest.approx(1.25)
+    assert len(moves) == 2
+
+
+def test_a_label_that_the_evaluator_gave_is_not_moved() -> None:
+    """A language model that judges in labels knows no thresholds; count routing goes by its labels."""
+    trace = traced([0.5, 0.5], "count")
+    judged = replace(trace, grades=tuple(replace(grade, label=Action.CORRECT) for grade in trace.grades))
+    judged = replace(judged, decision=POLICIES["count"](OWN).decide(judged.grades))
+    assert why(judged).moves == ()
+
+
+def test_each_passage_is_left_out_once() -> None:
+    """And what becomes of the action is told."""
+    found = why(traced([2.0, 0.0, -2.0]))
+    assert [one.action for one in found.without] == [Action.AMBIGUOUS, Action.CORRECT, Action.CORRECT]
+    assert [one.best for one in found.without] == [0.0, 2.0, 2.0]
+
+
+def test_passages_share_the_best_score() -> None:
+    """As players of a game in which the best one counts: each step is shared by all who reach it."""
+    carried = why(traced([2.0, 1.0, -1.0, None])).carried
+    assert carried is not None
+    assert carried.values == pytest.approx([1.0 + 1.0, 1.0, 0.0, 0.0])
+    assert (carried.base, carried.full, carried.gap) == (-1.0, 2.0, pytest.approx(0.0))
+    assert [unit.words for unit in carried.units] == ["p0", "p1", "p2", "p3"]
+
+
+def test_under_count_routing_passages_share_the_action() -> None:
+    """Two that are needed for CORRECT have the same share of it."""
+    carried = why(traced([2.0, 2.0, -2.0], "count")).carried
+    assert carried is not None
+    assert carried.full == 2.0
+    assert carried.values == pytest.approx([1.0, 1.0, 0.0])
+
+
+def test_many_passages_are_sampled() -> None:
+    """More than twelve; the sum is still the whole."""
+    carried = why(traced(np.linspace(-2, 2, 20).tolist())).carried
+    assert carried is not None
+    assert carried.method == "permutation"
+    assert abs(carried.gap) < 1e-9
+
+
+def test_a_trace_without_a_decision_is_refused() -> None:
+    """There is nothing to explain; nor in one that does not fit together."""
+    with pytest.raises(TraceFault, match="holds no decision"):
+        why(Trace("t", "Who?"))
+    broken = traced([1.0, 0.0])
+    with pytest.raises(TraceFault, match="fewer grades than passages"):
+        why(replace(broken, grades=broken.grades[:1]))
+
+
+@pytest.mark.parametrize("values", [[], [None, None]])
+def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) -> None:
+    """No best score, no margin, no values."""
+    found = why(traced(values))
+    assert (found.best, found.above_upper, found.carried, found.moves) == (None, None, None, ())

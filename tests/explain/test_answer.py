@@ -1,0 +1,59 @@
+"""An answer needs the strips without which it is another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from surefoot.errors import TraceFault
+from surefoot.explain.answer import needs
+from surefoot.generators.llm import LLM
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Answer, Passage, Strip, Trace
+
+QUESTION = "Who built the Ruvel Bridge?"
+TEXTS = ("The Ruvel Bridge stands in Ruvel.", "Tomas Aldwin built the Ruvel Bridge.")
+TRACE = Trace(
+    "t",
+    QUESTION,
+    passages=tuple(Passage(f"p{n}", text) for n, text in enumerate(TEXTS)),
+    strips=tuple(Strip(f"p{n}", 0, len(text), text, 1.0, kept=True) for n, text in enumerate(TEXTS)),
+    answer=Answer("Tomas Aldwin built it [2]."),
+)
+
+
+def generator() -> LLM:
+    return LLM(Scripted(lambda messages: said(messages[-1].content)))
+
+
+def said(prompt: str) -> str:
+    return "Tomas Aldwin built it." if "Aldwin" in prompt else "I do not know."
+
+
+def test_the_strip_that_answers_is_needed_and_the_other_is_not() -> None:
+    """A marker that moves is no change."""
+    found = needs(TRACE, generator())
+    assert found.as_recorded
+    assert [one.changed for one in found.strips] == [False, True]
+    assert [one.refused for one in found.strips] == [False, True]
+    assert found.text == "Tomas Aldwin built it."
+
+
+def test_an_answer_that_comes_out_differently_is_told() -> None:
+    """Then the strips are about the new one."""
+    assert not needs(replace(TRACE, answer=Answer("Napoleon did [1].")), generator()).as_recorded
+
+
+def test_the_last_strip_leaves_a_refusal() -> None:
+    """Without calling the generator, which would answer from memory."""
+    found = needs(replace(TRACE, strips=TRACE.strips[1:]), generator())
+    assert [(one.refused, one.text) for one in found.strips] == [(True, "")]
+
+
+def test_a_trace_without_kept_strips_is_refused() -> None:
+    """There is nothing to leave out; nor with a strip of a passage that is not there."""
+    with pytest.raises(TraceFault, match="no answer that was made from strips"):
+        needs(replace(TRACE, strips=()), generator())
+    with pytest.raises(TraceFault, match="a passage that is not there"):
+        needs(replace(TRACE, passages=()), generator())

@@ -1,0 +1,225 @@
+"""Words get what they are worth to the evaluator, and nothing else is taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from surefoot.errors import ComponentError, ConfigError
+from surefoot.evaluators.lexical import Lexical
+from surefoot.explain.grade import Score, explain, instead, sentence_groups, taken_apart, ties
+from surefoot.protocols import Pair
+from surefoot.types import Grade, Passage, Thresholds
+
+QUESTION = "Who built the Ruvel Bridge?"
+PASSAGE = Passage("p", "The Ruvel Bridge was built in 1911.  It is iron.", title="Ruvel Bridge")
+
+
+class Planted:
+    """An evaluator with known worth: of words alone, and of a question word with a passage word."""
+
+    name = "planted"
+    thresholds = Thresholds(1.0, 0.0, 0.0, "planted")
+
+    def __init__(self, alone: dict[str, float], together: dict[tuple[str, str], float] | None = None) -> None:
+        self.alone, self.together = alone, together or {}
+        self.calls: list[int] = []
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        self.calls.append(len(pairs))
+        return tuple(self._grade(question.split(), passage) for question, passage in pairs)
+
+    def _grade(self, asked: list[str], passage: Passage) -> Grade:
+        said = passage.text.split()
+        if not said or not asked:
+            return Grade(passage.id, None, reason="the passage is empty")
+        score = sum(worth for word, worth in self.alone.items() if word in said)
+        score += sum(worth for (one, other), worth in self.together.items() if one in asked and other in said)
+        return Grade(passage.id, score)
+
+
+def values(found) -> dict[tuple[str, str], float]:  # type: ignore[no-untyped-def]
+    return {(unit.side, unit.words): value for unit, value in zip(found.units, found.values, strict=True)}
+
+
+def test_planted_values_are_recovered() -> None:
+    """What a word is worth alone is its own; what two are worth together, half of it each."""
+    planted = Planted({"iron": 2.0, "old": -1.0}, {("built", "iron"): 1.0})
+    found = explain(planted, "Who built", Passage("p", "an old iron hut"), ungraded=0.0)
+    assert found.method == "exact"
+    assert values(found) == pytest.approx(
+        {
+            ("question", "Who"): 0.0 + found.values[0],
+            ("question", "built"): 0.5 + found.values[0],
+            ("text", "an"): found.values[2],
+            ("text", "old"): values(found)["text", "old"],
+            ("text", "iron"): values(found)["text", "iron"],
+            ("text", "hut"): found.values[2],
+        }
+    )
+    assert values(found)["text", "iron"] > 1.5
+    assert abs(found.gap) < 1e-9
+
+
+def test_planted_values_are_recovered_from_samples() -> None:
+    """Of forty words, with the sampled method; fillers keep a text there, so that nothing is without a grade."""
+    random = np.random.default_rng(0)
+    worth = {f"w{n}": float(random.normal()) for n in range(40)}
+    planted = Planted(worth, {("built", "w3"): 1.0})
+    found = explain(planted, "Who built", Passage("p", " ".join(worth)), baseline="filler", tolerance=0.001)
+    truth = [0.0, 0.5] + [value + (0.5 if word == "w3" else 0.0) for word, value in worth.items()]
+    assert found.method == "regression"
+    assert found.values == pytest.approx(truth, abs=1e-6)
+    assert found.reached
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_batches_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of an evaluator that is asked text by text are those of one that is asked for all at once."""
+    whole = explain(Lexical(), QUESTION, PASSAGE, most=200)
+    monkeypatch.setattr("surefoot.explain.grade.ASKED", size)
+    assert explain(Lexical(), QUESTION, PASSAGE, most=200) == whole
+
+
+def test_no_call_is_larger_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that fits a few texts into memory is not given thousands."""
+    monkeypatch.setattr("surefoot.explain.grade.ASKED", 5)
+    planted = Planted({"iron": 1.0})
+    explain(planted, "Who built", Passage("p", "an old iron hut"))
+    assert max(planted.calls) == 5
+
+
+def test_texts_are_graded_by_length() -> None:
+    """So that a batch pads little."""
+    seen: list[int] = []
+
+    class Watched(Planted):
+        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+            if len(pairs) > 1:
+                seen.extend(len(question) + len(passage.text) for question, passage in pairs)
+            return super().grade(pairs)
+
+    explain(Watched({"iron": 1.0}), "Who built", Passage("p", "an old iron hut"))
+    assert len(seen) > 10
+    assert seen == sorted(seen)
+
+
+def test_units_are_words_where_they_stand() -> None:
+    """With their punctuation; question, title and text each by their own offsets."""
+    words = taken_apart(QUESTION, PASSAGE)
+    assert [unit.words for unit in words.units if unit.side == "question"] == QUESTION.split()
+    assert [unit.words for unit in words.units if unit.side == "text"] == PASSAGE.text.split()
+    assert all(words.source(unit.side)[unit.start : unit.end] == unit.words for unit in words.units)  # type: ignore[arg-type]
+
+
+def test_a_name_may_be_one_unit() -> None:
+    """Wherever it stands; other words stay on their own."""
+    units = taken_apart(QUESTION, PASSAGE, entities=True).units
+    assert [unit.words for unit in units if unit.side == "question"] == ["Who", "built", "the", "Ruvel Bridge?"]
+    assert [unit.words for unit in units][4:6] == ["Ruvel Bridge", "The"]
+
+
+def test_with_every_word_the_pair_is_as_it_was_given() -> None:
+    """To the last space; and what is taken out leaves no two spaces."""
+    words = taken_apart(QUESTION, PASSAGE)
+    everything = [True] * len(words.units)
+    assert words.pair(everything, "delete") == (QUESTION, PASSAGE)
+    without = [unit.words not in ("built", "was", "iron.") for unit in words.units]
+    question, passage = words.pair(without, "delete")
+    assert question == "Who the Ruvel Bridge?"
+    assert passage == replace(PASSAGE, text="The Ruvel Bridge in 1911.  It is")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "question", "text"), [("filler", "Who what", "an it it hut"), ("pad", "Who …", "an … … hut")]
+)
+def test_something_may_stand_where_words_were(baseline, question, text) -> None:  # type: ignore[no-untyped-def]
+    """One for each word, so that the places of the others stay."""
+    words = taken_apart("Who built", Passage("p", "an old iron hut"))
+    asked, passage = words.pair([True, False, True, False, False, True], baseline)
+    assert (asked, passage.text) == (question, text)
+    name = taken_apart(QUESTION, PASSAGE, entities=True).units[3]
+    assert len(instead(name, baseline).split()) == 2
+
+
+def test_what_cannot_be_graded_counts_as_is_declared() -> None:
+    """As the score of a pair that says nothing, or as the caller says; the result says it too."""
+    planted, passage = Planted({"iron": 2.0, "it": -3.0}), Passage("p", "iron")
+    found = explain(planted, "Who", passage)
+    assert found.base == -3.0
+    assert found.notes == ("3 of the texts could not be graded (the passage is empty); each counts as -3",)
+    assert explain(planted, "Who", passage, ungraded=0.5).base == 0.5
+
+
+def test_nothing_is_made_up_for_a_pair_without_a_score() -> None:
+    """Neither for the passage itself, nor where even words that say nothing are not graded."""
+
+    class Picky(Planted):
+        def _grade(self, asked: list[str], passage: Passage) -> Grade:
+            return super()._grade(asked, replace(passage, text=passage.text.replace("it", "")))
+
+    with pytest.raises(ComponentError, match="cannot grade this passage: the passage is empty"):
+        explain(Planted({}), "Who", Passage("p", " "))
+    with pytest.raises(ComponentError, match="say what these count as"):
+        explain(Picky({}), "Who", Passage("p", "iron"))
+    with pytest.raises(ConfigError, match="has a word to explain"):
+        explain(Always(), "", Passage("p", ""))
+
+
+class Always(Planted):
+    """Grades even nothing."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def _grade(self, asked: list[str], passage: Passage) -> Grade:
+        return Grade(passage.id, 1.0)
+
+
+def test_an_evaluator_that_loses_grades_is_found_out() -> None:
+    """Scores of other texts would be read as these."""
+
+    class Loses(Planted):
+        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+            return super().grade(pairs)[:1]
+
+    with pytest.raises(ComponentError, match="gave 1 grades for"):
+        explain(Loses({"iron": 1.0}), "Who built", Passage("p", "an iron hut"))
+
+
+@pytest.mark.parametrize("text", ["an old iron hut", "an old iron hut " + "with more words in it " * 4])
+def test_planted_interactions_are_recovered(text: str) -> None:
+    """Of question words with passage words, exactly for few and from samples for many."""
+    planted = Planted({}, {("built", "iron"): 1.5})
+    found = explain(planted, "Who built", Passage("p", text), baseline="filler", pairs=True)
+    told = {(found.units[one.first].words, found.units[one.second].words): one.value for one in found.interactions}
+    assert told["built", "iron"] == pytest.approx(1.5)
+    assert sum(map(abs, told.values())) == pytest.approx(1.5)
+    assert {found.units[one.first].side for one in found.interactions} == {"question"}
+
+
+def test_ties_are_marked() -> None:
+    """The paper's budget left runs of tied values, and it ranked them."""
+    assert ties([0.5, 1.0, 0.5, -0.0, 0.0, 2.0]) == ((0, 2), (3, 4))
+
+
+def test_the_words_of_a_sentence_are_a_group() -> None:
+    """For Owen values; question and title are one each."""
+    assert sentence_groups(taken_apart(QUESTION, PASSAGE)) == [0] * 5 + [1] * 2 + [2] * 7 + [3] * 3
+    found = explain(Lexical(), QUESTION, PASSAGE, method="owen", most=400)
+    assert (found.method, abs(found.gap) < 1e-9) == ("owen", True)
+
+
+@pytest.mark.slow
+def test_the_shipped_evaluator_is_explained() -> None:
+    """The whole is the score that it gives, and the words that answer raise it."""
+    minilm = pytest.importorskip("surefoot.evaluators.minilm").MiniLM()
+    score = minilm.grade([(QUESTION, PASSAGE)])[0].score
+    found = explain(minilm, QUESTION, PASSAGE, most=300)
+    assert found.full == score
+    assert abs(found.gap) < 1e-3
+    assert Score(minilm, taken_apart(QUESTION, PASSAGE), "delete").notes == ()
