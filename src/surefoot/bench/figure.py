@@ -1,12 +1,12 @@
-"""The risk–coverage curve as an SVG picture, drawn by hand: it needs no library and asks nothing of the network."""
+"""The risk–coverage curve as an SVG picture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from math import floor, log10
 from pathlib import PurePath
 
+from surefoot.bench.svg import box, line, picture, text
 from surefoot.bench.tune import Report, percent
 
 WIDTH, HEIGHT = 800, 468
@@ -41,17 +41,16 @@ def risk_coverage(report: Report) -> str:
     subtitle = f"{report.fit.testing:,} test questions of {names if len(names) <= 50 else names[:49] + '…'}"
     shading = f"shaded: {percent(report.fit.confidence)} bounds, each for itself"
     body = [
-        f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
-        _text(LEFT, 32, f"Risk and coverage of {report.evaluator}", "title"),
-        _text(LEFT, 54, f"{subtitle}; {shading}", "dim"),
+        box(0, 0, WIDTH, HEIGHT, "paper"),
+        text(LEFT, 32, f"Risk and coverage of {report.evaluator}", "title"),
+        text(LEFT, 54, f"{subtitle}; {shading}", "dim"),
         *_axes(top),
         f'<clipPath id="plot"><rect x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{BOTTOM - TOP}"/></clipPath>',
         *_curve(report, top),
         *_chosen(report, top),
     ]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-    label = _safe(f"Risk and coverage of {report.evaluator} on {subtitle}")
-    return "\n".join([f'{head} role="img" aria-label="{label}">', f"<style>{_STYLE}\n</style>", *body, "</svg>", ""])
+    label = f"Risk and coverage of {report.evaluator} on {subtitle}"
+    return picture(WIDTH, HEIGHT, _STYLE, label, shading, body)
 
 
 def height(report: Report) -> float:
@@ -66,16 +65,16 @@ def _axes(top: float) -> list[str]:
     lines = []
     for tick in _ticks(top):
         y = _y(tick, top)
-        lines += [_line(LEFT, y, RIGHT, y, "grid"), _text(LEFT - 10, y + 5, percent(tick), "dim", "end")]
+        lines += [line(LEFT, y, RIGHT, y, "grid"), text(LEFT - 10, y + 5, percent(tick), "dim", "end")]
     for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
         x = _x(tick)
-        lines += [_line(x, BOTTOM, x, BOTTOM + 5, "axis"), _text(x, BOTTOM + 23, percent(tick), "dim", "middle")]
+        lines += [line(x, BOTTOM, x, BOTTOM + 5, "axis"), text(x, BOTTOM + 23, percent(tick), "dim", "middle")]
     middle = (TOP + BOTTOM) / 2
-    across = _text(24, middle, "Risk: share of these without evidence", "", "middle")
+    across = text(24, middle, "Risk: share of these without evidence", "", "middle")
     return [
         *lines,
-        _line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis"),
-        _text((LEFT + RIGHT) / 2, BOTTOM + 50, "Coverage: share of questions decided CORRECT", "", "middle"),
+        line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis"),
+        text((LEFT + RIGHT) / 2, BOTTOM + 50, "Coverage: share of questions decided CORRECT", "", "middle"),
         f'<g transform="rotate(-90 24 {middle})">{across}</g>',
     ]
 
@@ -83,13 +82,13 @@ def _axes(top: float) -> list[str]:
 def _curve(report: Report, top: float) -> list[str]:
     points, testing = [point for point in report.curve if point.of], report.fit.testing
     edge = [(point.of, point.high) for point in points] + [(point.of, point.low) for point in reversed(points)]
-    line = [(point.of, point.risk or 0.0) for point in points]
+    risks = [(point.of, point.risk or 0.0) for point in points]
     y = _y(report.aim.target, top)
     return [
         f'<polygon class="band" clip-path="url(#plot)" points="{_path(edge, testing, top)}"/>',
-        f'<polyline class="risk" clip-path="url(#plot)" points="{_path(line, testing, top)}"/>',
-        _line(LEFT, y, RIGHT, y, "target"),
-        _text(RIGHT + 8, y + 5, f"target {percent(report.aim.target)}", "target-name"),
+        f'<polyline class="risk" clip-path="url(#plot)" points="{_path(risks, testing, top)}"/>',
+        line(LEFT, y, RIGHT, y, "target"),
+        text(RIGHT + 8, y + 5, f"target {percent(report.aim.target)}", "target-name"),
     ]
 
 
@@ -98,17 +97,17 @@ def _chosen(report: Report, top: float) -> list[str]:
     choice = report.fit.upper
     shown = choice.shown
     if shown is None or shown.risk is None:
-        return [_text(LEFT, 82, "There is no CORRECT decision to count.")]
+        return [text(LEFT, 82, "There is no CORRECT decision to count.")]
     coverage, kind = shown.of / report.fit.testing, "refused" if choice.threshold is None else "chosen"
     x, y, high = _x(coverage), _y(shown.risk, top), _y(min(shown.high, top), top)
     what = f"τ+ {shown.threshold:.4g}" if choice.threshold is not None else "no τ+ keeps the target; surest"
     figures = f"{percent(coverage)} covered, {percent(shown.risk)} risk, bound {percent(shown.high)}"
     return [
-        _line(x, high, x, BOTTOM, "reach"),
-        _line(x - 6, high, x + 6, high, "reach"),
+        line(x, high, x, BOTTOM, "reach"),
+        line(x - 6, high, x + 6, high, "reach"),
         _dot(x, y, kind),
         _dot(LEFT + 6, 77, kind),
-        _text(LEFT + 20, 82, f"{what}: {figures}"),
+        text(LEFT + 20, 82, f"{what}: {figures}"),
     ]
 
 
@@ -130,19 +129,6 @@ def _x(coverage: float) -> float:
 
 def _y(risk: float, top: float) -> float:
     return BOTTOM - risk / top * (BOTTOM - TOP)
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_safe(text)}</text>'
-
-
-def _safe(text: str) -> str:
-    """Names of files and evaluators may hold what XML cannot."""
-    return escape("".join(character if character.isprintable() else "\ufffd" for character in text))
 
 
 def _dot(x: float, y: float, kind: str) -> str:

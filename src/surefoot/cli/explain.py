@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,27 +15,12 @@ from surefoot.errors import ConfigError, UsageError
 from surefoot.explain.action import why
 from surefoot.explain.answer import needs
 from surefoot.explain.flip import fewest_words
+from surefoot.explain.grade import Baseline
 from surefoot.explain.grade import explain as explain_grade
+from surefoot.explain.shapley import Method
 from surefoot.screen import screened
 from surefoot.store import read_trace, to_json, write_text
 from surefoot.types import Passage, Trace
-
-
-class Method(StrEnum):
-    """How values are found."""
-
-    EXACT = "exact"
-    REGRESSION = "regression"
-    PERMUTATION = "permutation"
-    OWEN = "owen"
-
-
-class Baseline(StrEnum):
-    """What stands where words are taken out."""
-
-    DELETE = "delete"
-    FILLER = "filler"
-    PAD = "pad"
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +39,7 @@ def explain(
     ] = None,
     answer: Annotated[bool, typer.Option("--answer", help="Of a trace: also which strips the answer needed.")] = False,
     method: Annotated[Method | None, typer.Option(help="exact up to 12 words, else regression.")] = None,
-    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = Baseline.DELETE,
+    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
     entities: Annotated[bool, typer.Option("--entities", help="A name of several words is one.")] = False,
     pairs: Annotated[bool, typer.Option("--pairs", help="Also what words are worth together.")] = False,
     flip: Annotated[bool, typer.Option("--flip", help="Also the fewest words whose loss flips the label.")] = False,
@@ -68,8 +52,8 @@ def explain(
 ) -> None:
     """Explain a grade by its words, or a trace's action by thresholds and passages."""
     options: dict[str, Any] = {
-        "method": method.value if method else None,
-        "baseline": baseline.value,
+        "method": method,
+        "baseline": baseline,
         "entities": entities,
         "pairs": pairs,
         "tolerance": tolerance,
