@@ -16,7 +16,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
-from surefoot.errors import TraceFault
+from surefoot.errors import TraceFault, UsageError
 from surefoot.types import TRACE_SCHEMA, Trace
 
 T = TypeVar("T")
@@ -106,18 +106,7 @@ class Run:
 
     def done(self) -> dict[str, Trace]:
         """What is there, by key. Raises TraceFault, naming the line, for one that is damaged."""
-        return dict(self._read())
-
-    def _read(self) -> Iterator[tuple[str, Trace]]:
-        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
-        for number, line in enumerate(lines, start=1):
-            origin = f"{self.path}, line {number}"
-            try:
-                row = json.loads(line)
-                key, data = row["key"], row["trace"]
-            except (ValueError, TypeError, KeyError, RecursionError) as error:
-                raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
-            yield key, _trace(data, origin)
+        return dict(_traces(self.path.read_bytes(), self.path)) if self.path.exists() else {}
 
     def _claim(self, about: dict[str, Any]) -> None:
         path = self.folder / "run.json"
@@ -135,6 +124,35 @@ class Run:
         if self.path.exists() and not (data := self.path.read_bytes()).endswith(b"\n"):
             with self.path.open("r+b") as file:
                 file.truncate(data.rfind(b"\n") + 1)
+
+
+def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
+    """What a run folder says was run, and the trace of each question by its key; nothing is written there, and a torn
+    last line is not read.
+
+    Raises UsageError where there is no run, TraceFault where it is damaged.
+    """
+    try:
+        about = json.loads((folder / "run.json").read_bytes())
+        lines = (folder / "traces.jsonl").read_bytes()
+    except OSError as error:
+        raise UsageError(f"{folder} is no folder of a run: {error.filename} cannot be read") from error
+    except ValueError as error:
+        raise TraceFault(f"{folder / 'run.json'} is damaged: {error}") from error
+    if not isinstance(about, dict):
+        raise TraceFault(f"{folder / 'run.json'} is damaged: it is no description of a run")
+    return about, dict(_traces(lines[: lines.rfind(b"\n") + 1], folder / "traces.jsonl"))
+
+
+def _traces(lines: bytes, path: Path) -> Iterator[tuple[str, Trace]]:
+    for number, line in enumerate(lines.splitlines(), start=1):
+        origin = f"{path}, line {number}"
+        try:
+            row = json.loads(line)
+            key, data = row["key"], row["trace"]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
+        yield key, _trace(data, origin)
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from surefoot.bench.datasets import Example, Loaded
-from surefoot.bench.errors import Report, as_json, kind, recorded, report
+from surefoot.bench.errors import Report, as_json, kind, report
 from surefoot.bench.metrics import Share
 from surefoot.errors import TraceFault, UsageError
-from surefoot.store import Run
+from surefoot.store import Run, recorded
 from surefoot.types import Action, Answer, Decision, Trace
 
 ABOUT = {"data": "popqa.jsonl", "method": "crag", "questions": 6}

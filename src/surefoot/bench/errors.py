@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from surefoot.bench import choices
 from surefoot.bench.datasets import Example, Loaded
 from surefoot.bench.loaders.problems import Problem
 from surefoot.bench.metrics import Share, counted
-from surefoot.errors import TraceFault, UsageError
-from surefoot.store import loads, to_json
+from surefoot.errors import UsageError
+from surefoot.store import to_json
 from surefoot.types import Action, Trace
 
 KEYWORDS = "occupation country sport genre religion author director composer city".split()
@@ -101,23 +99,6 @@ def kind(example: Example) -> str:
     return found[1] if found else OTHER
 
 
-def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
-    """What was run, and the trace of each question by its id; nothing is written, and a torn last line is not read.
-
-    Raises UsageError where there is no run, TraceFault where it is damaged.
-    """
-    try:
-        about = json.loads((folder / "run.json").read_bytes())
-        lines = (folder / "traces.jsonl").read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise UsageError(f"{folder} is no folder of a run: {error.filename} cannot be read") from error
-    except ValueError as error:
-        raise TraceFault(f"{folder / 'run.json'} is damaged: {error}") from error
-    if not isinstance(about, dict):
-        raise TraceFault(f"{folder / 'run.json'} is damaged: it is no description of a run")
-    return about, dict(_traces(lines, folder))
-
-
 def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Trace], rule: str) -> Report:
     """The figures of a run whose questions are among those of `loaded`; pure.
 
@@ -154,17 +135,6 @@ def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Tr
 def as_json(reports: Sequence[Report]) -> list[dict[str, Any]]:
     """The reports as plain data."""
     return [to_json(report) for report in reports]
-
-
-def _traces(lines: Sequence[bytes], folder: Path) -> Iterator[tuple[str, Trace]]:
-    for number, line in enumerate(lines, start=1):
-        origin = f"{folder / 'traces.jsonl'}, line {number}"
-        try:
-            row = json.loads(line)
-            key, trace = row["key"], json.dumps(row["trace"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
-        yield key, loads(trace, origin)
 
 
 def _outcome(example: Example, trace: Trace, rule: str) -> _Outcome:

@@ -17,7 +17,7 @@ from surefoot.bench.loaders.problems import Problem
 from surefoot.bench.metrics import Share
 from surefoot.cli.console import err, headed, out, plain
 from surefoot.errors import UsageError
-from surefoot.store import write_text
+from surefoot.store import recorded, write_text
 
 Golds = Annotated[
     Path | None,
@@ -66,7 +66,7 @@ def remarks(problems: Iterable[Problem]) -> None:
 
 
 def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> bench_errors.Report:
-    about, traces = bench_errors.recorded(folder)
+    about, traces = recorded(folder)
     named = data or about.get("data")
     if not named:
         raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
