@@ -26,6 +26,7 @@ LAYERS = (
         *ROOMS.values(),
     ),
     ("pipeline",),
+    ("manifest",),
     ("store", "config"),
     ("contracts", "train", "doctor", "bench", "explain"),
     ("cli", "__main__"),

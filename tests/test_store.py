@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.errors import TraceFault
-from surefoot.store import Run, dumps, from_json, loads, read_trace, to_json, write_text, write_trace
+from surefoot import manifest
+from surefoot.errors import TraceFault, UsageError
+from surefoot.store import Run, dumps, from_json, loads, read_trace, runs, to_json, write_text, write_trace
 from surefoot.types import Action, Grade, Passage, Trace
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
@@ -138,7 +139,7 @@ def test_a_folder_of_another_run_is_left_alone(tmp_path: Path) -> None:
     Run(tmp_path, {"method": "crag"})
     with pytest.raises(TraceFault, match="holds another run; give a new folder, or the same settings to resume it"):
         Run(tmp_path, {"method": "rag"})
-    assert json.loads((tmp_path / "run.json").read_text()) == {"method": "crag"}
+    assert json.loads((tmp_path / "run.json").read_text())["method"] == "crag"
 
 
 def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
@@ -181,3 +182,39 @@ def test_a_line_is_one_write(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: runs[n % 4].append(str(n), traces[str(n)]), range(60)))
     assert Run(tmp_path, {}).done() == traces
+
+
+def test_a_run_may_go_on_elsewhere_and_says_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each environment once, in order; it is no part of what was run."""
+    here = manifest.environment()
+    Run(tmp_path, {"method": "crag"})
+    Run(tmp_path, {"method": "crag"})
+    monkeypatch.setattr(manifest, "environment", lambda: {"cpu": "another"})
+    Run(tmp_path, {"method": "crag"})
+    assert recorded_about(tmp_path) == {"method": "crag", "environments": [here, {"cpu": "another"}]}
+
+
+def recorded_about(folder: Path) -> object:
+    return json.loads((folder / "run.json").read_text())
+
+
+def test_one_process_holds_a_run(tmp_path: Path) -> None:
+    """A second is told so, and does not take what the first is writing for torn."""
+    run = Run(tmp_path, {})
+    run.append("q1", TRACE)
+    with run.held():
+        run.path.write_bytes(run.path.read_bytes() + b'{"half')
+        other = Run(tmp_path, {})
+        with pytest.raises(UsageError, match="is being run by another process"), other.held():
+            pass
+        assert run.path.read_bytes().endswith(b'{"half')
+    assert Run(tmp_path, {}).done() == {"q1": TRACE}
+
+
+def test_runs_are_a_folder_or_those_in_it(tmp_path: Path) -> None:
+    """A folder that is none stays, so that whoever reads it can say so."""
+    assert runs(tmp_path) == [tmp_path]
+    for name in ("b", "a"):
+        Run(tmp_path / name, {})
+    assert runs(tmp_path) == [tmp_path / "a", tmp_path / "b"]
+    assert runs(tmp_path / "a") == [tmp_path / "a"]

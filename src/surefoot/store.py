@@ -10,16 +10,23 @@ import re
 import types
 import typing
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
+from filelock import FileLock, Timeout
+
+from surefoot import manifest
 from surefoot.errors import TraceFault, UsageError
 from surefoot.types import TRACE_SCHEMA, Trace
 
 T = TypeVar("T")
+
+ENVIRONMENTS = "environments"
+"""Of `run.json`: in what it ran. It is no part of what was run."""
 
 
 def to_json(value: Any) -> Any:
@@ -89,14 +96,29 @@ class Run:
     """A folder of one benchmark: `run.json` says what was run, `traces.jsonl` holds a line a question.
 
     Lines are only appended. A process that is killed leaves at most one torn last line, which is cut off when the
-    folder is opened again; `done` then says which questions need not be asked again.
+    folder is opened again; `done` then says which questions need not be asked again. What was run has to be the same
+    then; where it runs may change: `environments` of `run.json` has each `manifest.environment` that it ran in.
     """
 
     def __init__(self, folder: str | Path, about: dict[str, Any]) -> None:
         self.folder = Path(folder)
         self.path = self.folder / "traces.jsonl"
+        self._lock = FileLock(self.folder / ".lock")
         self._claim(about)
-        self._mend()
+        try:
+            with self._lock.acquire(timeout=0):
+                self._mend()
+        except Timeout:
+            pass  # what looks torn is a line that another process is just writing
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, no other process holds the folder. Raises UsageError where one does; one that was killed does not."""
+        try:
+            with self._lock.acquire(timeout=0):
+                yield
+        except Timeout as error:
+            raise UsageError(f"{self.folder} is being run by another process; wait for it, or stop it") from error
 
     def append(self, key: str, trace: Trace) -> None:
         """Add the trace of the question with this key."""
@@ -110,20 +132,25 @@ class Run:
 
     def _claim(self, about: dict[str, Any]) -> None:
         path = self.folder / "run.json"
-        text = _encoded(about, "the description of the run", indent=1) + "\n"
-        if not path.exists():
-            write_text(path, text)
-        try:
-            known = json.loads(path.read_bytes())
-        except ValueError as error:
-            raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
-        if known != json.loads(text):
+        wanted = json.loads(_encoded(about, "the description of the run"))
+        known = _described(path) if path.exists() else {**wanted, ENVIRONMENTS: []}
+        ran = known.pop(ENVIRONMENTS, [])
+        if known != wanted:
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
+        if (here := manifest.environment()) not in ran:
+            whole = {**wanted, ENVIRONMENTS: [*ran, here]}
+            write_text(path, _encoded(whole, "the description of the run", indent=1) + "\n")
 
     def _mend(self) -> None:
         if self.path.exists() and not (data := self.path.read_bytes()).endswith(b"\n"):
             with self.path.open("r+b") as file:
                 file.truncate(data.rfind(b"\n") + 1)
+
+
+def runs(folder: Path) -> list[Path]:
+    """The folder, where it is that of a run; else those in it that are, in alphabetical order."""
+    inner = sorted(path.parent for path in folder.glob("*/run.json"))
+    return [folder] if (folder / "run.json").exists() or not inner else inner
 
 
 def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
@@ -142,6 +169,14 @@ def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
     if not isinstance(about, dict):
         raise TraceFault(f"{folder / 'run.json'} is damaged: it is no description of a run")
     return about, dict(_traces(lines[: lines.rfind(b"\n") + 1], folder / "traces.jsonl"))
+
+
+def _described(path: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
+    return known if isinstance(known, dict) else {}
 
 
 def _traces(lines: bytes, path: Path) -> Iterator[tuple[str, Trace]]:

@@ -10,10 +10,11 @@ import pytest
 
 from surefoot.bench.datasets import Example
 from surefoot.bench.metrics import Paired
-from surefoot.bench.qa import Report, Row, Share, as_json, compared, report, run
-from surefoot.errors import ConfigError
+from surefoot.bench.methods import arms
+from surefoot.bench.qa import Report, Row, Share, as_json, compared, comparisons, report, run, telling
+from surefoot.bench.runs import threads
 from surefoot.pipeline import Pipeline
-from surefoot.store import Run
+from surefoot.store import recorded
 from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
 
 
@@ -137,10 +138,43 @@ def test_every_outcome_is_kept(figures: Report) -> None:
 
 def test_a_report_is_json(figures: Report) -> None:
     """Without NaN, with shares by name."""
-    data = json.loads(json.dumps(as_json(figures), allow_nan=False))
+    data = json.loads(json.dumps(as_json([figures], {"top": 3}), allow_nan=False))
     assert data["match"]["share"] == 0.2
     assert data["recall"]["1"]["of"] == 3
     assert len(data["outcomes"]) == 5
+    assert (data["top"], data["others"], data["comparisons"]) == (3, [], [])
+
+
+def test_a_report_of_several_begins_with_the_first(figures: Report) -> None:
+    """Whose fields stand where those of one alone do; the comparisons say what was drawn."""
+    second = report("rag:1", EXAMPLES, TRACES[::-1])
+    data = as_json([figures, second], {})
+    assert (data["method"], [other["method"] for other in data["others"]]) == ("crag", ["rag:1"])
+    assert (data["seed"], data["resamples"], len(data["comparisons"])) == (0, 1000, 2)
+
+
+def test_methods_are_held_against_each_other_by_every_rule_that_fits() -> None:
+    """Each pair once, the first named first, with McNemar's counts and a paired bootstrap."""
+    asked = [example(str(n), "Aldwin") for n in range(40)]
+    good = report("crag", asked, [trace(Action.CORRECT, "Aldwin")] * 40)
+    half = report("rag:1", asked, [trace(None, "Aldwin" if n % 2 else "aldwin") for n in range(40)])
+    bad = report("none", asked, [trace(None, "nobody")] * 40)
+    found = comparisons([good, half, bad])
+    assert [(one.first, one.second) for one in found[::2]] == [("crag", "rag:1"), ("crag", "none"), ("rag:1", "none")]
+    assert [one.rule for one in found[:2]] == ["match", "match_lower"]
+    assert (found[0].paired.first, found[0].paired.second, found[0].paired.of) == (20, 0, 40)
+    assert (found[0].gain.value, found[1].gain.value) == (0.5, 0.0)
+    assert found[0].gain.low is not None
+    assert 0.3 < found[0].gain.low < 0.4
+    assert found[0].paired.p < 1e-5
+
+
+def test_the_telling_rule_is_strict_only_where_it_fits_all() -> None:
+    """A set of choices and open questions is told by what fits both."""
+    chosen = Example("c", "Who?", ("Aldwin",), frozenset(), (("A", "Aldwin"), ("B", "a troll")), "A")
+    assert telling([report("crag", [chosen], TRACES[:1])]) == "strict"
+    assert telling([report("crag", [chosen, EXAMPLES[1]], TRACES[:2])]) == "match_lower"
+    assert telling([report("crag", [], [])]) == "match_lower"
 
 
 def test_two_runs_are_compared_on_the_questions_of_both(figures: Report) -> None:
@@ -148,9 +182,10 @@ def test_two_runs_are_compared_on_the_questions_of_both(figures: Report) -> None
     asked = [example("new", "Aldwin"), EXAMPLES[3], EXAMPLES[1], EXAMPLES[0]]
     said = [trace(Action.CORRECT, text) for text in ("Aldwin", "Aldwin", "aldwin", "nobody")]
     other = report("crag", asked, said)
-    assert compared(figures, other, "match") == Paired(3, 1, 1, 1.0)
-    assert compared(other, figures, "match_lower") == Paired(3, 1, 1, 1.0)
-    assert compared(figures, report("crag", [], []), "match").of == 0
+    assert compared(figures, other, "match").paired == Paired(3, 1, 1, 1.0)
+    assert compared(other, figures, "match_lower").paired == Paired(3, 1, 1, 1.0)
+    nothing = compared(figures, report("crag", [], []), "match")
+    assert (nothing.paired.of, nothing.gain.value) == (0, None)
 
 
 def test_choices_and_claims_are_counted_by_their_own_rules_too(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -165,7 +200,7 @@ def test_choices_and_claims_are_counted_by_their_own_rules_too(pipeline: Pipelin
         "letter": (0, 1),
         "letter_or_text": (1, 1),
     }
-    assert Run(tmp_path, {}).done()["c"].question == "Who built the Ruvel Bridge?"
+    assert recorded(tmp_path / "crag")[1]["c"].question == "Who built the Ruvel Bridge?"
 
 
 def test_nothing_asked_is_nothing_counted() -> None:
@@ -182,7 +217,8 @@ QUESTIONS = [
 
 
 def ask(pipeline: Pipeline, folder: Path, method: str = "crag", examples: list[Example] = QUESTIONS) -> Report:
-    return run(pipeline, examples, method, 2, Run(folder, {}), lambda done, total: None)
+    chosen = arms([method], searches=False, top=2)
+    return run(chosen, examples, threads(pipeline), folder, {}, lambda done, total: None)[0]
 
 
 def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -190,34 +226,13 @@ def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:
     figures = ask(pipeline, tmp_path)
     assert plain(figures.match_lower)[:2] == (1, 3)
     assert (plain(figures.answered)[:2], figures.failed) == ((1, 3), 1)
-    done = Run(tmp_path, {}).done()
+    _, done = recorded(tmp_path / "crag")
     assert list(done) == ["bridge", "empty", "troll"]
     assert (done["empty"].error or "").startswith("the question is empty")
 
 
-def test_a_run_goes_on_where_it_stopped(pipeline: Pipeline, tmp_path: Path) -> None:
-    """What is in the folder is not asked again, and counts as it did."""
-    first = ask(pipeline, tmp_path, examples=QUESTIONS[:2])
-    silent = pipeline.but(generator=None)
-    assert ask(silent, tmp_path, examples=QUESTIONS[:2]) == first
-    assert ask(pipeline, tmp_path).outcomes[:2] == first.outcomes
-
-
-def test_progress_is_told_before_and_after(pipeline: Pipeline, tmp_path: Path) -> None:
-    """From none of three to three of three."""
-    told: list[tuple[int, int]] = []
-    run(pipeline, QUESTIONS, "crag", 2, Run(tmp_path, {}), lambda done, total: told.append((done, total)))
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-
 def test_other_methods_run_the_same_way(pipeline: Pipeline, tmp_path: Path) -> None:
     """Plain RAG passes the troll on, and memory knows nothing."""
-    assert plain(ask(pipeline, tmp_path / "rag", "rag").answered)[:2] == (2, 3)
-    memory = ask(pipeline, tmp_path / "none", "none", QUESTIONS[:1])
+    assert plain(ask(pipeline, tmp_path, "rag").answered)[:2] == (2, 3)
+    memory = ask(pipeline, tmp_path, "none", QUESTIONS[:1])
     assert (plain(memory.answered)[:2], plain(memory.match_lower)[:2]) == ((1, 1), (0, 1))
-
-
-def test_an_unknown_method_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
-    """With the ones that there are."""
-    with pytest.raises(ConfigError, match="no method called 'magic'; there are: crag, rag, none"):
-        ask(pipeline, tmp_path, "magic")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any
 
 import pytest
 
-from surefoot.bench.methods import METHODS
-from surefoot.cli.bench import qa
+from surefoot.store import recorded
 
 QUESTIONS = [
     {"id": "1", "question": "Who built the Ruvel Bridge?", "answers": ["Tomas Aldwin"]},
@@ -53,11 +53,12 @@ def test_the_report_is_written_as_json(bench: Callable[..., Any], here: Path) ->
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(bench: Callable[..., Any], here: Path) -> None:
     """What is there is not asked again; a torn last line is."""
     assert bench("--run", "run").code == 0
-    first, second = keys_and_ids(here / "run")
-    text = (here / "run" / "traces.jsonl").read_text()
-    (here / "run" / "traces.jsonl").write_text(text[: text.index("\n") + 20])
+    kept = here / "run" / "crag"
+    first, second = keys_and_ids(kept)
+    text = (kept / "traces.jsonl").read_text()
+    (kept / "traces.jsonl").write_text(text[: text.index("\n") + 20])
     assert bench("--run", "run").code == 0
-    again = keys_and_ids(here / "run")
+    again = keys_and_ids(kept)
     assert again[0] == first
     assert again[1][0] == "2"
     assert again[1] != second
@@ -80,11 +81,80 @@ def test_other_methods_take_no_action(bench: Callable[..., Any], method: str) ->
     assert "1 of 1" in done.out
 
 
-def test_the_methods_to_choose_from_are_those_that_there_are() -> None:
-    """One that is added can be named."""
-    choices = get_args(get_type_hints(qa)["method"])
-    assert choices == get_args(Literal["crag", "rag", "none"])
-    assert set(choices) == set(METHODS)
+def test_several_methods_are_asked_the_same_questions(bench: Callable[..., Any], here: Path) -> None:
+    """A line each, their differences, and a folder each; the report begins with the first."""
+    done = bench("--method", "crag", "--method", "rag:1", "--method", "none", "--run", "run", "--json", "r.json")
+    assert done.code == 0
+    assert "rag:1" in done.out
+    assert "crag − none" in done.out
+    assert sorted(path.parent.name for path in (here / "run").glob("*/traces.jsonl")) == ["crag", "none", "rag-1"]
+    report = json.loads((here / "r.json").read_text())
+    assert (report["method"], [other["method"] for other in report["others"]]) == ("crag", ["rag:1", "none"])
+    assert len(report["comparisons"]) == 3 * 2
+
+
+def test_a_method_can_be_added_to_a_run(bench: Callable[..., Any], here: Path) -> None:
+    """What the others answered is not asked again."""
+    bench("--run", "run")
+    before = (here / "run" / "crag" / "traces.jsonl").read_bytes()
+    assert bench("--run", "run", "--method", "crag", "--method", "none").code == 0
+    assert (here / "run" / "crag" / "traces.jsonl").read_bytes() == before
+    assert len(keys_and_ids(here / "run" / "none")) == 2
+
+
+def test_threads_change_nothing_but_the_time(bench: Callable[..., Any], here: Path) -> None:
+    """The same outcomes in the same order."""
+    reports = []
+    for workers in ("1", "3"):
+        assert bench("--threads", workers, "--json", "r.json").code == 0
+        outcomes = json.loads((here / "r.json").read_text())["outcomes"]
+        reports.append([{**outcome, "seconds": 0} for outcome in outcomes])
+    assert reports[0] == reports[1]
+
+
+def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[..., Any], here: Path) -> None:
+    """Passages are retrieved; what a web search had brought is found by a search."""
+    text = "Who built it  The Ruvel Bridge was built by Tomas Aldwin."
+    rows = [
+        {**QUESTIONS[0], "passages": [{"id": "p", "text": "The Ruvel Bridge was built in 1911 by Tomas Aldwin."}]},
+        {**QUESTIONS[1], "internal": text, "external": "Hohrin Hut: The Hohrin Hut was built by Napoleon."},
+    ]
+    (here / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert surefoot("bench", "qa", "given.jsonl", "--given", "--run", "run").code == 0
+    _, traces = recorded(here / "run" / "crag+search")
+    assert [passage.id for passage in traces["1"].passages] == ["p"]
+    assert traces["2"].passages[0].text == "The Ruvel Bridge was built by Tomas Aldwin."
+    assert traces["2"].external[0].text == "The Hohrin Hut was built by Napoleon."
+
+
+def test_given_texts_have_to_be_there(bench: Callable[..., Any]) -> None:
+    """Else all would be refused, and nobody would know why."""
+    done = bench("--given")
+    assert done.code == 2
+    assert "--given needs texts that come with the questions" in done.err
+
+
+def test_a_run_says_what_it_was_made_with(bench: Callable[..., Any], here: Path) -> None:
+    """Settings, hash of the data, versions and machine; the report says it too."""
+    bench("--run", "run", "--json", "r.json")
+    about, report = (json.loads((here / name).read_text()) for name in ("run/crag/run.json", "r.json"))
+    assert about["sha256"] == report["sha256"] == hashlib.sha256((here / "qa.jsonl").read_bytes()).hexdigest()
+    assert about["config"]["llm"]["use"] == "scripted"
+    assert about["environments"] == [report["environment"]]
+
+
+def test_a_run_over_data_that_have_changed_is_refused(bench: Callable[..., Any], here: Path) -> None:
+    """Though they have the same name."""
+    bench("--run", "run")
+    (here / "qa.jsonl").write_text((here / "qa.jsonl").read_text().replace("Aldwin", "Altwin"))
+    assert "holds another run" in bench("--run", "run").err
+
+
+def test_crag_says_that_it_does_not_search(bench: Callable[..., Any]) -> None:
+    """Where a searcher is configured that it leaves alone."""
+    outside = ("--set", "searcher.use=folder", "--set", "searcher.path=.surefoot/index.db")
+    assert "crag and self-crag search nowhere" in bench("--method", "crag", *outside).err
+    assert "search nowhere" not in bench(*outside).err
 
 
 def test_a_question_that_fails_counts_as_wrong(bench: Callable[..., Any], here: Path) -> None:

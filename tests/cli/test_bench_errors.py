@@ -39,25 +39,25 @@ def test_official_data_are_counted_with_what_is_amiss(run: Callable[..., Any], h
 
 def test_errors_are_shown_by_action_and_type(run: Callable[..., Any], here: Path) -> None:
     """As tables, as JSON and as a picture; nothing is asked again."""
-    traces = (here / "run" / "traces.jsonl").read_bytes()
+    traces = (here / "run" / "crag" / "traces.jsonl").read_bytes()
     done = run("bench", "errors", "run", "--json", "errors.json", "--figure", "errors.svg")
     assert done.code == 0
-    assert "run: 3 questions of pop.jsonl, crag, right by match_lower" in done.out
+    assert "run/crag: 3 questions of pop.jsonl, crag, right by match_lower" in done.out
     assert any(line.split()[:3] == ["author", "2", "50.0"] for line in done.out.splitlines())
     assert "types: 2 named by the data, 1 by a word of the question" in done.out
     assert "no gold answer" in done.err
     (report,) = json.loads((here / "errors.json").read_text())
     assert [(row["type"], row["right"]["count"]) for row in report["types"]] == [("author", 1), ("city", 0)]
     assert ElementTree.fromstring((here / "errors.svg").read_text()).tag.endswith("svg")
-    assert (here / "run" / "traces.jsonl").read_bytes() == traces
+    assert (here / "run" / "crag" / "traces.jsonl").read_bytes() == traces
 
 
 def test_data_that_moved_can_be_named(run: Callable[..., Any], here: Path) -> None:
     """And an unfinished run says so."""
     (here / "pop.jsonl").rename(here / "moved.jsonl")
     assert run("bench", "errors", "run").code == 2
-    lines = (here / "run" / "traces.jsonl").read_text().splitlines(keepends=True)
-    (here / "run" / "traces.jsonl").write_text("".join(lines[:2]))
+    lines = (here / "run" / "crag" / "traces.jsonl").read_text().splitlines(keepends=True)
+    (here / "run" / "crag" / "traces.jsonl").write_text("".join(lines[:2]))
     done = run("bench", "errors", "run", "--data", "moved.jsonl")
     assert (done.code, "the run is not finished: 1 questions were not asked" in done.out) == (0, True)
 

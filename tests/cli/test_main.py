@@ -70,7 +70,7 @@ def test_a_mistake_of_the_users_is_one_line_and_exit_code_2(
 
 
 @pytest.mark.parametrize(
-    "words", [["frobnicate"], ["ask"], ["ask", "Who?", "--nope"], ["bench", "qa", "x", "--method", "y"]]
+    "words", [["frobnicate"], ["ask"], ["ask", "Who?", "--nope"], ["bench", "qa", "x", "--threads", "y"]]
 )
 def test_words_that_are_no_command_are_exit_code_2(surefoot: Callable[..., Any], words: list[str]) -> None:
     """With the usage, on standard error."""

@@ -22,7 +22,7 @@ from surefoot.act import Threshold, finite, require_match
 from surefoot.bench import metrics
 from surefoot.bench.metrics import Figure, Floats, Share, Statistic, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
-from surefoot.bench.qa import OnDone
+from surefoot.bench.runs import OnDone
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.protocols import Evaluator, Pair
 from surefoot.store import to_json

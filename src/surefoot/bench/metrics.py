@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import TypeAlias
 
@@ -214,6 +215,13 @@ def gain(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> tuple[Figu
     return Figure(after.value - before.value, low, high, after.of), gaps
 
 
+def difference(first: Sequence[bool], second: Sequence[bool]) -> Figure:
+    """The share of questions that the first has right less the second's, over the same questions in the same order,
+    with the interval of a paired bootstrap."""
+    gaps = np.array(first, dtype=float) - np.array(second, dtype=float)
+    return figure(mean(gaps), _drawn(len(gaps)))[0]
+
+
 def macro(figures: Sequence[tuple[Figure, Floats]]) -> Figure:
     """The mean of the figures that are defined, each weighing the same; `of` is how many. The interval is for these
     very data sets, whose questions were resampled each by itself; None where one of the figures has none."""
@@ -226,6 +234,12 @@ def macro(figures: Sequence[tuple[Figure, Floats]]) -> Figure:
         filled = [np.resize(drawn[~np.isnan(drawn)], len(drawn)) for _, drawn in there]
         low, high = _percentiles(np.mean(filled, axis=0)) or (None, None)
     return Figure(float(np.mean([figure.value for figure, _ in there])), low, high, len(there))
+
+
+@lru_cache(maxsize=2)
+def _drawn(questions: int) -> npt.NDArray[np.uint16]:
+    """Methods are compared in many pairs on the same questions."""
+    return resampled(max(1, questions))
 
 
 def _bag(text: str) -> Counter[str]:

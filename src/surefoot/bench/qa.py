@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
-from surefoot.bench.choices import RULES, Choosing, rules
+from surefoot.bench.choices import RULES, rules
 from surefoot.bench.datasets import Example
-from surefoot.bench.methods import METHODS
-from surefoot.bench.metrics import Paired, Share, counted, mcnemar, recall_at
-from surefoot.errors import ConfigError, UsageError
-from surefoot.pipeline import Pipeline
-from surefoot.recorder import Recorder
-from surefoot.store import Run, to_json
+from surefoot.bench.metrics import RESAMPLES, SEED, Figure, Paired, Share, counted, difference, mcnemar, recall_at
+from surefoot.bench.runs import Arm, OnDone, Spread
+from surefoot.bench.runs import run as asked
+from surefoot.store import to_json
 from surefoot.types import Action, Trace
-
-OnDone = Callable[[int, int], None]
-"""Is told how many questions are done, and how many there are."""
 
 RANKS = (1, 5, 10)
 
@@ -60,21 +57,40 @@ class Report:
     outcomes: tuple[dict[str, Any], ...]
     """One a question: id, action, answer, each rule of `choices.rules` that fits it, refused, seconds."""
     rules: dict[str, Share] = field(default_factory=dict)
-    """By rule: how often the answer is right by those that only multiple choice and claims have, over these."""
+    """By rule: how often the answer is right, over the questions that the rule fits."""
+
+    @property
+    def fitting(self) -> tuple[str, ...]:
+        """Names of the rules that fit any of the questions."""
+        return tuple(self.rules)
+
+    def right(self, rule: str) -> Share:
+        """How often the answer is right by this rule."""
+        return self.rules.get(rule) or counted(0, 0)
 
 
-def run(pipeline: Pipeline, examples: Sequence[Example], method: str, top: int, folder: Run, on_done: OnDone) -> Report:
-    """Ask every question that the folder does not hold yet, one after the other, and report on all of them."""
-    if method not in METHODS:
-        raise ConfigError(f"no method called '{method}'; there are: {', '.join(METHODS)}")
-    done = folder.done()
-    for number, example in enumerate(examples):
-        on_done(number, len(examples))
-        if example.id not in done:
-            done[example.id] = _ask(pipeline, example, method, top)
-            folder.append(example.id, done[example.id])
-    on_done(len(examples), len(examples))
-    return report(method, examples, [done[example.id] for example in examples])
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two methods fared on the same questions by one rule."""
+
+    first: str
+    second: str
+    rule: str
+    paired: Paired
+    gain: Figure
+    """Share that the first has right less the second's, with the 95 % interval of a bootstrap over the questions."""
+
+
+def run(
+    arms: Sequence[Arm],
+    examples: Sequence[Example],
+    spread: Spread,
+    folder: Path,
+    about: dict[str, Any],
+    on_done: OnDone,
+) -> list[Report]:
+    """A report an arm, of all questions; `runs.run` says what is asked and what is kept."""
+    return [report(arm.name, examples, traces) for arm, traces in asked(arms, examples, spread, folder, about, on_done)]
 
 
 def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> Report:
@@ -98,26 +114,35 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
     )
 
 
-def compared(one: Report, other: Report, rule: Literal["match", "match_lower"]) -> Paired:
-    """Which of two runs has more of the questions right that both were asked, and whether that may be chance."""
-    right = {outcome["id"]: outcome[rule] for outcome in other.outcomes}
+def compared(one: Report, other: Report, rule: str) -> Comparison:
+    """Which of two runs has more of the questions right that both were asked and that the rule fits, and whether that
+    may be chance."""
+    right = {outcome["id"]: outcome[rule] for outcome in other.outcomes if rule in outcome}
     both = [outcome for outcome in one.outcomes if outcome["id"] in right]
-    return mcnemar([outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both])
+    first, second = [outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both]
+    return Comparison(one.method, other.method, rule, mcnemar(first, second), difference(first, second))
 
 
-def as_json(report: Report) -> dict[str, Any]:
-    """The report as plain data."""
-    data: dict[str, Any] = to_json(report)
-    return data
+def comparisons(reports: Sequence[Report]) -> list[Comparison]:
+    """Each report against each later one, by each rule that fits questions of theirs."""
+    return [compared(one, other, rule) for one, other in combinations(reports, 2) for rule in one.fitting]
 
 
-def _ask(pipeline: Pipeline, example: Example, method: str, top: int) -> Trace:
-    if example.choices:
-        pipeline = replace(pipeline, generator=Choosing(pipeline.generator, example))
-    try:
-        return METHODS[method](pipeline, example.question, top)
-    except UsageError as error:
-        return Recorder(example.question, pipeline.config).trace(error=str(error))
+def telling(reports: Sequence[Report]) -> str:
+    """The rule to go by: "strict" where it fits all of the questions, else "match_lower"."""
+    fits = all(report.right("strict").of == report.questions > 0 for report in reports)
+    return "strict" if fits else "match_lower"
+
+
+def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
+    """The reports as plain data. The form is stable: fields are added, never changed.
+
+    The keys of `about`; the fields of the first `Report`; `others`: the reports behind it; `comparisons`: each pair of
+    them, by each rule, with `seed` and `resamples` of the bootstrap.
+    """
+    first, *others = to_json(reports)
+    drawn = {"seed": SEED, "resamples": RESAMPLES, "comparisons": to_json(comparisons(reports))}
+    return {**about, **first, "others": others, **drawn}
 
 
 def _outcome(example: Example, trace: Trace) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from surefoot.bench.evaluator import draws, graded, told
 from surefoot.bench.metrics import Figure, Share, counted
 from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.bench.probes import PROBES, Expectation, Probe
-from surefoot.bench.qa import OnDone
+from surefoot.bench.runs import OnDone
 from surefoot.protocols import Evaluator, Pair
 from surefoot.store import to_json
 from surefoot.types import Action, Grade, Thresholds

@@ -30,7 +30,7 @@ from surefoot.bench.datasets import hashed
 from surefoot.bench.evaluator import Decisions, Outcome, decisions_of, graded
 from surefoot.bench.metrics import Ints, wilson
 from surefoot.bench.pairs import LabelledPair, LabelledSet
-from surefoot.bench.qa import OnDone
+from surefoot.bench.runs import OnDone
 from surefoot.errors import UsageError
 from surefoot.protocols import Evaluator
 from surefoot.store import to_json

@@ -6,27 +6,24 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TaskID
-from rich.table import Table
 
 from surefoot import __version__
-from surefoot.bench import datasets, figure, metrics, pairs, robustness
 from surefoot.bench import evaluator as bench_evaluator
-from surefoot.bench import qa as bench_qa
+from surefoot.bench import figure, pairs, robustness
 from surefoot.bench import tune as bench_tune
-from surefoot.cli import errors, evaluators, probing, tuning
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
+from surefoot.cli import errors, evaluators, probing, qa, tuning
+from surefoot.cli.console import ConfigFile, Settings, bar, err, pulling
 from surefoot.config import Builder, Config, read
 from surefoot.config import settings as overrides
 from surefoot.errors import UsageError
 from surefoot.protocols import Evaluator
-from surefoot.store import Run, to_json, write_text
+from surefoot.store import write_text
 from surefoot.types import Thresholds
 
 app = typer.Typer(help="Measure on labelled data.", no_args_is_help=True)
@@ -37,55 +34,6 @@ R = TypeVar("R", bench_evaluator.Report, robustness.Report)
 @app.callback()
 def _root() -> None:
     """Measure on labelled data."""
-
-
-@app.command()
-def qa(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Questions: lines of {id, question, answers, passages?}, a file of Self-RAG's eval_data, or a set of "
-            "CRAG's data/ folder."
-        ),
-    ],
-    index: IndexFile = None,
-    method: Annotated[
-        Literal["crag", "rag", "none"], typer.Option("--method", help="none is the model's memory.")
-    ] = "crag",
-    top: Annotated[int, typer.Option("--top", min=1, help="Passages that plain rag reads.")] = 3,
-    golds: errors.Golds = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
-    run: Annotated[Path | None, typer.Option("--run", metavar="FOLDER", help="Keep the traces here; resumes.")] = None,
-    config: ConfigFile = None,
-    settings: Settings = None,
-) -> None:
-    """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."""
-    chosen = configured(config, settings, index)
-    loaded = datasets.load(data, golds, limit)
-    examples = loaded.examples
-    errors.remarks(loaded.problems)
-    about = {"surefoot": __version__, "data": str(data), "questions": len(examples), "method": method, "top": top}
-    about |= {"golds": str(golds)} if golds else {}
-    folder = run or Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-qa-{method}"
-    with pulling():
-        pipeline = Builder(chosen).pipeline()
-    with bar(MofNCompleteColumn()) as progress:
-        task = progress.add_task(method, total=len(examples))
-        report = bench_qa.run(
-            pipeline,
-            examples,
-            method,
-            top,
-            Run(folder, {**about, "config": chosen}),
-            lambda done, total: progress.update(task, completed=done, total=total),
-        )
-    if json_file:
-        known = {"format": loaded.format, "problems": to_json(loaded.problems)}
-        whole = {**about, **known, "config": chosen, **bench_qa.as_json(report)}
-        write_text(json_file, json.dumps(whole, indent=1) + "\n")
-    _show(report)
-    err.print(f"traces in {folder}", style="dim", soft_wrap=True)
 
 
 @app.command()
@@ -197,7 +145,8 @@ def tune(
         err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
 
 
-errors.register(app)
+for one in (qa, errors):
+    one.register(app)
 
 
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:
@@ -251,34 +200,3 @@ def _thresholds(builder: Builder) -> Thresholds | None:
     """None: none are given, and the evaluator has none of its own so far."""
     known = builder.config["thresholds"] or bench_evaluator.own(builder.evaluator)
     return builder.thresholds if known else None
-
-
-def _show(report: bench_qa.Report) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in (report.method, "share", "95 % interval", "count"):
-        table.add_column(heading, justify="left" if heading == report.method else "right")
-    rows = [("match", report.match), ("match, lower case", report.match_lower)]
-    rows += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]
-    rows += [("answered", report.answered)]
-    rows += [("right when answered", report.right_when_answered)]
-    rows += [(f"retrieval recall@{k}", share) for k, share in report.recall.items()]
-    for row in report.actions:
-        rows += [
-            (row.action.upper(), row.questions),
-            ("  match, lower case", row.match_lower),
-            ("  answered", row.answered),
-        ]
-    for name, share in rows:
-        table.add_row(name, *_cells(share))
-    out.print(table)
-    stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
-    out.print(f"median {report.seconds or 0:.2f} s a question: {stages}", soft_wrap=True)
-    if report.failed:
-        out.print(f"failed, and counted as wrong: {report.failed}", style="yellow")
-
-
-def _cells(share: metrics.Share) -> tuple[str, str, str]:
-    if share.share is None or share.low is None or share.high is None:
-        return "–", "–", "0 of 0"
-    interval = f"{share.low * 100:.1f} to {share.high * 100:.1f}"
-    return f"{share.share * 100:.1f} %", interval, f"{share.count} of {share.of}"

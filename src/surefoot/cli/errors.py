@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from surefoot import store
 from surefoot.bench import datasets
 from surefoot.bench import errors as bench_errors
 from surefoot.bench.heatmap import by_type_and_action
@@ -31,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def errors(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept; of one with several methods, all.")],
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="FILE", help="The questions, if they are no longer where they were."),
@@ -47,9 +48,10 @@ def errors(
     ] = None,
 ) -> None:
     """Accuracy by action, by type of question, and by both, from the traces of a run; nothing is asked again."""
-    if picture and len(runs) > 1:
-        raise UsageError("--figure draws one run; name one")
-    reports = [_report(folder, data, golds, rule) for folder in runs]
+    folders = [inner for folder in runs for inner in store.runs(folder)]
+    if picture and len(folders) > 1:
+        raise UsageError(f"--figure draws one run; name one of: {', '.join(map(str, folders))}")
+    reports = [_report(folder, data, golds, rule) for folder in folders]
     if json_file:
         write_text(json_file, json.dumps(bench_errors.as_json(reports), indent=1, allow_nan=False) + "\n")
     if picture:

@@ -1,0 +1,104 @@
+"""`surefoot bench qa`: answer labelled questions in one way or several, and count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import typer
+from rich.table import Table
+
+from surefoot.bench import methods
+from surefoot.bench import qa as bench_qa
+from surefoot.bench.metrics import Share
+from surefoot.bench.qa import Report
+from surefoot.cli import asking
+from surefoot.cli.asking import interval, percent
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot.cli.errors import Golds
+from surefoot.store import write_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(qa)
+
+
+def qa(
+    data: asking.Data,
+    index: IndexFile = None,
+    texts: asking.Texts = False,
+    method: asking.Methods = None,
+    top: asking.Top = methods.TOP,
+    golds: Golds = None,
+    limit: asking.Limit = None,
+    workers: asking.Threads = 1,
+    ray: asking.Ray = None,
+    json_file: asking.JsonFile = None,
+    run: asking.RunFolder = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds; and of several methods
+    over the same questions, by how much they differ and whether that may be chance."""
+    asked = asking.asked("qa", data, golds, limit, texts, run, configured(config, settings, index))
+    arms = methods.arms(method or [], asked.searches, top)
+    if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
+        err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
+    about = {**asked.about, "config": asked.config}
+    with asking.spread(asked.config, ray, workers) as spread, asking.shown("questions") as on_done:
+        reports = bench_qa.run(arms, asked.loaded.examples, spread, asked.folder, about, on_done)
+    if json_file:
+        whole = bench_qa.as_json(reports, {**asked.report, "top": top})
+        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    _show(reports)
+    asking.kept_in(asked.folder)
+
+
+def _show(reports: Sequence[Report]) -> None:
+    if len(reports) == 1:
+        _one(reports[0])
+    else:
+        rule = bench_qa.telling(reports)
+        out.print(_several(reports, rule))
+        out.print()
+        out.print(asking.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
+        out.print(f"right by {rule}; p: McNemar's exact test, each for itself; intervals: bootstrap over questions")
+    for report in reports:
+        if report.failed:
+            out.print(plain(f"{report.method}: failed, and counted as wrong: {report.failed}"), style="yellow")
+
+
+def _several(reports: Sequence[Report], rule: str) -> Table:
+    others = [name for name in reports[0].fitting if name != rule]
+    table = headed(["method"], [rule, "95 % interval", *others, "answered", "right of these", "s"])
+    for report in reports:
+        share, figures = report.right(rule), [percent(report.right(name)) for name in others]
+        seconds = "–" if report.seconds is None else f"{report.seconds:.2f}"
+        ends = percent(report.answered), percent(report.right_when_answered), seconds
+        table.add_row(plain(report.method), percent(share), interval(share), *figures, *ends)
+    return table
+
+
+def _one(report: Report) -> None:
+    table = headed([plain(report.method)], ["share", "95 % interval", "count"])
+    rows = [("match", report.match), ("match, lower case", report.match_lower)]
+    rows += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]
+    rows += [("answered", report.answered)]
+    rows += [("right when answered", report.right_when_answered)]
+    rows += [(f"retrieval recall@{k}", share) for k, share in report.recall.items()]
+    for row in report.actions:
+        rows += [
+            (row.action.upper(), row.questions),
+            ("  match, lower case", row.match_lower),
+            ("  answered", row.answered),
+        ]
+    for name, share in rows:
+        table.add_row(name, percent(share), interval(share), _count(share))
+    out.print(table)
+    stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
+    out.print(f"median {report.seconds or 0:.2f} s a question: {stages}", soft_wrap=True)
+
+
+def _count(share: Share) -> str:
+    return f"{share.count} of {share.of}"
