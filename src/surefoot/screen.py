@@ -14,7 +14,9 @@ import binascii
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import accumulate
@@ -29,6 +31,8 @@ CARRIED = 0.6
 
 Span = tuple[int, int]
 """Where something begins and ends in a text."""
+
+_off: ContextVar[bool] = ContextVar("surefoot_unscreened", default=False)
 
 _BEGIN = (
     r"(?:(?:^|[(:;!?—–\]]|\byou\s+(?:must|should|shall|will|need\s+to|have\s+to|are\s+to))\W{0,3}"
@@ -256,10 +260,24 @@ def _decoded(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1024)  # a passage is looked at before grading, before refining, and for each of its strips
 def orders(text: str) -> tuple[Span, ...]:
     """(start, end) of each sentence that reads like an instruction to a machine: by itself, after such a one, or
     together with its neighbours."""
+    return () if _off.get() else _orders(text)
+
+
+@contextmanager
+def unscreened() -> Iterator[None]:
+    """Inside, and in this thread, no order is found: to measure what finding them earns. No setting does it."""
+    token = _off.set(True)
+    try:
+        yield
+    finally:
+        _off.reset(token)
+
+
+@lru_cache(maxsize=1024)  # a passage is looked at before grading, before refining, and for each of its strips
+def _orders(text: str) -> tuple[Span, ...]:
     spans = sentences(text)
     spread = set(_spread_over(text, spans))
     found: list[Span] = []

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from surefoot.bench.datasets import Example
-from surefoot.bench.metrics import Paired
 from surefoot.bench.methods import arms
+from surefoot.bench.metrics import Paired
 from surefoot.bench.qa import Report, Row, Share, as_json, compared, comparisons, report, run, telling
 from surefoot.bench.runs import threads
 from surefoot.pipeline import Pipeline

@@ -215,9 +215,9 @@ def gain(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> tuple[Figu
     return Figure(after.value - before.value, low, high, after.of), gaps
 
 
-def difference(first: Sequence[bool], second: Sequence[bool]) -> Figure:
-    """The share of questions that the first has right less the second's, over the same questions in the same order,
-    with the interval of a paired bootstrap."""
+def difference(first: Sequence[float], second: Sequence[float]) -> Figure:
+    """The mean of the first less that of the second, over the same questions in the same order, with the interval of a
+    paired bootstrap; of truth values, the difference of the shares that are true."""
     gaps = np.array(first, dtype=float) - np.array(second, dtype=float)
     return figure(mean(gaps), _drawn(len(gaps)))[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
         from surefoot.bench import cluster
     except ImportError as error:
         raise MissingExtra("--ray", "ray") from error
-    with cluster.workers(ray, partial(_built, config)) as found:
+    with cluster.workers(ray, partial(_built, config, os.getcwd())) as found:
         yield found
 
 
@@ -169,5 +170,7 @@ def _reading(config: Config, loaded: datasets.Loaded) -> Config:
     return {**chosen, "searcher": {"use": given.USE}} if brought and config["searcher"]["use"] == "nowhere" else chosen
 
 
-def _built(config: Config) -> Pipeline:
+def _built(config: Config, folder: str) -> Pipeline:
+    """In another process: what the configuration names by a relative path lies in the same folder there as here."""
+    os.chdir(folder)
     return Builder(config).pipeline()

@@ -32,7 +32,12 @@ def register(app: typer.Typer) -> None:
 
 
 def errors(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept; of one with several methods, all.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Folders that `surefoot bench qa` kept; of one with several methods, all."
+        ),
+    ],
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="FILE", help="The questions, if they are no longer where they were."),

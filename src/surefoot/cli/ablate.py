@@ -1,0 +1,85 @@
+"""`surefoot bench ablate`: what each stage of the pipeline earns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from surefoot.bench import ablate as bench_ablate
+from surefoot.bench import qa
+from surefoot.bench.ablate import Earned
+from surefoot.bench.qa import Report
+from surefoot.cli import asking
+from surefoot.cli.asking import interval, percent, points
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, headed, out
+from surefoot.cli.errors import Golds
+from surefoot.store import write_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(ablate)
+
+
+def ablate(
+    data: asking.Data,
+    index: IndexFile = None,
+    texts: asking.Texts = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="STAGE",
+            help=f"Of {', '.join(bench_ablate.STAGES)}; again for one more, each by itself. Unnamed: all that do "
+            "anything.",
+        ),
+    ] = None,
+    golds: Golds = None,
+    limit: asking.Limit = None,
+    workers: asking.Threads = 1,
+    ray: asking.Ray = None,
+    json_file: asking.JsonFile = None,
+    run: asking.RunFolder = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Take one stage of the pipeline out after the other, and count what it earned on the same questions."""
+    asked = asking.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
+    names = bench_ablate.stages(without or [], asked.searches)
+    about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples
+    with asking.spread(asked.config, ray, workers) as spread, asking.shown("questions") as on_done:
+        found = bench_ablate.measured(names, asked.searches, examples, spread, asked.folder, about, on_done)
+    if json_file:
+        whole = bench_ablate.as_json(*found, asked.report)
+        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    _show(*found)
+    asking.kept_in(asked.folder)
+
+
+def _show(reports: Sequence[Report], found: Sequence[Earned]) -> None:
+    rule = qa.telling(reports)
+    out.print(_table(reports, found, rule))
+    for one in found:
+        out.print(f"without {one.stage}: {one.instead}", style="dim", soft_wrap=True)
+    counted = f"{reports[0].questions:,} questions, right by {rule}; p: McNemar's exact test, each for itself"
+    out.print(f"{counted}; earned: the whole less without, bootstrap over questions", style="dim", soft_wrap=True)
+
+
+def _table(reports: Sequence[Report], found: Sequence[Earned], rule: str) -> Table:
+    right = ["right", "95 % interval", "answered", "s", "earned", "95 % interval", "p", "changed"]
+    table = headed(["pipeline"], right)
+    table.add_row(bench_ablate.WHOLE, *_figures(reports[0], rule), "", "", "", "")
+    for report, one in zip(reports[1:], found, strict=True):
+        earned = next((each for each in one.earned if each.rule == rule), None)
+        figures = (*points(earned.gain), f"{earned.paired.p:.2g}") if earned else ("–", "–", "–")
+        table.add_row(report.method, *_figures(report, rule), *figures, f"{one.changed:,}")
+    return table
+
+
+def _figures(report: Report, rule: str) -> tuple[str, ...]:
+    seconds = "–" if report.seconds is None else f"{report.seconds:.2f}"
+    return percent(report.right(rule)), interval(report.right(rule)), percent(report.answered), seconds
