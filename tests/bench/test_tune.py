@@ -422,3 +422,48 @@ def test_fits_are_comparable() -> None:
     """Values all the way down."""
     assert isinstance(fit(MANY[:100]), Fit)
     assert fit(MANY[:100]) == fit(MANY[:100])
+
+
+# Cross-validation
+
+
+def held(asked: Sequence[Question], folds: int = 4) -> tune.Held:
+    return tune.crossed([("a.jsonl", asked)], Aim(), folds)[0].own
+
+
+def test_each_question_is_decided_once_by_thresholds_it_had_no_part_in() -> None:
+    """Also those that the fit on everything proposes with; shares are of all of them."""
+    found = held(drawn(1, 800, rising(8, -0.5)))
+    assert found.decisions.correct.of == 800
+    assert found.unfitted == 0
+    assert found.decisions.correct_with_evidence.share is not None
+    assert found.decisions.correct_with_evidence.share > 0.9
+
+
+def test_a_question_does_not_decide_its_own_thresholds() -> None:
+    """Its evidence may be turned round, and what is decided of it stays the same."""
+    asked = drawn(2, 400, rising(8, -0.5))
+    fold = tune._fold(asked[0], 4)
+    turned = [replace(q, evidence=not q.evidence) if tune._fold(q, 4) == fold else q for q in asked]
+    one, other = (tune._fits(some, Aim(), 4)[fold] for some in (asked, turned))
+    assert one == other
+    assert held(asked) != held(turned)
+
+
+def test_a_fold_without_thresholds_is_counted() -> None:
+    """It decides nothing as CORRECT, and stays in the denominator."""
+    found = held(drawn(3, 30, rising(8)))
+    assert (found.unfitted, found.decisions.correct.count, found.decisions.correct.of) == (4, 0, 30)
+
+
+def test_thresholds_of_a_file_stand_beside_those_of_all() -> None:
+    """File by file, and pooled; of one file alone both are the same."""
+    easy, hard = drawn(4, 600, rising(8, -0.5)), drawn(5, 600, rising(2, 0.5))
+    rows = tune.crossed([("easy.jsonl", easy), ("hard.jsonl", hard)], Aim(), 3)
+    assert [row.file for row in rows] == ["easy.jsonl", "hard.jsonl", "all files"]
+    assert [row.own.decisions.correct.of for row in rows] == [600, 600, 1200]
+    assert rows[2].own.decisions.correct.count == sum(row.own.decisions.correct.count for row in rows[:2])
+    assert rows[0].own != rows[0].shared
+    (alone,) = tune.crossed([("easy.jsonl", easy)], Aim(), 3)
+    assert alone.own == alone.shared
+    assert tune.crossed([("easy.jsonl", easy)], Aim(), 0) == ()

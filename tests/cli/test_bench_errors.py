@@ -90,3 +90,19 @@ def test_a_folder_that_is_no_run_is_named(indexed: Callable[..., Any], here: Pat
 def test_the_rules_to_choose_from_are_those_that_there_are() -> None:
     """One that is added can be named."""
     assert get_args(get_type_hints(errors)["rule"]) == tuple(RULES)
+
+
+def test_data_that_changed_since_are_pointed_out(run: Callable[..., Any], here: Path) -> None:
+    """The figures are of other golds than the run's own report."""
+    assert "has changed" not in run("bench", "errors", "run").err
+    (here / "pop.jsonl").write_text((here / "pop.jsonl").read_text().replace("miners", "smiths"))
+    assert "pop.jsonl has changed since run/crag was run on it" in run("bench", "errors", "run").err
+
+
+def test_all_methods_of_a_run_are_read(run: Callable[..., Any], here: Path) -> None:
+    """Each by itself; a picture is of one, and says which there are."""
+    assert run("bench", "qa", "pop.jsonl", "--run", "run", "--method", "rag:1").code == 0
+    done = run("bench", "errors", "run", "--json", "errors.json")
+    assert [row["method"] for row in json.loads((here / "errors.json").read_text())] == ["crag", "rag:1"]
+    assert done.code == 0
+    assert "run/crag, run/rag-1" in run("bench", "errors", "run", "--figure", "f.svg").err

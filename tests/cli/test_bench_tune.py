@@ -131,3 +131,20 @@ def test_a_share_that_is_none_is_told_before_work_begins(
     """In one line."""
     done = surefoot("bench", "tune", data, "none.jsonl", *words)
     assert (done.code, done.out, done.err) == (2, "", message)
+
+
+def test_thresholds_are_cross_validated(surefoot: Any, data: Path, here: Path) -> None:
+    """What they come to on questions that they were not fitted on is shown and written."""
+    done = surefoot("bench", "tune", data, *LAX, "--folds", "2", "--json", "report.json")
+    assert "cross-validated" in done.out
+    assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines())
+    report = json.loads((here / "report.json").read_text())
+    assert (report["folds"], report["crossed"][0]["own"]["decisions"]["correct"]["of"]) == (2, 80)
+    assert report["environment"]["python"]
+
+
+def test_one_part_cannot_be_cross_validated(surefoot: Any, data: Path) -> None:
+    """Nothing would be left to fit on."""
+    done = surefoot("bench", "tune", data, "--folds", "1")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "--folds takes two or more, not 1" in done.err

@@ -47,7 +47,7 @@ def workers(address: str, build: Callable[[], Pipeline]) -> Iterator[Spread]:
     except (ConnectionError, RayError, ValueError, RuntimeError) as error:
         raise UsageError(f"no Ray cluster at {address}: {_line(error)}; start one with: ray start --head") from error
     try:
-        count = max(1, int(ray.cluster_resources().get("CPU", 1)))  # type: ignore[no-untyped-call]
+        count = max(1, int(ray.cluster_resources().get("CPU", 1)))
         remote = ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)(_Worker)
         pool = ActorPool([remote.remote(build) for _ in range(count)])
         yield lambda arm, examples: _spread(pool, arm, examples)

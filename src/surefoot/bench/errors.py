@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.bench import choices
@@ -82,6 +82,8 @@ class Report:
     """Type by type; one without questions is there too."""
     problems: tuple[Problem, ...] = ()
     """Of the data."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What the run's folder says of it: settings, the data's hash, in what environments it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,7 @@ def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Tr
         tuple(_type(name, outcomes, actions) for name in types),
         tuple(_cell(name, action, outcomes) for name in types for action in actions),
         loaded.problems,
+        about,
     )
 
 

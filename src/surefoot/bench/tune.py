@@ -156,6 +156,26 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """What thresholds come to on questions that they were not fitted on: each question is decided once."""
+
+    decisions: Decisions
+    unfitted: int
+    """Folds on whose others no τ+ was found; in them nothing is CORRECT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """What one file's questions come to, cross-validated; the last of several is all of them together."""
+
+    file: str
+    own: Held
+    """By thresholds of this file alone; of all files, each by its own."""
+    shared: Held
+    """By thresholds of all files together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Thresholds of an evaluator with their risk, and what they were fitted on."""
 
@@ -173,6 +193,8 @@ class Report:
     files: tuple[Data, ...]
     ungraded_because: dict[str, int]
     """How many pairs by reason."""
+    crossed: tuple[Crossed, ...] = ()
+    """Empty: not asked for."""
     config: dict[str, Any] = field(default_factory=dict)
     """What the evaluator was built from; empty: by hand."""
 
@@ -182,8 +204,10 @@ def run(
     files: Sequence[LabelledSet],
     on_done: OnDone,
     aim: Aim | None = None,
+    folds: int = 0,
 ) -> Report:
-    """Grade every pair of every file once and fit; `on_done` is told of pairs. `aim` None: the defaults."""
+    """Grade every pair of every file once and fit; `on_done` is told of pairs. `aim` None: the defaults. `folds`: into
+    how many the questions are divided to cross-validate; 0: they are not."""
     wanted, now = aim or Aim(), datetime.now(UTC)
     made = graded(evaluator, [pair for file in files for pair in file.pairs], on_done)
     rest = iter(made.grades)
@@ -202,6 +226,7 @@ def run(
         curve=curve(every, wanted.confidence),
         files=tuple(_data(*row) for row in zip(files, asked, each, outcomes, strict=True)),
         ungraded_because=dict(Counter(grade.reason for grade in made.grades if grade.score is None).most_common()),
+        crossed=crossed([(file.path, some) for file, some in zip(files, asked, strict=True)], wanted, folds),
     )
 
 
@@ -244,6 +269,22 @@ def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
     most = upper.threshold if lower.threshold is None else lower.threshold
     strip = _strip([q.relevant for q in questions if q.relevant is not None], wanted, most)
     return Fit(upper, lower, strip, wanted.confidence, len(proposing), len(testing))
+
+
+def crossed(files: Sequence[tuple[str, Sequence[Question]]], aim: Aim, folds: int) -> tuple[Crossed, ...]:
+    """For each file, and for all if there are several: thresholds are fitted on all folds but one, as `fit` does, and
+    decide the questions of that one. Which fold a question is in follows from a hash of its words. 0: nothing."""
+    if not folds:
+        return ()
+    shared = _fits([question for _, some in files for question in some], aim, folds)
+    own = [_fits(some, aim, folds) for _, some in files]
+    rows = [
+        (name, _held([(some, mine)]), _held([(some, shared)])) for (name, some), mine in zip(files, own, strict=True)
+    ]
+    if len(files) > 1:
+        both = list(zip([some for _, some in files], own, strict=True))
+        rows.append(("all files", _held(both), _held([(some, shared) for some, _ in both])))
+    return tuple(Crossed(*row) for row in rows)
 
 
 def curve(questions: Sequence[Question], confidence: float = 0.95) -> tuple[Point, ...]:
@@ -290,6 +331,25 @@ def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Question:
 
 def _stays(pair: LabelledPair) -> bool:
     return not pair.label or hashed(pair.question)[1] % THIN != 0
+
+
+def _fold(question: Question, folds: int) -> int:
+    return int.from_bytes(hashed(question.text, 8)) % folds  # another hash than that which divides who proposes
+
+
+def _fits(asked: Sequence[Question], aim: Aim, folds: int) -> list[Fit]:
+    """For each fold, the fit on the questions of the others."""
+    return [fit([q for q in asked if _fold(q, folds) != fold], aim) for fold in range(folds)]
+
+
+def _held(parts: Iterable[tuple[Sequence[Question], Sequence[Fit]]]) -> Held:
+    each = [
+        (fitted, [q for q in asked if _fold(q, len(fits)) == fold])
+        for asked, fits in parts
+        for fold, fitted in enumerate(fits)
+    ]
+    made = [outcome for fitted, held in each for outcome in _outcomes(held, fitted)]
+    return Held(decisions_of(made), sum(fitted.upper.threshold is None for fitted, _ in each))
 
 
 def _parts(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TaskID
 
-from surefoot import __version__
+from surefoot import __version__, manifest
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import figure, pairs, robustness
 from surefoot.bench import tune as bench_tune
@@ -73,7 +73,7 @@ def evaluator(
     with pulling():
         builders = [Builder(chosen) for chosen in _side_by_side(config, settings or [], names or [])]
         built = [(one.config, one.evaluator, one.thresholds if probe else _thresholds(one)) for one in builders]
-    about = {"surefoot": __version__, "limit": limit, "blank": blank}
+    about = {**_about(limit), "blank": blank}
     if probe:
         probed = _measured(built, files, robustness.run)
         _write(json_file, robustness.as_json(probed, about))
@@ -109,6 +109,10 @@ def tune(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
     ] = None,
+    folds: Annotated[
+        int,
+        typer.Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not."),
+    ] = 0,
     preset: Annotated[
         Path | None,
         typer.Option(
@@ -123,6 +127,8 @@ def tune(
     settings: Settings = None,
 ) -> None:
     """Fit an evaluator's thresholds so that they keep a stated risk, with a bound. Code 1: they could not be found."""
+    if folds < 0 or folds == 1:
+        raise UsageError(f"--folds takes two or more, not {folds}: one part is fitted on the others")
     aim = bench_tune.Aim(target, discard_target, strip_target, confidence)
     files: Sequence[pairs.LabelledSet] = [pairs.read(path, limit) for path in data]
     if thin:
@@ -132,9 +138,9 @@ def tune(
         one = Builder(chosen).evaluator
     with bar(MofNCompleteColumn()) as progress:
         task = progress.add_task(one.name, total=None)
-        fitted = bench_tune.run(one, files, partial(_told, progress, task), aim)
+        fitted = bench_tune.run(one, files, partial(_told, progress, task), aim, folds)
     report = replace(fitted, config=chosen)
-    _write(json_file, bench_tune.as_json(report, {"surefoot": __version__, "limit": limit}))
+    _write(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
     if picture:
         write_text(picture, figure.risk_coverage(report))
     tuning.show(report)
@@ -158,6 +164,10 @@ def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: C
             progress.start_task(task)
             reports.append(replace(run(one, files, partial(_told, progress, task), thresholds), config=chosen))
     return reports
+
+
+def _about(limit: int | None) -> dict[str, Any]:
+    return {"surefoot": __version__, "limit": limit, "environment": manifest.environment()}
 
 
 def _told(progress: Progress, task: TaskID, done: int, total: int) -> None:

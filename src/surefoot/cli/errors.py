@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from surefoot import store
+from surefoot import manifest, store
 from surefoot.bench import datasets
 from surefoot.bench import errors as bench_errors
 from surefoot.bench.heatmap import by_type_and_action
@@ -77,6 +77,8 @@ def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> b
     named = data or about.get("data")
     if not named:
         raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
+    if about.get("sha256", known := manifest.fingerprint(named)) != known:
+        err.print(plain(f"{named} has changed since {folder} was run on it"), style="yellow", soft_wrap=True)
     return bench_errors.report(
         str(folder), about, datasets.load(named, golds=golds or about.get("golds")), traces, rule
     )

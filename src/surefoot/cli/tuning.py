@@ -23,6 +23,9 @@ def show(report: Report) -> None:
     for part in (_thresholds(report), _decisions(report)):
         out.print(part)
         out.print()
+    if report.crossed:
+        out.print(_crossed(report))
+        out.print()
     if any(point.of for point in report.curve):
         out.print(_curve(report))
     out.print(_legend(report), style="dim", soft_wrap=True)
@@ -63,6 +66,21 @@ def _decisions(report: Report) -> Table:
         shares = made.correct, made.correct_with_evidence, made.ambiguous
         others = made.incorrect, made.incorrect_without_evidence
         table.add_row(name, f"{made.correct.of:,}", *_cells(*shares), *_cells(*others))
+    return table
+
+
+def _crossed(report: Report) -> Table:
+    """What was decided by thresholds that the decided questions had no part in."""
+    right = ["held out", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
+    table = headed(["cross-validated", "thresholds"], right)
+    for row in report.crossed:
+        for of, held in (("its own", row.own), ("of all", row.shared))[: 1 + (len(report.crossed) > 1)]:
+            made = held.decisions
+            shares = made.correct, made.correct_with_evidence, made.ambiguous
+            cells = *_cells(*shares), *_cells(made.incorrect, made.incorrect_without_evidence)
+            name = row.file if row is report.crossed[-1] and len(report.crossed) > 1 else short(row.file)
+            missing = f", {held.unfitted} not found" if held.unfitted else ""
+            table.add_row(name, of + missing, f"{made.correct.of:,}", *cells)
     return table
 
 
