@@ -122,3 +122,21 @@ def test_no_cluster_is_one_line(bench: Callable[..., Any]) -> None:
     assert done.returncode == 2
     assert "no Ray cluster at 127.0.0.1:1" in done.stderr
     assert "ray start --head" in done.stderr
+
+
+def test_every_way_of_asking_can_travel() -> None:
+    """Methods, degraded retrieval and ablations are the same after a journey to another process."""
+    code = """
+from ray import cloudpickle
+from surefoot.bench import ablate, degrade, methods
+from surefoot.bench.datasets import Example
+from surefoot.types import Passage
+example = Example("q", "Who built the Ruvel Bridge?", ("Aldwin",), frozenset(), passages=(Passage("p", "Aldwin."),))
+named = methods.arms(list(methods.METHODS), searches=True)
+arms = [*degrade.arms(named, [example]), *map(ablate._without, ablate.STAGES)]
+back = cloudpickle.loads(cloudpickle.dumps((arms, [example])))
+assert [arm.name for arm in back[0]] == [arm.name for arm in arms]
+assert back[1] == [example]
+"""
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.returncode == 0

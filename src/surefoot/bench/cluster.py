@@ -66,4 +66,4 @@ def _spread(pool: Any, arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[
 
 def _line(error: Exception) -> str:
     """The last line of what Ray says, which names the cause; a remote traceback stands above it."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1].rstrip(":")

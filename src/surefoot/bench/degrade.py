@@ -140,7 +140,8 @@ def arms(
         raise UsageError(f"nothing called '{unknown[0]}' can be done to passages; there are: {', '.join(KINDS)}")
     if odd := [share for share in steps if not 0 < share <= 1]:
         raise UsageError(f"a step is a share of the passages above 0 and up to 1, not {odd[0]:g}")
-    lent = stock(pair for example in examples for pair in _pairs(example))
+    known = stock(pair for example in examples for pair in _pairs(example))
+    lent = replace(known, about={}, labels={})  # a swap needs neither, and an arm may have to travel
     changes: dict[str, Change] = {"fewer": fewer, "lost": lost, "shuffled": shuffled}
     changes["swapped"] = lambda passages, example, share: swapped(lent, passages, example, share)
     worse = [_arm(one, kind, changes[kind], share) for one in methods for kind in kinds for share in steps]

@@ -1,0 +1,74 @@
+"""`surefoot bench facts`: are the facts of a run's answers supported?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot import manifest, store
+from surefoot.bench import datasets
+from surefoot.bench import facts as bench_facts
+from surefoot.bench.facts import Report
+from surefoot.cli import asking
+from surefoot.cli.asking import interval, percent
+from surefoot.cli.console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
+from surefoot.cli.errors import remarks
+from surefoot.config import Builder
+from surefoot.errors import UsageError
+from surefoot.store import recorded, to_json, write_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(facts)
+
+
+def facts(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="The questions, if they are no longer where they were."),
+    ] = None,
+    json_file: asking.JsonFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Have the configured language model judge, fact by fact, whether the answers of a run are supported by the texts
+    that came with the questions (FActScore): a call a sentence and one a fact. Resumes."""
+    chosen = configured(config, settings, None)
+    with pulling():
+        llm = Builder(chosen).llm
+    reports = []
+    for folder in (inner for each in runs for inner in store.runs(each)):
+        about, traces = recorded(folder)
+        if not (named := data or about.get("data")):
+            raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
+        loaded = datasets.load(named)
+        remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
+        asked = [example for example in loaded.examples if example.id in traces]
+        with asking.shown(folder.name) as on_done:
+            found = bench_facts.run(llm, folder, asked, traces, on_done)
+        reports.append(bench_facts.report(str(folder), llm.name, len(asked), found))
+    if json_file:
+        whole = {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)}
+        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    _show(reports)
+
+
+def _show(reports: list[Report]) -> None:
+    table = headed(["run"], ["answered", "FActScore", "95 % interval", "facts", "supported", "95 % interval"])
+    for report in reports:
+        score = "–" if report.score.value is None else f"{report.score.value * 100:.1f}"
+        known = report.score.low is not None and report.score.high is not None
+        reach = f"{(report.score.low or 0) * 100:.1f} to {(report.score.high or 0) * 100:.1f}" if known else "–"
+        figures = f"{report.facts:,}", percent(report.supported), interval(report.supported)
+        table.add_row(plain(report.run), f"{report.answered.count} of {report.answered.of}", score, reach, *figures)
+    out.print(table)
+    for report in reports:
+        if report.unjudged:
+            because = [f"{plain(reason)} ({n:,})" for reason, n in [*report.unjudged.items()][:REASONS]]
+            words = f"{report.run}: {sum(report.unjudged.values()):,} could not be judged: {'; '.join(because)}"
+            out.print(words, style="yellow", soft_wrap=True)
