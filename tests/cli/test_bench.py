@@ -118,9 +118,13 @@ def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[...
     rows = [
         {**QUESTIONS[0], "passages": [{"id": "p", "text": "The Ruvel Bridge was built in 1911 by Tomas Aldwin."}]},
         {**QUESTIONS[1], "internal": text, "external": "Hohrin Hut: The Hohrin Hut was built by Napoleon."},
+        {**QUESTIONS[0], "id": "bare"},
     ]
     (here / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert surefoot("bench", "qa", "given.jsonl", "--given", "--run", "run").code == 0
+    done = surefoot("bench", "qa", "given.jsonl", "--given", "--run", "run")
+    assert done.code == 0
+    assert "1 of 3" in done.out
+    assert "data: 1 × no text came with the question; nothing is retrieved for it (bare)" in done.err
     _, traces = recorded(here / "run" / "crag+search")
     assert [passage.id for passage in traces["1"].passages] == ["p"]
     assert traces["2"].passages[0].text == "The Ruvel Bridge was built by Tomas Aldwin."

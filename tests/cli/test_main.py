@@ -23,6 +23,7 @@ COMMANDS += [
     "bench errors",
     "bench robustness",
     "bench ablate",
+    "bench facts",
     "train",
     "train evaluator",
     "train t5",

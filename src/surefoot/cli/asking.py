@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from rich.table import Table
 
 from surefoot import __version__, manifest
 from surefoot.bench import datasets, given
+from surefoot.bench.loaders.problems import PLACES, Problem
 from surefoot.bench.metrics import Figure, Share
 from surefoot.bench.qa import Comparison
 from surefoot.bench.runs import OnDone, Spread, threads
@@ -86,6 +87,8 @@ def asked(
 ) -> Asked:
     """The questions, with what is amiss in them said, and what a run over them is called."""
     loaded = datasets.load(data, golds, limit)
+    if texts:
+        loaded = _without_texts(loaded)
     remarks(loaded.problems)
     about: dict[str, Any] = {"surefoot": __version__}
     about |= {"command": command, "data": str(data), "sha256": manifest.fingerprint(data)}
@@ -158,6 +161,14 @@ def percent(share: Share) -> str:
 def interval(share: Share) -> str:
     """Its interval."""
     return "–" if share.low is None or share.high is None else f"{share.low * 100:.1f} to {share.high * 100:.1f}"
+
+
+def _without_texts(loaded: datasets.Loaded) -> datasets.Loaded:
+    """With the questions that bring no text among what is amiss; each stays, and finds nothing."""
+    bare = [example.id for example in loaded.examples if not given.inside(example)]
+    what = "no text came with the question; nothing is retrieved for it"
+    amiss = (Problem(what, len(bare), tuple(bare[:PLACES])),) if bare else ()
+    return replace(loaded, problems=loaded.problems + amiss)
 
 
 def _reading(config: Config, loaded: datasets.Loaded) -> Config:
