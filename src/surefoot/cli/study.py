@@ -101,4 +101,4 @@ def _show(found: Study) -> None:
     out.print(table)
     for said in found.conclusions:
         out.print(plain(f"{said.conclusion.says} {said.verdict.upper()}, {said.because}"), soft_wrap=True)
-    out.print("effect: in standard deviations of the score [95 % interval, bootstrap over questions]", style="dim")
+    out.print("effect: in standard deviations of the score (95 % interval, bootstrap over questions)", style="dim")

@@ -23,7 +23,7 @@ PAGE, TEXT, DATA = "report.html", "report.md", "report.json"
 """What is written into the folder of a run, beside the pictures that the Markdown file shows."""
 _ACTIONS = [action.value for action in Action]
 _HOW = {
-    "another seed": "another seed",
+    "another seed": "another seed alone",
     "filler": "a word that says nothing where a word was",
     "pad": "a sign without letters where a word was",
     "hashed": "control: scores drawn by the text's hash",
@@ -68,7 +68,7 @@ def signed(figure: Figure) -> str:
     """A figure with its interval."""
     if figure.value is None:
         return "–"
-    interval = "" if figure.low is None or figure.high is None else f" [{_sign(figure.low)}, {_sign(figure.high)}]"
+    interval = "" if figure.low is None or figure.high is None else f" ({_sign(figure.low)} to {_sign(figure.high)})"
     return f"{_sign(figure.value)}{interval}"
 
 
@@ -90,7 +90,7 @@ def _verdicts(study: Study) -> Iterator[Block]:
         rows = [pictures.Row(finding.claim.id, (finding.effect,)) for finding in tested]
         title, subtitle = "Effects of the claims", "standard deviations of the score; whiskers: 95 % intervals"
         yield Picture("claims.svg", pictures.forest(title, subtitle, ["effect"], rows), title)
-    yield Bullets(tuple(f"{one.claim.id}: {one.because}. {_expects(one.claim)}" for one in study.findings))
+    yield Bullets(tuple(f"{one.claim.id}: {one.because.rstrip('.')}. {_expects(one.claim)}" for one in study.findings))
 
 
 def _verdict(finding: Finding) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _verdict(finding: Finding) -> tuple[str, ...]:
 
 def _expects(claim: Claim) -> str:
     if claim.untestable:
-        return ""
+        return "It is not tested."
     size = f"+{claim.smallest:g} or more" if claim.direction == "up" else f"−{claim.smallest:g} or less"
     some = "an" if claim.presence == "present" else "no"
     return f"It claims {some} effect of {size}. Refuted if: {claim.refuted_by}"
@@ -259,10 +259,10 @@ def _trust(study: Study) -> Iterator[Block]:
         frozenset(range(1, 13)),
     )
     yield Paragraph(
-        "The same pairs explained in another way: Spearman's correlation of the units' values, as a mean over "
-        "pairs, and what a word of the name is worth over a word as rare. Controls must agree with nothing: an "
-        "explanation that looks the same for them is not one of this evaluator. That it looks different does not "
-        "show that it is right."
+        "The same pairs explained in another way, each by another seed, so that no error is shared: Spearman's "
+        "correlation of the units' values, as a mean over pairs, and what a word of the name is worth over a word "
+        "as rare. Controls must agree with nothing: an explanation that looks the same for them is not one of this "
+        "evaluator. That it looks different does not show that it is right."
     )
     yield Table(
         ("explained with", "rank correlation", "name over words as rare", "pairs"),
@@ -285,7 +285,7 @@ def _trust(study: Study) -> Iterator[Block]:
             "to be read one by one.",
             f"Values and the score of no words sum up to the score within {known.gap:.1e}.",
             f"In {_share(known.tied)} some units have the same value, other than 0.",
-            *study.notes,
+            *([f"In {study.noted:,} pairs there was something to note, as: {study.note}."] if study.noted else []),
         )
     )
 
