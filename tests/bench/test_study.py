@@ -20,6 +20,8 @@ from surefoot.words import names, words
 
 FIRST = "Arno Bela Cora Dario Elke Falk Gesa Hanno Ilse Jorun Kuno".split()
 LAST = "Velt Morin".split()
+CRAFTS = "potter weaver baker miller smith cooper".split()
+"""About as rare in these passages as the names are."""
 CITIES = frozenset("Ruvel Hohrin Larrow Tresk Olm Sarn Quilt Wend Garl Pesk Jarn".split())
 
 
@@ -27,9 +29,9 @@ def _pairs() -> list[LabelledPair]:
     """Of each of 22 questions: a passage that answers, one that has half the name, and one of something else."""
     found = []
     for n, (first, last) in enumerate((first, last) for last in LAST for first in FIRST):
-        city = sorted(CITIES)[n % len(CITIES)]
+        city, craft = sorted(CITIES)[n % len(CITIES)], CRAFTS[n % len(CRAFTS)]
         texts = [
-            (f"{first} {last} was a painter of the north. The painter was born in {city}. Many works hang here.", 1),
+            (f"{first} {last} was a {craft} of the north. The man was born in {city}. Many works hang here.", 1),
             (f"{first} sang in the hall each night. Many people came from afar to hear it all.", 0),
             ("The lock opens at noon on most days. Barges carry coal along the slow river.", 0),
         ]
@@ -73,7 +75,7 @@ def finds_answers(question: str, text: str) -> float:
 
 def written(tmp_path: Path, **changes: str) -> hypotheses.Hypotheses:
     """The shipped hypotheses with fewer resamples, and whatever else is to be replaced in their text."""
-    text = hypotheses.SHIPPED.read_text().replace("resamples = 9999", "resamples = 199")
+    text = hypotheses.SHIPPED.read_text().replace("resamples = 9999", "resamples = 999")
     for old, new in changes.items():
         text = text.replace(old, new)
     path = tmp_path / "hypotheses.toml"
@@ -163,9 +165,9 @@ def test_the_attribution_knows_more_than_rarity_and_chance(matcher: Study) -> No
 
 def test_a_control_is_explained_otherwise(matcher: Study) -> None:
     """The same evaluator by another seed agrees with itself more than one that grades by chance does."""
-    found = {row.how: row.rank_correlation.value or 0.0 for row in matcher.tables.again}
+    found = {row.how: row.correlation.value or 0.0 for row in matcher.tables.again}
     assert set(found) == {"another seed", "filler", "pad", "hashed"}
-    assert found["another seed"] > 0.3 > abs(found["hashed"])
+    assert found["another seed"] > 0.5 > abs(found["hashed"])
 
 
 def test_values_sum_up(matcher: Study) -> None:
@@ -264,6 +266,7 @@ def test_an_evaluator_that_tells_nothing_apart_has_nothing_to_explain(tmp_path: 
         ('direction = "up"', 'direction = "sideways"', "sideways"),
         ('id = "entity-needed"', 'id = "entity-enough"', "two claims are called"),
         ("smallest = 0.05", "smallest = 0", "above 0"),
+        ("resamples = 999", "resamples = 99", "none of 11 claims could be decided .* take 441 or more"),
         ('needs = ["entity-before-answer"', 'needs = ["entity-before"', "no claim is called"),
         ("[[claim]]", "[claim", "not TOML"),
     ],

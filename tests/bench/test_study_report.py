@@ -90,7 +90,7 @@ def test_curves_fit_whatever_the_scale(value: float) -> None:
         ("a", [Figure(value, value / 2, value * 2, 5), Figure(None, None, None, 0), Figure(-value, None, None, 5)])
     ]
     root = ElementTree.fromstring(curves("T", "s", [0.01, 0.1, 0.5], [("p", lines), ("q", lines)]))
-    (_, first), (_, _) = [(e, e.get("points", "")) for e in root.iter("{*}polyline")]
+    (_, first), (_, _) = [(e, e.get("points", "")) for e in root.findall(".//{*}polyline")]
     high = float(root.get("height", "nan"))
     assert len(first.split()) == 2
     assert all(0 < float(point.split(",")[1]) < high for point in first.split())

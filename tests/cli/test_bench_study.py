@@ -15,8 +15,18 @@ ROWS = [
         "question": f"Who built the {name} Bridge?",
         "answers": ["Aldwin"],
         "passages": [
-            {"id": "a", "title": f"{name} Bridge", "text": f"Aldwin built the {name} Bridge of iron.", "label": 1},
-            {"id": "b", "title": "Hut", "text": "The hut stands alone on a hill.", "label": None},
+            {
+                "id": "a",
+                "title": f"{name} Bridge",
+                "text": f"Aldwin built the {name} Bridge of iron in spring, and it stands to this day.",
+                "label": 1,
+            },
+            {
+                "id": "b",
+                "title": "Hut",
+                "text": "The hut stands alone on a hill, and has a stove, a table and nine beds.",
+                "label": None,
+            },
         ],
     }
     for name in ("Ruvel", "Hohrin", "Larrow")

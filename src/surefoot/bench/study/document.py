@@ -101,7 +101,7 @@ def _marked(block: Block) -> str:
     if isinstance(block, Verbatim):
         # A fence longer than any run of backticks inside cannot be closed from within.
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-        return f"{fence}\n{block.text.rstrip()}\n{fence}"
+        return f"{fence}\n{_lines(block.text)}\n{fence}"
     lines = [" --- " if n not in block.figures else " ---: " for n in range(len(block.headings))]
     rows = [f"| {' | '.join(map(_plain, row))} |" for row in (block.headings, *block.rows)]
     return "\n".join([rows[0], f"|{'|'.join(lines)}|", *rows[1:]])
@@ -117,7 +117,7 @@ def _tagged(block: Block) -> str:
     if isinstance(block, Picture):
         return f"<figure>{block.svg}</figure>"
     if isinstance(block, Verbatim):
-        return f"<pre>{escape(block.text)}</pre>"
+        return f"<pre>{escape(_lines(block.text))}</pre>"
     head = "".join(f"<th{_side(n, block)}>{_safe(cell)}</th>" for n, cell in enumerate(block.headings))
     rows = ["".join(f"<td{_side(n, block)}>{_safe(cell)}</td>" for n, cell in enumerate(row)) for row in block.rows]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -135,6 +135,10 @@ def _plain(text: str) -> str:
 
 def _safe(text: str) -> str:
     return escape(_printable(text))
+
+
+def _lines(text: str) -> str:
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text.strip())
 
 
 def _printable(text: str) -> str:

@@ -17,8 +17,8 @@ from surefoot.bench.pairs import LabelledPair
 from surefoot.bench.probes import PROBES, Made, Probe, Stock, entity_in_both, perturbed
 from surefoot.bench.study.kinds import Rarity, kinds
 from surefoot.bench.study.sample import Candidate
-from surefoot.explain.grade import Baseline, Score, Words, explain
-from surefoot.explain.shapley import Counted
+from surefoot.explain.grade import Baseline, Score, Words, explain, taken_apart
+from surefoot.explain.shapley import EXACT, Counted
 from surefoot.protocols import Evaluator
 from surefoot.types import Action, Attribution
 from surefoot.words import places
@@ -154,12 +154,15 @@ def examined(
 
 
 def _explained(evaluator: Evaluator, pair: LabelledPair, effort: Effort, baseline: Baseline = BASELINE) -> Attribution:
+    units = len(taken_apart(pair.question, pair.passage, entities=True).units)
     return explain(
         evaluator,
         pair.question,
         pair.passage,
         baseline=baseline,
         entities=True,
+        # Left alone, it would count all 4,096 coalitions of twelve units, whatever `most` says.
+        method="exact" if 2**units <= min(effort.most, 2**EXACT) else "regression",
         tolerance=effort.tolerance,
         most=effort.most,
         seed=effort.seed,

@@ -155,6 +155,12 @@ def _check(made: Hypotheses, path: str | Path) -> None:
                 raise ConfigError(f"{path}, {claim.id}: no measure '{name}'; there are: {', '.join(MEASURES)}")
         if not claim.smallest > 0:
             raise ConfigError(f"{path}, {claim.id}: smallest must be above 0, or nothing could be refuted")
+    tested = sum(not claim.untestable for claim in made.claims)
+    if tested / (made.resamples + 1) >= made.alpha:
+        raise ConfigError(
+            f"{path}: with {made.resamples} resamples none of {tested} claims could be decided at alpha "
+            f"{made.alpha:g}; take {int(tested / made.alpha) + 1} or more"
+        )
     for conclusion in made.conclusions:
         if unknown := sorted(set(conclusion.needs) - set(ids)):
             raise ConfigError(f"{path}, {conclusion.id}: no claim is called '{unknown[0]}'")

@@ -259,23 +259,25 @@ def _trust(study: Study) -> Iterator[Block]:
         frozenset(range(1, 13)),
     )
     yield Paragraph(
-        "The same pairs explained in another way, each by another seed, so that no error is shared: Spearman's "
-        "correlation of the units' values, as a mean over pairs, and what a word of the name is worth over a word "
-        "as rare. Controls must agree with nothing: an explanation that looks the same for them is not one of this "
-        "evaluator. That it looks different does not show that it is right."
+        "The same pairs explained in another way, each by another seed, so that no error is shared: how the units' "
+        "values (Pearson) and their ranks (Spearman) correlate, as a mean over pairs, and what a word of the name "
+        "is worth over a word as rare. Ranks agree little where most words are worth next to nothing. Controls must "
+        "agree with nothing: an explanation that looks the same for them is not one of this evaluator. That it "
+        "looks different does not show that it is right."
     )
     yield Table(
-        ("explained with", "rank correlation", "name over words as rare", "pairs"),
+        ("explained with", "correlation", "rank correlation", "name over words as rare", "pairs"),
         tuple(
             (
                 _HOW.get(row.how, row.how),
+                signed(row.correlation),
                 signed(row.rank_correlation),
                 signed(row.entity_over_as_rare),
                 f"{row.rank_correlation.of:,}",
             )
             for row in study.tables.again
         ),
-        frozenset({1, 2, 3}),
+        frozenset({1, 2, 3, 4}),
     )
     yield Bullets(
         (

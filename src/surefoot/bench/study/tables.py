@@ -94,8 +94,10 @@ class AgainRow:
     """How much the values are those of the same pairs, explained in another way."""
 
     how: str
+    correlation: Figure
+    """Pearson's, over the units of a pair; the mean over pairs."""
     rank_correlation: Figure
-    """Spearman's, over the units of a pair; the mean over pairs."""
+    """Spearman's. Low where most units are worth nothing: their order is chance."""
     entity_over_as_rare: Figure
     """The words of the name over words as rare, explained in this way."""
 
@@ -146,7 +148,12 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
     """The rank correlation, ties having their mean rank; None where one of both is constant."""
-    one, other = (_ranks(np.asarray(values, dtype=float)) for values in (first, second))
+    return pearson(*(_ranks(np.asarray(values, dtype=float)).tolist() for values in (first, second)))
+
+
+def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The correlation; None where one of both is constant."""
+    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
     return float(np.corrcoef(one, other)[0, 1])
@@ -255,6 +262,7 @@ class _Look:
         return tuple(
             AgainRow(
                 how,
+                self.mean(pairs, lambda one, how=how: pearson(one.attribution.values, _again(one, how))),  # type: ignore[misc]
                 self.mean(pairs, lambda one, how=how: spearman(one.attribution.values, _again(one, how))),  # type: ignore[misc]
                 self.mean(pairs, lambda one, how=how: over_as_rare(one, _again(one, how)), self.spread),  # type: ignore[misc]
             )
