@@ -59,11 +59,6 @@ def told(study: Study, about: dict[str, Any]) -> Iterator[Block]:
     yield Verbatim(json.dumps(about, indent=1, ensure_ascii=False))
 
 
-def headline(finding: Finding) -> str:
-    """The effect with its interval, and on how many pairs of how many questions."""
-    return f"{signed(finding.effect)} on {finding.effect.of:,} pairs of {finding.questions:,} questions"
-
-
 def signed(figure: Figure) -> str:
     """A figure with its interval."""
     if figure.value is None:
@@ -90,12 +85,14 @@ def _verdicts(study: Study) -> Iterator[Block]:
         rows = [pictures.Row(finding.claim.id, (finding.effect,)) for finding in tested]
         title, subtitle = "Effects of the claims", "standard deviations of the score; whiskers: 95 % intervals"
         yield Picture("claims.svg", pictures.forest(title, subtitle, ["effect"], rows), title)
-    yield Bullets(tuple(f"{one.claim.id}: {one.because.rstrip('.')}. {_expects(one.claim)}" for one in study.findings))
+    yield Bullets(
+        tuple(f"{one.claim.id}: {one.claim.says} {_because(one)} {_expects(one.claim)}" for one in study.findings)
+    )
 
 
 def _verdict(finding: Finding) -> tuple[str, ...]:
     return (
-        f"{finding.claim.id}: {finding.claim.says}",
+        finding.claim.id,
         finding.verdict,
         f"{finding.effect.of:,}",
         f"{finding.questions:,}",
@@ -104,6 +101,11 @@ def _verdict(finding: Finding) -> tuple[str, ...]:
         _chance(finding.supports_holm),
         _chance(finding.refutes_holm),
     )
+
+
+def _because(one: Finding) -> str:
+    reason = one.because.rstrip(".")
+    return f"{one.verdict.capitalize()}: {reason}."
 
 
 def _expects(claim: Claim) -> str:
