@@ -30,8 +30,9 @@ def study(
     data: Annotated[list[Path], typer.Argument(help="Questions with passages: lines of {id, question, passages}.")],
     folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     claims: Annotated[
-        Path, typer.Option("--hypotheses", metavar="FILE.toml", help="What is tested, and what would refute it.")
-    ] = hypotheses.SHIPPED,
+        Path | None,
+        typer.Option("--hypotheses", metavar="FILE.toml", help="What is tested, instead of the shipped claims."),
+    ] = None,
     per_action: Annotated[int, typer.Option("--per-action", min=1, help="Pairs of each action.")] = _OWN.per_action,
     checked: Annotated[
         int, typer.Option("--checked", min=0, help="Of these, so many are explained again, in other ways.")
@@ -51,7 +52,7 @@ def study(
     settings: Settings = None,
 ) -> None:
     """Explain many grades, test what is claimed of them, and report; nothing is computed before the claims are kept."""
-    written, chosen = hypotheses.read(claims), configured(config, settings, None)
+    written, chosen = hypotheses.read(claims or hypotheses.SHIPPED), configured(config, settings, None)
     files = [pairs.read(path, limit, by_answer=True) for path in data]
     depth = Depth(per_action, checked, longest, tolerance, most, seed)
     about = {"surefoot": __version__, "limit": limit, "config": chosen}
