@@ -93,16 +93,17 @@ def write_text(path: Path, text: str) -> None:
 
 
 class Run:
-    """A folder of one benchmark: `run.json` says what was run, `traces.jsonl` holds a line a question.
+    """A folder of one benchmark: `run.json` says what was run, `traces.jsonl` holds a line a question; where the lines
+    are no traces, `file` is its name.
 
     Lines are only appended. A process that is killed leaves at most one torn last line, which is cut off when the
     folder is opened again; `done` then says which questions need not be asked again. What was run has to be the same
     then; where it runs may change: `environments` of `run.json` has each `manifest.environment` that it ran in.
     """
 
-    def __init__(self, folder: str | Path, about: dict[str, Any]) -> None:
+    def __init__(self, folder: str | Path, about: dict[str, Any], file: str = "traces.jsonl") -> None:
         self.folder = Path(folder)
-        self.path = self.folder / "traces.jsonl"
+        self.path = self.folder / file
         self._lock = FileLock(self.folder / ".lock")
         self._claim(about)
         try:
@@ -122,13 +123,25 @@ class Run:
 
     def append(self, key: str, trace: Trace) -> None:
         """Add the trace of the question with this key."""
-        line = _encoded({"key": key, "trace": to_json(trace)}, f"trace {trace.id}") + "\n"
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line)
+        self._add({"key": key, "trace": to_json(trace)}, f"trace {trace.id}")
+
+    def add(self, key: str, value: Any) -> None:
+        """Add a value that is no trace, as `to_json` writes it."""
+        self._add({"key": key, "value": to_json(value)}, f"what was found on {key}")
 
     def done(self) -> dict[str, Trace]:
         """What is there, by key. Raises TraceFault, naming the line, for one that is damaged."""
         return dict(_traces(self.path.read_bytes(), self.path)) if self.path.exists() else {}
+
+    def values(self, kind: type[T]) -> dict[str, T]:
+        """What `add` left there, by key, as values of this type. Raises TraceFault."""
+        lines = self.path.read_bytes() if self.path.exists() else b""
+        return {key: from_json(kind, data) for key, data, _ in _rows(lines, self.path, "value")}
+
+    def _add(self, row: dict[str, Any], what: str) -> None:
+        line = _encoded(row, what) + "\n"
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line)
 
     def _claim(self, about: dict[str, Any]) -> None:
         path = self.folder / "run.json"
@@ -180,14 +193,18 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _traces(lines: bytes, path: Path) -> Iterator[tuple[str, Trace]]:
+    return ((key, _trace(data, origin)) for key, data, origin in _rows(lines, path, "trace"))
+
+
+def _rows(lines: bytes, path: Path, name: str) -> Iterator[tuple[str, Any, str]]:
+    """Of each line the key, what it holds under this name, and where it is."""
     for number, line in enumerate(lines.splitlines(), start=1):
         origin = f"{path}, line {number}"
         try:
             row = json.loads(line)
-            key, data = row["key"], row["trace"]
+            yield row["key"], row[name], origin
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
-        yield key, _trace(data, origin)
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:

@@ -24,6 +24,7 @@ COMMANDS += [
     "bench robustness",
     "bench ablate",
     "bench facts",
+    "bench study",
     "train",
     "train evaluator",
     "train t5",

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from surefoot.bench.datasets import rows, sample
 from surefoot.errors import UsageError
 from surefoot.types import Passage
+from surefoot.words import places_of
 
 Part = Literal["question", "passage"]
 
@@ -58,17 +59,18 @@ class LabelledSet:
         return tuple(known.setdefault(pair.question_id, len(known)) for pair in self.pairs)
 
 
-def read(path: str | Path, limit: int | None = None) -> LabelledSet:
+def read(path: str | Path, limit: int | None = None, *, by_answer: bool = False) -> LabelledSet:
     """The pairs of a file of lines `{"id", "question", "passages": [{"id", "text", "label", "title"?, "rank"?, ...}]}`.
 
     A label is 1, 0, or null for not known. `answers` may be left out; the ids of questions must be distinct. `limit`
     takes a sample of so many of the questions that have a labelled passage: the ones whose ids hash lowest, as
-    `datasets.read` does. Raises UsageError with the line number.
+    `datasets.read` does. `by_answer`: a passage whose label is not known has 1 where an accepted answer stands in its
+    title or text, and else 0. Raises UsageError with the line number.
     """
     questions: dict[str, list[LabelledPair | None]] = {}
     for number, row in rows(Path(path)):
         place = f"{path}, line {number}"
-        question_id, found = _question(row, place)
+        question_id, found = _question(row, place, by_answer)
         if question_id in questions:
             raise UsageError(f"{place}: the id '{question_id}' was there before; ids must be distinct")
         questions[question_id] = found
@@ -96,21 +98,23 @@ def _blanked(pair: LabelledPair, part: Part) -> LabelledPair:
     return replace(pair, passage=replace(pair.passage, title="", text=BLANK_PASSAGE))
 
 
-def _question(row: Any, place: str) -> tuple[str, list[LabelledPair | None]]:
+def _question(row: Any, place: str, by_answer: bool) -> tuple[str, list[LabelledPair | None]]:
     try:
-        return str(row["id"]), list(_pairs(row))
+        return str(row["id"]), list(_pairs(row, by_answer))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else error
         raise UsageError(f"{place} is no question with passages {{id, text, label}}: {reason}") from error
 
 
-def _pairs(row: dict[str, Any]) -> Iterator[LabelledPair | None]:
+def _pairs(row: dict[str, Any], by_answer: bool) -> Iterator[LabelledPair | None]:
     """One for each passage of the question; None for an unlabelled one."""
     question, answers = _text(row, "question"), tuple(map(str, _list(row, "answers")))
     for given in _list(row, "passages"):
         titled = given.get("title") is not None
         passage = Passage(str(given["id"]), _text(given, "text"), _text(given, "title") if titled else "")
         label = _flag(given, "label")
+        if label is None and by_answer:
+            label = int(any(places_of(answers, part) for part in (passage.title, passage.text)))
         about = str(given.get("source", "")), _rank(given), _flag(given, "label_title")
         yield None if label is None else LabelledPair(str(row["id"]), question, passage, label, answers, *about)
 
