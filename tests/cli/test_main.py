@@ -27,6 +27,7 @@ COMMANDS += [
     "bench study",
     "train",
     "train evaluator",
+    "train average",
     "train t5",
 ]
 

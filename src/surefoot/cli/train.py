@@ -18,6 +18,7 @@ from surefoot.errors import MissingExtra
 if TYPE_CHECKING:
     from surefoot.train import evaluator as minilm
     from surefoot.train import t5 as paper
+    from surefoot.train.mixture import Mixture
 
 P = TypeVar("P", bound="minilm.Progress | paper.Progress")
 
@@ -53,7 +54,7 @@ def evaluator(
     """Train Surefoot's own evaluator, minilm; the same command again goes on where it was stopped."""
     try:
         from surefoot.train.evaluator import Recipe, train
-        from surefoot.train.finish import finish, require_questions
+        from surefoot.train.finish import require_questions
         from surefoot.train.mixture import SHIPPED, Mixture, sources
         from surefoot.train.network import pretrained, restored
     except ImportError as error:
@@ -63,6 +64,35 @@ def evaluator(
     with _telling(_of_minilm) as tell:
         first = restored(start) if start and start.is_file() else pretrained(start, seed)
         best = train(first, learned, to, Recipe(seed=seed), tell, device)
+    _finished(best, learned, to)
+
+
+@app.command()
+def average(
+    weights: Annotated[
+        list[Path], typer.Argument(metavar="WEIGHTS...", help="best.pt, or checkpoint.pt, of each training.")
+    ],
+    data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
+    to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
+    mixture: Annotated[
+        Path | None, typer.Option("--mixture", metavar="FILE", help="What they learned from; else Surefoot's own.")
+    ] = None,
+) -> None:
+    """Make one minilm of several trainings from the same start: the mean of their weights, calibrated."""
+    try:
+        from surefoot.train.average import average as mean
+        from surefoot.train.finish import require_questions
+        from surefoot.train.mixture import SHIPPED, Mixture, sources
+    except ImportError as error:
+        raise MissingExtra("surefoot train average", "train") from error
+    learned = Mixture(data, sources(mixture or SHIPPED))
+    require_questions(learned)
+    _finished(mean(weights, to), learned, to)
+
+
+def _finished(best: Path, learned: Mixture, to: Path) -> None:
+    from surefoot.train.finish import finish
+
     with bar(MofNCompleteColumn()) as shown:
         task = shown.add_task("calibrating", total=None)
         finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))

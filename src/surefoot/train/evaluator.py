@@ -358,7 +358,7 @@ def _look(state: _State, dev: dict[str, list[Example]], folder: Path) -> None:
             aucs[name] = value
     state.looks.append({"step": state.step, "mean": sum(aucs.values()) / len(aucs), **aucs})
     if not state.worse:
-        _save(folder / "best.pt", state.network.state_dict())
+        keep(folder / "best.pt", state.network.state_dict())
     write_text(folder / "log.jsonl", "".join(json.dumps(look) + "\n" for look in state.looks))
 
 
@@ -382,11 +382,11 @@ def _begun(network: Network, about: str, recipe: Recipe, folder: Path) -> _State
 
 def _keep(state: _State, folder: Path) -> None:
     parts = {"network": state.network.state_dict(), "optimiser": state.optimiser.state_dict()}
-    _save(folder / "checkpoint.pt", {"about": state.about, "step": state.step, "looks": state.looks, **parts})
+    keep(folder / "checkpoint.pt", {"about": state.about, "step": state.step, "looks": state.looks, **parts})
 
 
-def _save(path: Path, value: Any) -> None:
-    """Whole or not at all, also when the machine stops in the middle."""
+def keep(path: Path, value: Any) -> None:
+    """Write tensors to a file, whole or not at all, also when the machine stops in the middle."""
     fresh = path.with_name(f"{path.name}.new")
     with fresh.open("wb") as file:
         torch.save(value, file)
