@@ -17,7 +17,7 @@ from surefoot.cli.console import plain
 
 COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "components", "doctor"]
 COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]
-COMMANDS += ["bench evaluator", "bench tune", "bench errors", "train", "train evaluator", "train t5"]
+COMMANDS += ["bench evaluator", "bench tune", "bench errors", "bench words", "train", "train evaluator", "train t5"]
 
 
 def test_every_command_is_listed_here() -> None:

@@ -20,7 +20,7 @@ from surefoot.bench import datasets, figure, metrics, pairs, robustness
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import qa as bench_qa
 from surefoot.bench import tune as bench_tune
-from surefoot.cli import errors, evaluators, probing, tuning
+from surefoot.cli import errors, evaluators, probing, tuning, words
 from surefoot.cli.console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
 from surefoot.config import Builder, Config, read
 from surefoot.config import settings as overrides
@@ -198,6 +198,7 @@ def tune(
 
 
 errors.register(app)
+words.register(app)
 
 
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:
