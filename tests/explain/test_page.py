@@ -87,7 +87,7 @@ def words(found: Read) -> dict[str, str | None]:
 def test_words_bear_their_value_and_their_signs() -> None:
     """Colour by class, signs as text, the value under the pointer and in a table."""
     found = read(grade=GRADE)
-    assert words(found) == {"None": "+0 ± 0", "down2": "−0.5 ± 0.01", "up3": "+1 ± 0.02"}
+    assert words(found) == {"None": "0 ± 0", "down2": "−0.5 ± 0.01", "up3": "+1 ± 0.02"}
     assert "Aldwin|+++|" in found.text
     assert "Bridge|−−|" in found.text
     assert "|+1|" in found.text.partition("All values")[2]

@@ -175,9 +175,8 @@ def _regressed(
     """A guess at the game (see `surrogate`), and the Shapley kernel's mean of what it is off by in each pair of a
     coalition and its complement.
 
-    Coalitions are drawn one by one: prefixes of one order would cost as much, and leave twice the error. Sizes are
-    drawn evenly: that is, by leverage, and leaves the kernel the weight 1 / (size (players - size)). A pair holds every
-    player once, so that it costs about the same whatever its size.
+    Coalitions are drawn one by one: prefixes of one order would cost as much, and leave twice the error. A pair holds
+    every player once, so that it costs about the same whatever its size, and sizes are drawn for least variance.
     """
     signs, gains, total = np.empty((0, players)), np.empty(0), full - base
     guess = matter = None
@@ -195,9 +194,21 @@ def _regressed(
             yield values + total / players, errors, True
 
 
+def _chances(players: int) -> Vector:
+    """How likely each size from 1 to players - 1 is drawn: as the root of what the Shapley kernel gives it.
+
+    That is best where a guess is off by as much at every size. Drawn evenly instead, that is by leverage, few are small
+    or nearly whole, and what they show of the one player who is in or out weighs so much that errors jump.
+    """
+    sizes = np.arange(1, players)
+    roots = 1 / np.sqrt(sizes * (players - sizes))
+    return np.asarray(roots / roots.sum())
+
+
 def _of_all_sizes(players: int, count: int, random: np.random.Generator) -> Masks:
-    """Coalitions of sizes that lie evenly between 1 and players - 1, each of these as likely as another."""
-    sizes = 1 + ((np.arange(count) + random.random()) / count * (players - 1)).astype(int)
+    """Coalitions whose sizes are as `_chances` has them, spread evenly."""
+    places = (np.arange(count) + random.random()) / count
+    sizes = np.minimum(1 + np.searchsorted(np.cumsum(_chances(players)), places, side="right"), players - 1)
     ranks = random.permuted(np.tile(np.arange(players), (count, 1)), axis=1)
     return np.asarray(ranks < sizes[:, None])
 
@@ -208,7 +219,9 @@ def _corrected(guess: surrogate.Guess, signs: Vector, gains: Vector) -> tuple[Ve
     known = len(guess.off)
     off = np.concatenate([guess.off, gains[known:] - guess.at(signs[known:])])
     sums = signs.sum(axis=1)
-    each = (signs - sums[:, None] / players) * (players * (players - 1) / (players**2 - sums**2) * off)[:, None]
+    chances = _chances(players)[((players + sums) / 2).astype(int) - 1]
+    weights = players / (players**2 - sums**2) / chances
+    each = (signs - sums[:, None] / players) * (weights * off)[:, None]
     guessed = guess.values(pairs)
     return guessed - guessed.mean() + each.mean(axis=0), each.std(axis=0, ddof=1) / math.sqrt(pairs)
 

@@ -78,9 +78,8 @@ def _fitted(signs: Vector, gains: Vector, unlike: Vector | None, noise: float) -
 
 
 def _best(guesses: list[Guess]) -> Guess:
-    """By what being off costs: most at the smallest and the largest coalitions."""
-    players, sums = guesses[0].signs.shape[1], guesses[0].signs.sum(axis=1)
-    return min(guesses, key=lambda guess: float((guess.off**2 / (players**2 - sums**2)).sum()))
+    # Being off costs the same at every size: the sizes that weigh more in Shapley values are drawn more often.
+    return min(guesses, key=lambda guess: float((guess.off**2).sum()))
 
 
 def _alike(some: Vector, others: Vector, unlike: Vector | None) -> Vector:

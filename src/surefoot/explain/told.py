@@ -47,8 +47,9 @@ def signs(value: float, most: float) -> str:
 
 
 def number(value: float) -> str:
-    """With its sign, to three digits."""
-    return f"{value:+.3g}".replace("-", "−")
+    """With its sign, to three digits; what is nothing but rounding is 0."""
+    value = round(value, 9)
+    return f"{value:+.3g}".replace("-", "−") if value else "0"
 
 
 def strongest(found: Attribution, count: int) -> list[int]:
