@@ -56,8 +56,8 @@ def test_a_run_is_explained_by_its_own_evaluator(surefoot: Callable[..., Any], i
 
 
 def test_nothing_to_explain_is_a_mistake(surefoot: Callable[..., Any], here: Path) -> None:
-    """As where every passage is empty."""
-    row = {"id": "1", "question": "Who?", "passages": [{"id": "x", "text": " ", "label": 0}]}
+    """As where no passage can be graded."""
+    row = {"id": "1", "question": "???", "passages": [{"id": "x", "text": " ", "label": 0}]}
     (here / "empty.jsonl").write_text(json.dumps(row) + "\n")
     done = surefoot("bench", "words", "empty.jsonl", "--to", "drawn")
     assert (done.code, "no question with a decision" in done.err) == (2, True)

@@ -120,11 +120,11 @@ def test_an_action_is_told_with_its_margins_and_passages() -> None:
     found = read(action=why(TRACE), trace=TRACE)
     assert "CORRECT|" in found.text
     assert "best score less τ+: +0.5; less τ−: +2.5" in found.text
-    assert "Without p0 it would be incorrect." in found.text
+    assert "Without p0 it would be ambiguous." in found.text
     (drawn,) = (a for tag, a in found.tags if tag == "svg")
     assert drawn["aria-label"] == "Scores from -2 to 1.5: the best is 1.5, τ+ 1, τ− -1."
     assert len([a for tag, a in found.tags if tag == "line" and a["class"] == "other"]) == 2
-    assert "p0|Title 0|incorrect|1.5|" in re.sub(r"\|+", "|", found.text)
+    assert "p0|Title 0|ambiguous|1.5|" in re.sub(r"\|+", "|", found.text)
     assert "p1|Title 1|correct|–|" in re.sub(r"\|+", "|", found.text)
 
 

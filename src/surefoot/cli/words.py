@@ -57,7 +57,11 @@ def words(
             write_picture(to / f"{name}{suffix}", drawing)
     for action in Action:
         if (count := sum(sample.action is action for sample in drawn)) < each:
-            err.print(plain(f"{source} has {count} of {each} questions that came out {action.value}"), style="yellow")
+            err.print(
+                plain(f"{source} has {count} of {each} questions that came out {action.value}"),
+                style="yellow",
+                soft_wrap=True,
+            )
     err.print(plain(f"bars.svg, heatmap.svg and words.json in {to}"), style="dim", soft_wrap=True)
 
 
