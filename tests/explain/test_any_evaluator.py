@@ -81,11 +81,11 @@ def test_in_batches_the_values_are_the_same(  # type: ignore[no-untyped-def]
 
 
 def test_a_language_model_owes_its_grade_to_the_word_it_looked_for(request: pytest.FixtureRequest) -> None:
-    """All of it; with what it has graded remembered, as in a pipeline."""
+    """The rest to the question, without which nothing is graded; what it has graded is remembered, as in a pipeline."""
     found = explain(Remembered(llm(request)), "Who built it?", Passage("p", "Aldwin did it."))
     values = {unit.words: value for unit, value in zip(found.units, found.values, strict=True)}
     assert max(values, key=values.__getitem__) == "Aldwin"
-    assert values["Aldwin"] == pytest.approx(found.full - found.base, abs=0.2 * abs(found.full - found.base))
+    assert values["Aldwin"] > 0.7 * (found.full - found.base)
 
 
 def test_a_word_that_the_evaluator_does_not_read_is_worth_nothing(request: pytest.FixtureRequest) -> None:

@@ -91,7 +91,7 @@ def test_three_samples_of_each_action_make_nine_panels() -> None:
 
 
 def test_a_row_of_the_heatmap_has_words_of_its_own() -> None:
-    """In the order of the text, the darker the stronger, and never too dark to read."""
+    """In the order of the text, a stronger colour for a larger value, and never too dark to read."""
     found = graded("never", "Aldwin", values=(-0.25, 0.5))
     drawn = picture.heatmap([(SEVERAL[0][0], found), SEVERAL[1]])
     text = said(drawn)

@@ -72,7 +72,7 @@ def fitted(signs: Vector, gains: Vector, matter: Vector | None) -> Guess:
 
 
 def _fitted(signs: Vector, gains: Vector, unlike: Vector | None, noise: float) -> Guess:
-    inverse = np.linalg.inv(_alike(signs, signs, unlike) + noise * np.eye(len(signs)))
+    inverse: Vector = np.linalg.inv(_alike(signs, signs, unlike) + noise * np.eye(len(signs))).astype(np.float64)
     weights = inverse @ gains
     return Guess(signs, unlike, inverse, weights, weights / inverse.diagonal())
 
