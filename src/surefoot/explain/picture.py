@@ -74,7 +74,7 @@ def heatmap(explained: Explained) -> str:
     count = max(min(len(found.units), WORDS) for _, found in explained)
     width, height = NAMED + CELL * count + MARGIN, 84 + (CELL_HIGH + 6) * len(explained) + 16
     label = f"Each sample's own strongest words in {explained[0][1].of}"
-    about = "In reading order; the stronger the colour, the larger a share of the sample's largest value. + raises, − lowers."
+    about = "In reading order; the stronger the colour, the nearer to the sample's largest value. + raises, − lowers."
     body = [
         box(0, 0, width, height, "paper"),
         text(MARGIN, 32, label, "title"),
