@@ -1,33 +1,42 @@
 """How long until the words of a grade are explained to a given error: ours, and shap?
 
     pip install 'shap>=0.46'
-    python benchmarks/explain_speed.py popqa/contriever.jsonl [--pairs 20] [--words 120] [--reference 20000]
+    python benchmarks/explain_speed.py popqa/contriever.jsonl --out speed.jsonl [--pairs 20] [--words 120]
 
-All of one run, on the same pairs, with the same evaluator, in turns. The truth of a pair is a long run of permutations,
-which are unbiased, with another seed. Each explainer's error is the root mean square, over the words, of its values
-less these; so it has an error below which nothing can be measured, which is told. Ours runs to its tolerance. shap's
-permutation explainer is given more and more evaluations until its error is no larger than ours, or it has had `--most`;
-so is its partition explainer, whose values are Owen values over a tree of the words and need not come to the Shapley
-values at all. Both score by the evaluator's own `grade`, one call a batch of theirs.
+Each line of the file is one explainer on one pair, written as soon as it is known; run again, it goes on where it was,
+and what it prints at the end is made from the file. All of one run, on the same pairs, with the same evaluator.
 
-shap deletes words as ours does, so that both ask about the same texts, which are shorter than those of its own text
-masker. That one would also lose the question: it takes a pair apart as one text.
+Two games. In `deleted`, the words of question, title and text come and go as our explanations have it. In `text`, those
+of the text alone do, by shap's own Text masker, with which a run of missing words is three dots: question and title
+stay, as that masker takes one text, and would lose the border between two.
+
+The truth of a game is a long run of permutations, which are unbiased, with another seed. An error is the root mean
+square, over the words, of the values less these, as a share of the largest of these; so it has an error below which
+nothing can be measured, which is told. Ours runs to its tolerance. shap's permutation explainer is given more and more
+evaluations until its error is no larger than ours, or the next step would be beyond `--most`; so is its partition
+explainer, which `shap.Explainer` takes by itself for texts, and whose Owen values over a tree of the words need not
+come to the Shapley values at all. Only its last run's time counts. All score by the evaluator's own `grade`, one call a
+batch of theirs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from surefoot.bench.pairs import read
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.explain.grade import Score, Words, explain, taken_apart
+from surefoot.explain.grade import Score, explain, taken_apart
 from surefoot.explain.shapley import Counted, Vector, shares
 from surefoot.types import Passage
 
@@ -35,40 +44,84 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of what shap imports
     import shap
 
+KINDS = ("Permutation", "Partition")
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One explainer on one pair."""
+    """One explainer on one pair in one game."""
 
+    pair: int
+    game: str
+    explainer: str
     error: float
+    reached: bool
+    """No larger than ours."""
     evaluations: int
     seconds: float
 
 
-def chosen(path: str, pairs: int, least: int) -> Iterator[tuple[str, Passage]]:
-    """The first pair of each question whose passage has so many words."""
-    seen: set[str] = set()
-    for pair in read(path).pairs:
-        if pair.question_id not in seen and len(pair.passage.text.split()) >= least and len(seen) < pairs:
-            seen.add(pair.question_id)
-            words = pair.passage.text.split()
-            yield pair.question, Passage(pair.passage.id, " ".join(words[:least]), pair.passage.title)
+class Deleted:
+    """The words of question, title and text, in or out."""
+
+    name = "deleted"
+
+    def __init__(self, evaluator: MiniLM, question: str, passage: Passage, tolerance: float) -> None:
+        self._evaluator, self._question, self._passage, self._tolerance = evaluator, question, passage, tolerance
+        self._words = taken_apart(question, passage)
+        self.count = len(self._words.units)
+        self.score: Callable[[np.ndarray], Vector] = Score(evaluator, self._words, "delete")
+
+    def ours(self) -> tuple[Vector, int]:
+        found = explain(self._evaluator, self._question, self._passage, tolerance=self._tolerance, most=20_000)
+        return np.array(found.values), found.evaluations
+
+    def theirs(self, kind: str, budget: int) -> tuple[Vector, int]:
+        return asked(
+            kind, lambda rows: self.score(np.asarray(rows, bool)), rows_of(self.count), np.ones((1, self.count)), budget
+        )
 
 
-class Watched:
-    """shap's model: rows of zeros and ones to scores, counted."""
+class Text:
+    """The words of the text alone, as shap's Text masker has them."""
 
-    def __init__(self, evaluator: MiniLM, words: Words) -> None:
-        self._score = Score(evaluator, words, "delete")
-        self.evaluations = 0
+    name = "text"
 
-    def __call__(self, rows: np.ndarray) -> Vector:
-        self.evaluations += len(rows)
-        return self._score(np.asarray(rows, bool))
+    def __init__(self, evaluator: MiniLM, question: str, passage: Passage, tolerance: float) -> None:
+        self._evaluator, self._question, self._passage, self._tolerance = evaluator, question, passage, tolerance
+        self._masker = shap.maskers.Text(r"\s+")
+        self.count = self._masker.shape(passage.text)[1]
+
+    def score(self, rows: np.ndarray) -> Vector:
+        return self._graded([self._masker(row, self._passage.text)[0][0] for row in rows])
+
+    def ours(self) -> tuple[Vector, int]:
+        game = Counted(self.score)
+        return shares(game, self.count, tolerance=self._tolerance, most=20_000).values, game.evaluations
+
+    def theirs(self, kind: str, budget: int) -> tuple[Vector, int]:
+        return asked(kind, self._graded, self._masker, [self._passage.text], budget)
+
+    def _graded(self, texts: Sequence[str]) -> Vector:
+        passages = [Passage(self._passage.id, str(text), self._passage.title) for text in texts]
+        return np.array([grade.score for grade in self._evaluator.grade([(self._question, p) for p in passages])])
 
 
-def masker(count: int) -> Callable[..., tuple[np.ndarray]]:
-    """Words in or out, with the tree that shap's text masker would build: neighbours first."""
+def asked(kind: str, model: Callable[..., Vector], masker: object, what: object, budget: int) -> tuple[Vector, int]:
+    """shap's values and how many texts it had graded."""
+    counted = [0]
+
+    def counting(rows: np.ndarray) -> Vector:
+        counted[0] += len(rows)
+        return model(rows)
+
+    seed = {"seed": 0} if kind == "Permutation" else {}  # the other draws nothing
+    found = getattr(shap.explainers, kind)(counting, masker, **seed)(what, max_evals=budget, silent=True)
+    return np.asarray(found.values[0], float), counted[0]
+
+
+def rows_of(count: int) -> Callable[..., tuple[np.ndarray]]:
+    """Words in or out as rows of numbers, with the tree that shap's text masker would build: neighbours first."""
 
     def mask(rows: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
         return (np.atleast_2d(rows),)
@@ -90,73 +143,108 @@ def tree(count: int) -> np.ndarray:
     return np.array(rows, float)
 
 
-def ours(evaluator: MiniLM, question: str, passage: Passage, tolerance: float, truth: Vector) -> Run:
-    began = time.perf_counter()
-    found = explain(evaluator, question, passage, tolerance=tolerance, most=20_000)
-    return Run(off(np.array(found.values), truth), found.evaluations, time.perf_counter() - began)
+class Kept:
+    """The lines of the file; what is there is not run again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        if path.exists():  # a line that was torn by a kill is run again
+            whole = path.read_bytes()
+            path.write_bytes(whole[: whole.rfind(b"\n") + 1])
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.rows = {(row["pair"], row["game"], row["explainer"]): row for row in map(json.loads, lines)}
+
+    def row(self, pair: int, game: str, explainer: str, made: Callable[[], dict[str, object]]) -> dict[str, object]:
+        key = pair, game, explainer
+        if key not in self.rows:
+            print(f"pair {pair}, {game}: {explainer} …", end=" ", file=sys.stderr, flush=True)
+            began = time.perf_counter()
+            self.rows[key] = dict(zip(("pair", "game", "explainer"), key, strict=True)) | made()
+            with self._path.open("a") as file:
+                file.write(json.dumps(self.rows[key]) + "\n")
+            print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        return self.rows[key]
 
 
-def theirs(kind: str, evaluator: MiniLM, words: Words, truth: Vector, enough: float, most: int) -> Run:
-    """The first of ever longer runs that is as good as ours; or the longest. Only that one's time counts."""
-    count, budget = len(words.units), 2 * len(words.units) + 1
-    while True:
-        model = Watched(evaluator, words)
+def chosen(path: str, pairs: int, least: int) -> Iterator[tuple[str, Passage]]:
+    """The first pair of each question whose passage has so many words."""
+    seen: set[str] = set()
+    for pair in read(path).pairs:
+        words = pair.passage.text.split()
+        if pair.question_id not in seen and len(words) >= least and len(seen) < pairs:
+            seen.add(pair.question_id)
+            yield pair.question, Passage(pair.passage.id, " ".join(words[:least]), pair.passage.title)
+
+
+def truth(game: Deleted | Text, reference: int) -> dict[str, object]:
+    found = shares(Counted(game.score), game.count, method="permutation", tolerance=0, most=reference, seed=1)
+    floor = float(np.sqrt(np.mean(found.errors**2)) / np.abs(found.values).max())
+    return {"values": found.values.tolist(), "floor": floor}
+
+
+def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, most: int) -> None:
+    """Truth, ours and theirs, one after the other."""
+    values = np.array(kept.row(pair, game.name, "truth", lambda: truth(game, reference))["values"])
+
+    def off(found: Vector) -> float:
+        return float(np.sqrt(np.mean((found - values) ** 2)) / np.abs(values).max())
+
+    def timed(name: str, run: Callable[[], tuple[Vector, int]], enough: float) -> dict[str, object]:
         began = time.perf_counter()
-        found = asked(kind, model, count, budget)
-        run = Run(off(found.values[0], truth), model.evaluations, time.perf_counter() - began)
-        if run.error <= enough or budget * 1.5 > most:
-            return run
-        budget = int(budget * 1.5)
+        found, evaluations = run()
+        seconds = time.perf_counter() - began
+        error = off(found)
+        return asdict(Run(pair, game.name, name, error, error <= enough, evaluations, seconds))
+
+    def until(kind: str, enough: float) -> dict[str, object]:
+        budget = 2 * game.count + 1
+        while True:
+            run = timed(f"shap {kind}", partial(game.theirs, kind, budget), enough)
+            if run["reached"] or budget * 1.5 > most:
+                return run
+            budget = int(budget * 1.5)
+
+    mine = kept.row(pair, game.name, "ours", lambda: timed("ours", game.ours, np.inf))
+    for kind in KINDS:
+        kept.row(pair, game.name, f"shap {kind}", lambda kind=kind: until(kind, float(str(mine["error"]))))
 
 
-def asked(kind: str, model: Callable[[np.ndarray], Vector], count: int, budget: int) -> shap.Explanation:
-    seed = {"seed": 0} if kind == "Permutation" else {}  # the other draws nothing
-    explainer = getattr(shap.explainers, kind)(model, masker(count), **seed)
-    return explainer(np.ones((1, count)), max_evals=budget, silent=True)
-
-
-def off(values: Vector, truth: Vector) -> float:
-    return float(np.sqrt(np.mean((values - truth) ** 2)))
+def table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
+    """A line an explainer and a game: medians, and how many pairs it was as good as ours on."""
+    yield "| game | explainer | error | as good as ours | evaluations | seconds | times ours |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+    runs = [Run(**row) for row in rows if row["explainer"] != "truth"]  # type: ignore[arg-type]
+    mine = {(run.pair, run.game): run.seconds for run in runs if run.explainer == "ours"}
+    for game, name in dict.fromkeys((run.game, run.explainer) for run in runs):
+        some = [run for run in runs if (run.game, run.explainer) == (game, name)]
+        error, texts, seconds = (
+            median(getattr(run, field) for run in some) for field in ("error", "evaluations", "seconds")
+        )
+        times = median(run.seconds / mine[run.pair, run.game] for run in some)
+        good = f"{sum(run.reached for run in some)} of {len(some)}"
+        yield f"| {game} | {name} | {error:.3f} | {good} | {texts:,.0f} | {seconds:.1f} | {times:.1f} |"
+    floors = [float(str(row["floor"])) for row in rows if row["explainer"] == "truth"]
+    yield f"\nMedians over {len({run.pair for run in runs})} pairs. The truth's own error: {median(floors):.3f}."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
+    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--words", type=int, default=120, help="of a passage: shorter ones are left out, longer cut")
     parser.add_argument("--tolerance", type=float, default=0.1)
-    parser.add_argument("--reference", type=int, default=20_000, help="evaluations for the truth of a pair")
+    parser.add_argument("--reference", type=int, default=20_000, help="evaluations for the truth of a game")
     parser.add_argument("--most", type=int, default=12_000, help="evaluations that shap gets")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    evaluator = MiniLM(threads=given.threads)
-    for kind in ("Permutation", "Partition"):
-        asked(kind, lambda rows: np.asarray(rows, float).sum(axis=1), 8, 100)  # shap compiles itself at first use
-    print(
-        "| pair | explainer | error | evaluations | seconds | times ours |\n| --- | --- | ---: | ---: | ---: | ---: |"
-    )
-    times: dict[str, list[float]] = {}
-    floors = []
+    evaluator, kept = MiniLM(threads=given.threads), Kept(given.out)
+    for kind in KINDS:  # shap compiles itself at first use
+        asked(kind, lambda rows: np.asarray(rows, float).sum(axis=1), rows_of(8), np.ones((1, 8)), 100)
     for number, (question, passage) in enumerate(chosen(given.file, given.pairs, given.words), start=1):
-        words = taken_apart(question, passage)
-        game = Counted(Score(evaluator, words, "delete"))
-        long = shares(game, len(words.units), method="permutation", tolerance=0, most=given.reference, seed=1)
-        floors.append(float(np.sqrt(np.mean(long.errors**2))))
-        mine = ours(evaluator, question, passage, given.tolerance, long.values)
-        runs = {"ours": mine} | {
-            f"shap {kind}": theirs(kind, evaluator, words, long.values, mine.error, given.most)
-            for kind in ("Permutation", "Partition")
-        }
-        for name, run in runs.items():
-            short = "" if run.error <= mine.error else " (not reached)"
-            ratio = run.seconds / mine.seconds
-            times.setdefault(name, []).append(run.seconds)
-            print(
-                f"| {number} | {name} | {run.error:.3f}{short} | {run.evaluations:,} | "
-                f"{run.seconds:.1f} | {ratio:.1f} |"
-            )
-    print(f"\nThe truth's own error: {median(floors):.3f} (median). Median seconds of a pair: ", end="")
-    print(", ".join(f"{name} {median(each):.1f}" for name, each in times.items()))
+        for game in (Deleted, Text):
+            measured(kept, number, game(evaluator, question, passage, given.tolerance), given.reference, given.most)
+    print("\n".join(table(list(kept.rows.values()))))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -53,6 +53,41 @@ def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     ).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Writes a cross-encoder of two layers and random weights, for at most 64 pieces, and gives its folder."""
+    torch = pytest.importorskip("torch", reason="needs the extra transformers")
+    transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    words = "who built the ruvel bridge tomas aldwin iron hut of is keeper josef cheese add flour and eggs ? .".split()
+
+    def made(labels: int = 1, seed: int = 1, cls: str = "BertForSequenceClassification") -> Path:
+        pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words, *(f"##{chr(n)}" for n in range(97, 123))]
+        tokenizer = Tokenizer(models.WordPiece({p: n for n, p in enumerate(pieces)}, unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer()
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+        config = transformers.BertConfig(
+            vocab_size=len(pieces),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=64,
+            num_labels=labels,
+            initializer_range=0.5,
+        )
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        folder = tmp_path_factory.mktemp("reranker")
+        getattr(transformers, cls)(config).save_pretrained(folder)
+        transformers.BertTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
+        return folder
+
+    return made
 
 
 @pytest.fixture(scope="session")

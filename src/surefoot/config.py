@@ -130,6 +130,11 @@ class Builder:
         return self._component("evaluator")
 
     @cached_property
+    def generator(self) -> Any:
+        """What makes an answer from the evidence."""
+        return self._component("generator")
+
+    @cached_property
     def reader(self) -> Any:
         """What points at the words that answer: the evaluator where it does, else the shipped one."""
         points = getattr(self.evaluator, "points", False)
@@ -201,7 +206,7 @@ class Builder:
         """The whole."""
         roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
         built: dict[str, Any] = {
-            role: self.evaluator if role == "evaluator" else self._component(role) for role in roles
+            role: getattr(self, role) if role in ("evaluator", "generator") else self._component(role) for role in roles
         }
         options = self.config["pipeline"]
         if unknown := sorted(set(options) - set(SIZES)):

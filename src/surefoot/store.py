@@ -78,12 +78,17 @@ def read_trace(path: str | Path) -> Trace:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all, also when the machine stops in the middle."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, also when the machine stops in the middle."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Not tempfile, whose files nobody else may read: a model in a shared folder is for all whom the umask lets.
     temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("xb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

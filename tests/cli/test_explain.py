@@ -84,3 +84,38 @@ def test_half_a_question_is_refused(traced: Callable[..., Any], words: list[str]
     done = traced("explain", *words)
     assert done.code == 2
     assert "a question and a passage" in done.err
+
+
+def test_a_page_and_a_picture_are_written(surefoot: Callable[..., Any], here: Path) -> None:
+    """Of a pair: with its words; what is not asked for is not in them."""
+    done = surefoot("explain", "Who built it?", "He built it.", "--pairs", "--html", "why.html", "--figure", "why.svg")
+    assert done.code == 0
+    page = (here / "why.html").read_text()
+    assert "<h1>Who built it?</h1>" in page
+    assert "All values" in page
+    assert "worth together" in page
+    assert "flip" not in page
+    assert "What the score of lexical owes to its words" in (here / "why.svg").read_text()
+
+
+def test_the_page_of_a_trace_has_all_that_was_asked_for(traced: Callable[..., Any], here: Path) -> None:
+    """Action, words, what flips the label, and the answer's strips."""
+    words = ["--words", "best", "--flip", "--answer", "--most", "200", "--html", "why.html"]
+    assert traced("explain", "--trace", "trace.json", *words).code == 0
+    page = (here / "why.html").read_text()
+    for part in ("<h2>CORRECT</h2>", "What would have flipped it", "score of lexical", "What the answer needed"):
+        assert part in page
+
+
+def test_a_figure_needs_words(traced: Callable[..., Any], here: Path) -> None:
+    """Of a trace none are explained unless it is asked for; and a picture has a name that says what it is."""
+    done = traced("explain", "--trace", "trace.json", "--figure", "why.svg")
+    assert (done.code, "--words best" in done.err) == (2, True)
+    assert not (here / "why.svg").exists()
+    assert "neither" in traced("explain", "Who built it?", "He built it.", "--figure", "why.jpg").err
+
+
+def test_an_answer_is_generated_again_without_an_index(traced: Callable[..., Any], here: Path) -> None:
+    """Only the generator is built: the trace may have come from another machine."""
+    (here / ".surefoot" / "index.db").unlink()
+    assert traced("explain", "--trace", "trace.json", "--answer").code == 0

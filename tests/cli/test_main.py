@@ -25,6 +25,7 @@ COMMANDS += [
     "bench ablate",
     "bench facts",
     "bench study",
+    "bench words",
     "train",
     "train evaluator",
     "train average",

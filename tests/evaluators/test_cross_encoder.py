@@ -13,8 +13,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: E402
-
 from surefoot import components  # noqa: E402
 from surefoot.config import Builder, read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
@@ -26,39 +24,14 @@ from surefoot.types import Passage, Thresholds  # noqa: E402
 BRIDGE, HUT, CHEESE = PASSAGES[:3]
 PAIRS = [(QUESTION, passage) for passage in (BRIDGE, HUT, CHEESE)]
 FITTED = {"upper": 1.0, "lower": -1.0, "strip": -1.0}
-WORDS = "who built the ruvel bridge tomas aldwin iron hut of is keeper josef cheese add flour and eggs ? .".split()
 
 Make = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
+def make(tiny_cross_encoder: Make) -> Make:
     """Writes a cross-encoder with so many labels, for at most 64 pieces."""
-
-    def made(labels: int = 1, seed: int = 1, cls: str = "BertForSequenceClassification") -> Path:
-        pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS, *(f"##{chr(n)}" for n in range(97, 123))]
-        tokenizer = Tokenizer(models.WordPiece({p: n for n, p in enumerate(pieces)}, unk_token="[UNK]"))
-        tokenizer.normalizer = normalizers.BertNormalizer()
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-        config = transformers.BertConfig(
-            vocab_size=len(pieces),
-            hidden_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=64,
-            num_labels=labels,
-            initializer_range=0.5,
-        )
-        torch.set_num_threads(1)
-        torch.manual_seed(seed)
-        folder = tmp_path_factory.mktemp("reranker")
-        getattr(transformers, cls)(config).save_pretrained(folder)
-        transformers.BertTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
-        return folder
-
-    return made
+    return tiny_cross_encoder
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +115,8 @@ def test_a_long_passage_is_read_in_windows_and_the_best_counts(folder: Path, enc
 def test_a_window_counts_from_the_text_not_from_the_title(encoder: CrossEncoder) -> None:
     """All windows of a text lie in it, and the first begins it."""
     words = "cheese and eggs . " * 40
-    found = {encoder.grade([(q, Passage("1", words, "Iron bridge"))])[0].window for q in WORDS}
+    asked = "who built the ruvel bridge tomas aldwin iron hut of is keeper josef cheese add flour and eggs ? .".split()
+    found = {encoder.grade([(q, Passage("1", words, "Iron bridge"))])[0].window for q in asked}
     assert None not in found
     assert all(w[0] >= 0 and w[1] <= len(words) and words[slice(*w)] == words[slice(*w)].strip() for w in found if w)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+
+from surefoot.errors import MissingExtra, UsageError
+from surefoot.store import write_bytes, write_text
 
 
 def picture(width: float, height: float, style: str, label: str, described: str, body: Sequence[str]) -> str:
@@ -12,6 +16,23 @@ def picture(width: float, height: float, style: str, label: str, described: str,
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{safe(label)}">'
     words = [f"<title>{safe(label)}</title>", f"<desc>{safe(described)}</desc>", f"<style>{style}\n</style>"]
     return "\n".join([head, *words, *body, "</svg>", ""])
+
+
+def write_picture(path: Path, svg: str) -> None:
+    """Write an SVG file's text as what the file's name says: .svg, or .png, as it looks on white paper.
+
+    Raises UsageError for another name, MissingExtra where PNG cannot be drawn.
+    """
+    if path.suffix.lower() == ".svg":
+        write_text(path, svg)
+    elif path.suffix.lower() == ".png":
+        try:
+            from surefoot.bench.png import rendered
+        except ImportError as error:
+            raise MissingExtra("a PNG file", "png") from error
+        write_bytes(path, rendered(svg))
+    else:
+        raise UsageError(f"a picture is written as .svg or .png, and {path.name} is neither")
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

@@ -17,7 +17,7 @@ from surefoot import __version__, manifest
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import figure, pairs, robustness
 from surefoot.bench import tune as bench_tune
-from surefoot.cli import ablate, degrade, errors, evaluators, facts, probing, qa, study, tuning
+from surefoot.cli import ablate, degrade, errors, evaluators, facts, probing, qa, study, tuning, words
 from surefoot.cli.console import ConfigFile, Settings, bar, err, pulling
 from surefoot.config import Builder, Config, read
 from surefoot.config import settings as overrides
@@ -151,7 +151,7 @@ def tune(
         err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
 
 
-for one in (qa, errors, degrade, ablate, facts, study):
+for one in (qa, errors, degrade, ablate, facts, study, words):
     one.register(app)
 
 

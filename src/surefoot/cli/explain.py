@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json as jsonlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from surefoot.bench.svg import write_picture
 from surefoot.cli import explained
 from surefoot.cli.console import ConfigFile, Settings, configured, err, out, plain, pulling
 from surefoot.config import Builder, read
@@ -17,9 +19,12 @@ from surefoot.explain.answer import needs
 from surefoot.explain.flip import fewest_words
 from surefoot.explain.grade import Baseline
 from surefoot.explain.grade import explain as explain_grade
+from surefoot.explain.page import page
+from surefoot.explain.picture import of_one
 from surefoot.explain.shapley import Method
+from surefoot.explain.told import Told, flips_label
 from surefoot.screen import screened
-from surefoot.store import read_trace, to_json, write_text
+from surefoot.store import read_trace, write_text
 from surefoot.types import Passage, Trace
 
 
@@ -47,6 +52,11 @@ def explain(
     most: Annotated[int, typer.Option(min=1, help="Texts graded, at most.")] = 4000,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page.")] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option("--figure", metavar="FILE", help="Draw the words of the grade; .svg, or .png with the extra png."),
+    ] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -60,16 +70,22 @@ def explain(
         "most": most,
         "seed": seed,
     }
+    if figure and trace and not words:
+        raise ConfigError("--figure draws words; say of which passage: --words best")
     if trace:
         if question or passage:
             raise ConfigError("give either a question and a passage, or --trace FILE")
         told = _of_trace(trace, words, answer, flip, config, settings, options)
     elif question and passage:
-        told = _of_words(question, _passage(passage, title), _builder(config, settings), flip, options)
+        told = _of_words(Told(), question, _passage(passage, title), _builder(config, settings), flip, options)
     else:
         raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
     if json:
-        write_text(json, jsonlib.dumps(told, allow_nan=False, indent=1) + "\n")
+        write_text(json, jsonlib.dumps(told.as_json(), allow_nan=False, indent=1) + "\n")
+    if html:
+        write_text(html, page(told))
+    if figure and told.grade:
+        write_picture(figure, of_one(told.grade))
 
 
 def _builder(config: str | None, settings: list[str] | None) -> Builder:
@@ -90,17 +106,18 @@ def _passage(given: str, title: str) -> Passage:
         raise UsageError(f"{given} cannot be read as UTF-8 text: {error}") from error
 
 
-def _of_words(question: str, passage: Passage, builder: Builder, flip: bool, options: dict[str, Any]) -> dict[str, Any]:
+def _of_words(
+    told: Told, question: str, passage: Passage, builder: Builder, flip: bool, options: dict[str, Any]
+) -> Told:
     with pulling():
         evaluator = builder.evaluator
         found = explain_grade(evaluator, question, passage, **options)
     out.print(explained.words(found))
-    told = {"grade": to_json(found)}
-    if flip:
-        fewest = fewest_words(evaluator, found, builder.thresholds)
-        out.print(explained.flip(fewest))
-        told["flip"] = to_json(fewest)
-    return told
+    if not flip:
+        return replace(told, grade=found)
+    fewest = fewest_words(evaluator, found, builder.thresholds)
+    out.print(plain(flips_label(fewest)), soft_wrap=True)
+    return replace(told, grade=found, flip=fewest, flipped=True)
 
 
 def _of_trace(
@@ -111,18 +128,18 @@ def _of_trace(
     config: str | None,
     settings: list[str] | None,
     options: dict[str, Any],
-) -> dict[str, Any]:
+) -> Told:
     trace = read_trace(file)
-    found = why(trace)
-    out.print(explained.action(found, trace))
-    told: dict[str, Any] = {"action": to_json(found)}
+    action = why(trace)
+    told = Told(action, trace)
+    out.print(explained.action(action, trace))
     builder = _as_recorded(trace, config, settings)
     if words:
-        told |= _of_words(trace.question, _graded(trace, words), builder, flip, options)
+        told = _of_words(told, trace.question, _graded(trace, words), builder, flip, options)
     if answer:
-        needed = needs(trace, builder.pipeline().generator)
+        needed = needs(trace, builder.generator)
         out.print(explained.answer(needed))
-        told["answer"] = to_json(needed)
+        told = replace(told, answer=needed)
     return told
 
 

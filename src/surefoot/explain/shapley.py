@@ -5,7 +5,7 @@ what the game does; the same seed gives the same values.
 
 Why the sampled values come from a regression and not from permutations: a permutation learns of a player from two
 coalitions only, the regression from all. Both are free of all interactions of an even number of players, as every
-coalition is looked at with its complement.
+coalition is looked at with its complement; and the regression's guess takes most of the others out too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.errors import ConfigError
+from surefoot.explain import surrogate
 
 Masks = npt.NDArray[np.bool_]
 """Shape (coalitions, players)."""
@@ -32,6 +33,10 @@ EXACT = 12
 MOST_EXACT = 20
 """Beyond, counting all coalitions is refused: a million."""
 
+FEWEST = 24
+"""Pairs of coalitions before a regression's errors are believed."""
+GUESSED = 800
+"""Pairs that a guess is fitted to, at most: its cost grows with their cube. Those beyond only correct it."""
 LEAST = 8
 """Orders, each with its reverse, before their spread is believed: two may agree by chance."""
 
@@ -61,6 +66,8 @@ class Counted:
     """The same game, asked once for each coalition; `evaluations` says for how many."""
 
     def __init__(self, game: Game) -> None:
+        self.asked = 0
+        """Coalitions so far, those counted again that came again."""
         self._game = game
         self._known: dict[bytes, float] = {}
 
@@ -71,6 +78,7 @@ class Counted:
 
     def __call__(self, masks: Masks) -> Vector:
         """The value of each coalition; those that are new are asked for together."""
+        self.asked += len(masks)
         keys = [row.tobytes() for row in masks]
         new = {key: n for n, key in enumerate(keys) if key not in self._known}
         if new:
@@ -93,7 +101,7 @@ def shares(
 
     `method` None: exact up to 12 players, else by regression. "owen" needs `groups`, the number of each player's group:
     its members come and go side by side. Sampling ends, unreached, before it would pass `most` evaluations; it takes
-    two rounds, of 2 (players - 1), whatever `most` says. Raises ConfigError.
+    up to 3 (players - 1), or 48, whatever `most` says. Raises ConfigError.
     """
     chosen = method or ("exact" if players <= EXACT else "regression")
     if (chosen == "owen") != (groups is not None):
@@ -101,11 +109,12 @@ def shares(
     if chosen == "exact" or players < 2:
         return exact(game, players)
     rounds = _regressed if chosen == "regression" else _permuted
+    end = game.asked + most
     base, full = game(np.array([[False] * players, [True] * players]))
     random = np.random.default_rng(seed)
     for values, errors, known in rounds(game, players, float(base), float(full), random, groups):
         reached = known and bool(errors.max() <= tolerance * np.abs(values).max())
-        if reached or game.evaluations + 2 * (players - 1) > most:
+        if reached or game.asked + 2 * (players - 1) > end:
             break
     return Shares(values, errors, float(base), float(full), chosen, reached)
 
@@ -163,43 +172,58 @@ Estimates = Iterator[tuple[Vector, Vector, bool]]
 def _regressed(
     game: Game, players: int, base: float, full: float, random: np.random.Generator, _: Sequence[int] | None
 ) -> Estimates:
-    """Least squares under the Shapley kernel, over coalitions of each size, each beside its complement.
+    """A guess at the game (see `surrogate`), and the Shapley kernel's mean of what it is off by in each pair of a
+    coalition and its complement.
 
-    Those of a round are drawn one by one: prefixes of one order would cost as much, and leave twice the error.
-    Sizes are drawn evenly: that is, by leverage, and leaves the kernel the weight 1 / (size (players - size)).
+    Coalitions are drawn one by one: prefixes of one order would cost as much, and leave twice the error. A pair holds
+    every player once, so that it costs about the same whatever its size, and sizes are drawn for least variance.
     """
-    signs, gains = np.empty((0, players)), np.empty(0)
+    signs, gains, total = np.empty((0, players)), np.empty(0), full - base
+    guess = matter = None
     while True:
-        masks = _of_each_size(players, random)
+        masks = _of_all_sizes(players, max(players // 4, len(signs) // 8, FEWEST - len(signs)), random)
         worth = game(np.concatenate([masks, ~masks]))
         signs = np.concatenate([signs, np.where(masks, 1.0, -1.0)])
         gains = np.concatenate([gains, worth[: len(masks)] - worth[len(masks) :]])
-        if len(signs) > players and np.linalg.matrix_rank(_centred(signs)) == players - 1:
-            yield *_fitted(signs, gains, full - base), True
+        if len(signs) >= players - 1:
+            left = gains - total / players * signs.sum(axis=1)
+            if guess is None or len(signs) <= GUESSED:
+                guess = surrogate.fitted(signs, left, matter)
+            values, errors = _corrected(guess, signs, left)
+            matter = np.abs(values + total / players)
+            yield values + total / players, errors, True
 
 
-def _of_each_size(players: int, random: np.random.Generator) -> Masks:
-    ranks = random.permuted(np.tile(np.arange(players), (players - 1, 1)), axis=1)
-    return np.asarray(ranks < np.arange(1, players)[:, None])
+def _chances(players: int) -> Vector:
+    """How likely each size from 1 to players - 1 is drawn: as the root of what the Shapley kernel gives it.
+
+    That is best where a guess is off by as much at every size. Drawn evenly instead, that is by leverage, few are small
+    or nearly whole, and what they show of the one player who is in or out weighs so much that errors jump.
+    """
+    sizes = np.arange(1, players)
+    roots = 1 / np.sqrt(sizes * (players - sizes))
+    return np.asarray(roots / roots.sum())
 
 
-def _centred(signs: Vector) -> Vector:
-    return np.asarray(signs - signs.mean(axis=1, keepdims=True))
+def _of_all_sizes(players: int, count: int, random: np.random.Generator) -> Masks:
+    """Coalitions whose sizes are as `_chances` has them, spread evenly."""
+    places = (np.arange(count) + random.random()) / count
+    sizes = np.minimum(1 + np.searchsorted(np.cumsum(_chances(players)), places, side="right"), players - 1)
+    ranks = random.permuted(np.tile(np.arange(players), (count, 1)), axis=1)
+    return np.asarray(ranks < sizes[:, None])
 
 
-def _fitted(signs: Vector, gains: Vector, total: float) -> tuple[Vector, Vector]:
-    """The values that sum up to `total`, and their errors, robust and as if each pair had been left out (HC3)."""
-    players = signs.shape[1]
+def _corrected(guess: surrogate.Guess, signs: Vector, gains: Vector) -> tuple[Vector, Vector]:
+    """Values that sum up to nothing, and their errors."""
+    pairs, players = signs.shape
+    known = len(guess.off)
+    off = np.concatenate([guess.off, gains[known:] - guess.at(signs[known:])])
     sums = signs.sum(axis=1)
-    weights = 1 / (players**2 - sums**2)
-    rows = _centred(signs) * np.sqrt(weights)[:, None]
-    left = (gains - total / players * sums) * np.sqrt(weights)
-    inverse = np.linalg.pinv(rows.T @ rows, hermitian=True)
-    beta = inverse @ (rows.T @ left)
-    leverages = np.einsum("ij,jk,ik->i", rows, inverse, rows)
-    off = (left - rows @ beta) / np.maximum(1 - leverages, 1e-6)
-    spread = inverse @ (rows.T * off)
-    return total / players + beta - beta.mean(), np.sqrt((spread**2).sum(axis=1))
+    chances = _chances(players)[((players + sums) / 2).astype(int) - 1]
+    weights = players / (players**2 - sums**2) / chances
+    each = (signs - sums[:, None] / players) * (weights * off)[:, None]
+    guessed = guess.values(pairs)
+    return guessed - guessed.mean() + each.mean(axis=0), each.std(axis=0, ddof=1) / math.sqrt(pairs)
 
 
 def _permuted(

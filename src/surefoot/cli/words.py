@@ -1,0 +1,83 @@
+"""`surefoot bench words`: the words that weigh most in the grades of a few questions of each action."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import MofNCompleteColumn
+
+from surefoot.bench.svg import write_picture
+from surefoot.cli.console import ConfigFile, Settings, bar, configured, err, plain, pulling
+from surefoot.config import Builder, read
+from surefoot.errors import UsageError
+from surefoot.explain import picture, samples
+from surefoot.explain.grade import Baseline, explain
+from surefoot.store import recorded, to_json, write_text
+from surefoot.types import Action
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(words)
+
+
+def words(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder that `surefoot bench qa` kept, or labelled pairs: lines of {id, question, passages}."
+        ),
+    ],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where pictures and values go.")],
+    each: Annotated[int, typer.Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
+    png: Annotated[bool, typer.Option("--png", help="Also as PNG, with the extra png.")] = False,
+    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
+    tolerance: Annotated[float, typer.Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, typer.Option(min=1, help="Texts graded for a question, at most.")] = 4000,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the questions, and what is asked of the evaluator.")] = 0,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Draw what a few grades of each action owe to their words: bars, and a heatmap; the values lie beside them."""
+    builder, drawn = _drawn(source, each, seed, config, settings)
+    with pulling(), bar(MofNCompleteColumn()) as progress:
+        options = {"baseline": baseline, "tolerance": tolerance, "most": most, "seed": seed}
+        explained = [
+            (sample, explain(builder.evaluator, sample.question, sample.passage, **options))  # type: ignore[arg-type]
+            for sample in progress.track(drawn, description="words")
+        ]
+    kept = [{"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained]
+    about = {"source": str(source), "seed": seed, "config": builder.config, "samples": kept}
+    write_text(to / "words.json", json.dumps(about, indent=1, allow_nan=False) + "\n")
+    for name, drawing in (("bars", picture.of_several(explained)), ("heatmap", picture.heatmap(explained))):
+        for suffix in (".svg", ".png") if png else (".svg",):
+            write_picture(to / f"{name}{suffix}", drawing)
+    for action in Action:
+        if (count := sum(sample.action is action for sample in drawn)) < each:
+            err.print(
+                plain(f"{source} has {count} of {each} questions that came out {action.value}"),
+                style="yellow",
+                soft_wrap=True,
+            )
+    err.print(plain(f"bars.svg, heatmap.svg and words.json in {to}"), style="dim", soft_wrap=True)
+
+
+def _drawn(
+    source: Path, each: int, seed: int, config: str | None, settings: list[str] | None
+) -> tuple[Builder, tuple[samples.Sample, ...]]:
+    """Questions of a run are explained by the run's own evaluator, unless another configuration is given."""
+    if source.is_dir():
+        about, traces = recorded(source)
+        own = about.get("config") if not (config or settings) else None
+        builder = Builder(read(own) if own else configured(config, settings, None))
+        drawn = samples.of_run(traces, seed, each)
+    else:
+        builder = Builder(configured(config, settings, None))
+        with pulling():
+            drawn = samples.of_pairs(source, builder.evaluator, builder.policy(), seed, each)
+    if not drawn:
+        raise UsageError(f"{source} has no question with a decision and a graded passage")
+    return builder, drawn

@@ -1,0 +1,211 @@
+"""An explanation as one HTML page that needs nothing else: no script, no network, nothing of the text run as markup.
+
+What is coloured has signs too, and every value that a word shows under the pointer stands in a table as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+from surefoot.bench.svg import line, safe, text
+from surefoot.explain.action import Why
+from surefoot.explain.answer import Needs
+from surefoot.explain.told import Told, degree, flips_action, flips_label, margins, number, signs, strongest, trust
+from surefoot.types import Attribution, Trace
+
+_STYLE = """
+:root { color-scheme: light dark; --paper: #fff; --ink: #24292f; --dim: #59636e; --edge: #d8dee4;
+  --up: 213 94 0; --down: 0 114 178 }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #0d1117; --ink: #e6edf3; --dim: #9198a1; --edge: #30363d; --up: 255 140 66; --down: 75 163 217 } }
+body { font: 16px/1.6 system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif; background: var(--paper); color: var(--ink);
+  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
+h1 { font-size: 1.5rem; line-height: 1.3 } h2 { font-size: 1.15rem; margin-top: 2.2rem }
+.dim, caption, dt { color: var(--dim) } dt { font-size: .85rem } dd { margin: 0 0 .8rem } summary { cursor: pointer }
+.words { line-height: 2.1 } .words span { padding: .1em .15em; border-radius: .25em } sup { font-size: .7em }
+.up1 { background: rgb(var(--up) / .14) } .up2 { background: rgb(var(--up) / .3) }
+.up3 { background: rgb(var(--up) / .46); font-weight: 600 }
+.down1 { background: rgb(var(--down) / .14) } .down2 { background: rgb(var(--down) / .3) }
+.down3 { background: rgb(var(--down) / .46); font-weight: 600 }
+.wide { overflow-x: auto } table { border-collapse: collapse; margin: .8rem 0; overflow-wrap: normal }
+caption { text-align: left; font-size: .85rem } th { text-align: left; font-weight: 600 }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--edge); vertical-align: top }
+.figure { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+svg { display: block; max-width: 100%; height: auto } svg text { fill: var(--ink); font-size: 13px }
+svg .dim { fill: var(--dim) } svg .axis { stroke: var(--edge); stroke-width: 2 }
+svg .other { stroke: var(--dim); stroke-width: 1.5 } svg .best { stroke: rgb(var(--up)); stroke-width: 4 }
+svg .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4 }
+"""
+
+
+def page(told: Told) -> str:
+    """The page's text. Its policy, in its head, lets nothing in but its own style."""
+    question = told.action.question if told.action else told.grade.question if told.grade else ""
+    hashed = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Why: {_clean(question)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+        f"<h1>{_clean(question)}</h1>",
+    ]
+    if told.action and told.trace:
+        parts += _action(told.action, told.trace)
+    if told.grade:
+        parts += _grade(told.grade)
+        if told.flipped:
+            parts.append(_lines([flips_label(told.flip)]))
+        parts.append(_lines(trust(told.grade), "dim"))
+    if told.answer:
+        parts += _answer(told.answer)
+    return "\n".join([*parts, "</body>\n</html>\n"])
+
+
+def _grade(found: Attribution) -> Iterator[str]:
+    yield f"<h2>{_clean(found.of)}: {found.full:.3g}</h2>"
+    yield _lines(["Words with + raise the score, words with − lower it; the more signs, the more."], "dim")
+    sides = [side for side in ("question", "title", "text") if any(unit.side == side for unit in found.units)]
+    yield '<dl class="words">'
+    yield from (f"<dt>{side}</dt>\n<dd>{_words(found, side)}</dd>" for side in sides)
+    yield "</dl>"
+    if found.interactions:
+        yield _grid(found)
+    rows = [
+        [_clean(found.units[n].words), found.units[n].side, *_figures(found.values[n], found.errors[n])]
+        for n in strongest(found, len(found.units))
+    ]
+    table = _table("Each word's Shapley value", ["word", "of"], ["value", "± standard error"], rows)
+    yield f"<details>\n<summary>All values</summary>\n{table}\n</details>"
+
+
+def _words(found: Attribution, side: str) -> str:
+    most = max(map(abs, found.values))
+    return " ".join(
+        f'<span{_shade(value, most)} title="{number(value)} ± {error:.2g}">'
+        f"{_clean(unit.words)}{_signs(value, most)}</span>"
+        for unit, value, error in zip(found.units, found.values, found.errors, strict=True)
+        if unit.side == side
+    )
+
+
+def _grid(found: Attribution) -> str:
+    """What a question word, a row each, and a word of the passage, a column each, are worth together."""
+    rows = list(dict.fromkeys(one.first for one in found.interactions))
+    columns = list(dict.fromkeys(one.second for one in found.interactions))
+    known = {(one.first, one.second): one for one in found.interactions}
+    most = max(abs(one.value) for one in found.interactions)
+    head = "".join(f'<th scope="col">{_clean(found.units[n].words)}</th>' for n in columns)
+    body = "\n".join(
+        f'<tr><th scope="row">{_clean(found.units[row].words)}</th>'
+        + "".join(
+            f'<td class="figure{_class(known[row, n].value, most)}" title="± {known[row, n].error:.2g}">'
+            f"{number(known[row, n].value)}{_signs(known[row, n].value, most)}</td>"
+            for n in columns
+        )
+        + "</tr>"
+        for row in rows
+    )
+    caption = "What a word of the question, a row each, and a word of the passage are worth together, beyond each alone"
+    return f'<div class="wide"><table><caption>{caption}</caption>\n<tr><td></td>{head}</tr>\n{body}\n</table></div>'
+
+
+def _action(found: Why, trace: Trace) -> Iterator[str]:
+    yield f"<h2>{found.action.value.upper()}</h2>"
+    yield _lines([found.because, *margins(found)])
+    if found.best is not None and found.above_upper is not None and found.above_lower is not None:
+        yield _scale(found, found.best, found.best - found.above_upper, found.best - found.above_lower)
+    yield "<h2>What would have flipped it</h2>"
+    yield _lines(flips_action(found))
+    if found.without:
+        yield _passages(found, trace)
+
+
+def _scale(found: Why, best: float, upper: float, lower: float) -> str:
+    """All scores and both thresholds on a line."""
+    others = [one.score for one in found.without if one.score is not None]
+    low, high = min([*others, best, lower]), max([*others, best, upper])
+    width = (high - low) or 1.0
+
+    def x(value: float) -> float:
+        return 60 + 600 * (value - low) / width
+
+    marks = [line(x(score), 34, x(score), 46, "other") for score in others]
+    marks += [line(x(best), 28, x(best), 52, "best"), text(x(best), 72, f"best {best:.3g}", "", "middle")]
+    for name, value in (("τ+", upper), ("τ−", lower)):
+        marks += [
+            line(x(value), 22, x(value), 58, "threshold"),
+            text(x(value), 16, f"{name} {value:.3g}", "", "middle"),
+        ]
+    said = f"Scores from {low:.3g} to {high:.3g}: the best is {best:.3g}, τ+ {upper:.3g}, τ− {lower:.3g}."
+    head = f'<svg viewBox="0 0 720 80" width="720" height="80" role="img" aria-label="{said}">'
+    return "\n".join([head, line(60, 40, 660, 40, "axis"), *marks, "</svg>"])
+
+
+def _passages(found: Why, trace: Trace) -> str:
+    values: Sequence[float | None] = found.carried.values if found.carried else [None] * len(found.without)
+    most = max((abs(value) for value in values if value is not None), default=0.0)
+    rows = []
+    for alone, value, passage in zip(found.without, values, trace.passages, strict=True):
+        score = "–" if alone.score is None else f"{alone.score:.3g}"
+        carried = "–" if value is None else f"{number(value)}{_signs(value, most)}"
+        rows.append([_clean(passage.id), _clean(passage.title), alone.action.value, score, carried])
+    of = f"What each passage did; carried: its Shapley value in the {found.carried.of}" if found.carried else "Passages"
+    return _table(of, ["passage", "title", "without it"], ["score", "carried"], rows)
+
+
+def _answer(found: Needs) -> Iterator[str]:
+    yield "<h2>What the answer needed</h2>"
+    yield _lines([found.text or "A refusal."])
+    if not found.as_recorded:
+        yield _lines(["! It is not what the trace recorded."])
+    rows = []
+    for place, one in enumerate(found.strips, start=1):
+        said = "a refusal" if one.refused else one.text if one.changed else "the same"
+        rows.append([f"[{place}]", "yes" if one.changed else "no", _clean(said), _clean(one.strip.text)])
+    yield _table("Each strip, and what is answered without it", ["[n]", "needed", "without it", "strip"], [], rows)
+
+
+def _table(caption: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of HTML; the columns to the right hold figures."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in (*left, *right))
+    body = "\n".join(
+        "<tr>" + "".join(f"<td{_kind(n >= len(left))}>{cell}</td>" for n, cell in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return f'<div class="wide"><table><caption>{_clean(caption)}</caption>\n<tr>{head}</tr>\n{body}\n</table></div>'
+
+
+def _kind(figure: bool) -> str:
+    return ' class="figure"' if figure else ""
+
+
+def _figures(value: float, error: float) -> list[str]:
+    return [number(value), f"{error:.2g}"]
+
+
+def _lines(lines: Iterable[str], kind: str = "") -> str:
+    named = f' class="{kind}"' if kind else ""
+    return "\n".join(f"<p{named}>{_clean(each)}</p>" for each in lines)
+
+
+def _shade(value: float, most: float) -> str:
+    kind = _class(value, most).strip()
+    return f' class="{kind}"' if kind else ""
+
+
+def _class(value: float, most: float) -> str:
+    strength = degree(value, most)
+    return f" {'up' if value > 0 else 'down'}{strength}" if strength else ""
+
+
+def _signs(value: float, most: float) -> str:
+    found = signs(value, most)
+    return f"<sup>{found}</sup>" if found else ""
+
+
+def _clean(words: str) -> str:
+    """On one line and without markup, whatever it holds."""
+    return safe(" ".join(words.split()))

@@ -1,0 +1,81 @@
+"""Questions by the action that was taken on them, drawn by seed, each with the passage that it hung on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from surefoot.act import labelled
+from surefoot.bench import pairs
+from surefoot.bench.datasets import hashed
+from surefoot.protocols import Evaluator, Policy
+from surefoot.screen import screened
+from surefoot.types import Action, Grade, Passage, Trace
+
+EACH = 3
+"""Of each action, as the paper's figure has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A question, the action that its passages came to, and the best graded of them as it was graded."""
+
+    id: str
+    question: str
+    passage: Passage
+    action: Action
+
+
+def of_run(traces: dict[str, Trace], seed: int, each: int = EACH) -> tuple[Sample, ...]:
+    """So many questions of each action, CORRECT first, from what a run recorded; fewer where it has fewer."""
+    found = (_of_trace(key, traces[key]) for key in _drawn(traces, seed))
+    return _first(found, each)
+
+
+def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: int = EACH) -> tuple[Sample, ...]:
+    """The same of a file of labelled pairs: questions are graded, with all their passages, until there are enough."""
+    every = pairs.read(path).pairs
+    asked = {key: list(group) for key, group in groupby(every, key=lambda pair: pair.question_id)}
+
+    def graded() -> Iterator[Sample | None]:
+        for key in _drawn(asked, seed):
+            passages = [screened(pair.passage) for pair in asked[key]]
+            question = asked[key][0].question
+            grades = labelled(evaluator.grade([(question, passage) for passage in passages]), policy.thresholds)
+            yield _sample(key, question, passages, grades, policy.decide(grades).action)
+
+    return _first(graded(), each)
+
+
+def _drawn(keys: Iterable[str], seed: int) -> list[str]:
+    return sorted(keys, key=lambda key: hashed(f"{seed} {key}"))
+
+
+def _of_trace(key: str, trace: Trace) -> Sample | None:
+    if trace.decision is None:
+        return None
+    passages = [screened(passage) for passage in trace.passages]
+    return _sample(key, trace.question, passages, trace.grades[: len(passages)], trace.decision.action)
+
+
+def _sample(
+    key: str, question: str, passages: Sequence[Passage], grades: Sequence[Grade], action: Action
+) -> Sample | None:
+    """None: nothing was graded, so that there is nothing to explain."""
+    scores = [-math.inf if grade.score is None else grade.score for grade in grades]
+    if not scores or max(scores) == -math.inf:
+        return None
+    return Sample(key, question, passages[scores.index(max(scores))], action)
+
+
+def _first(found: Iterator[Sample | None], each: int) -> tuple[Sample, ...]:
+    kept: dict[Action, list[Sample]] = {action: [] for action in Action}
+    for sample in found:
+        if sample and len(kept[sample.action]) < each:
+            kept[sample.action].append(sample)
+        if all(len(samples) == each for samples in kept.values()):
+            break
+    return tuple(sample for samples in kept.values() for sample in samples)
