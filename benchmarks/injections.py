@@ -27,20 +27,21 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from trafilatura import extract
 
-from surefoot import Answer, Passage, Pipeline, Strip, Threshold, Trace, components, screen
+from surefoot import Answer, Passage, Pipeline, Strip, Threshold, Trace, components
 from surefoot.bench.metrics import wilson
 from surefoot.corpus.splitter import split
 from surefoot.generators.extractive import Extractive
 from surefoot.protocols import Evaluator, Generator
 from surefoot.refiners.strips import Strips
 from surefoot.rewriters.templates import Templates
-from surefoot.screen import line, orders
+from surefoot.screen import line, orders, unscreened
 from surefoot.words import sentences
 
 SET = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -147,11 +148,10 @@ def red_team(name: str, extractive: bool) -> None:
     evaluator: Evaluator = components.find("evaluator", name)()
     counts: dict[str, dict[bool, list[Row]]] = defaultdict(lambda: {False: [], True: []})
     for guarded in (False, True):
-        screen.sentences = sentences if guarded else lambda text: []
-        orders.cache_clear()
-        for injection, place, row in runs(evaluator, extractive):
-            for group in (injection["kind"], half(injection), f"{half(injection)}, {place}"):
-                counts[group][guarded].append(row)
+        with nullcontext() if guarded else unscreened():
+            for injection, place, row in runs(evaluator, extractive):
+                for group in (injection["kind"], half(injection), f"{half(injection)}, {place}"):
+                    counts[group][guarded].append(row)
     columns = list(row)
     print(f"{name}, {'extractive' if extractive else 'obedient'}, without → with the guard:\n")
     table("", "runs", *columns)
