@@ -7,12 +7,13 @@ import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from surefoot import manifest
 from surefoot.errors import TraceFault, UsageError
-from surefoot.store import Run, dumps, from_json, loads, read_trace, runs, to_json, write_text, write_trace
+from surefoot.store import Run, dumps, from_json, loads, read_trace, recorded, runs, to_json, write_text, write_trace
 from surefoot.types import Action, Grade, Passage, Trace
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
@@ -218,3 +219,34 @@ def test_runs_are_a_folder_or_those_in_it(tmp_path: Path) -> None:
         Run(tmp_path / name, {})
     assert runs(tmp_path) == [tmp_path / "a", tmp_path / "b"]
     assert runs(tmp_path / "a") == [tmp_path / "a"]
+
+
+def test_a_run_is_read_and_not_touched(tmp_path: Path) -> None:
+    """Another process may be writing its last line."""
+    run = Run(tmp_path, {"data": "popqa.jsonl"})
+    run.append("1", TRACE)
+    with run.path.open("a") as file:
+        file.write('{"key": "2", "tra')
+    before = run.path.read_bytes()
+    about, traces = recorded(tmp_path)
+    assert (about["data"], traces, run.path.read_bytes()) == ("popqa.jsonl", {"1": TRACE}, before)
+
+
+@pytest.mark.parametrize(
+    ("about", "traces", "error", "says"),
+    [
+        (None, "", UsageError, r"is no folder of a run: \S+run\.json cannot be read"),
+        ("{", "", TraceFault, r"run\.json is damaged: Expecting"),
+        ("[]", "", TraceFault, r"run\.json is damaged: it is no description of a run"),
+        ("{}", None, UsageError, r"traces\.jsonl cannot be read"),
+        ("{}", "{}\n", TraceFault, "line 1 is damaged: 'trace'|line 1 is damaged: 'key'"),
+        ("{}", '{"key": "1", "trace": {"schema": 99}}\n', TraceFault, "line 1 has trace schema 99"),
+    ],
+)
+def test_what_is_no_run_says_so(tmp_path: Path, about: Any, traces: Any, error: type[Exception], says: str) -> None:
+    """With the file, and the line."""
+    for name, text in (("run.json", about), ("traces.jsonl", traces)):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+    with pytest.raises(error, match=says):
+        recorded(tmp_path)

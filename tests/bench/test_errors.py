@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from surefoot.bench.datasets import Example, Loaded
 from surefoot.bench.errors import Report, as_json, kind, report
 from surefoot.bench.metrics import Share
-from surefoot.errors import TraceFault, UsageError
-from surefoot.store import Run, recorded
+from surefoot.errors import UsageError
 from surefoot.types import Action, Answer, Decision, Trace
 
 ABOUT = {"data": "popqa.jsonl", "method": "crag", "questions": 6}
@@ -114,37 +111,6 @@ def test_a_report_is_json(figures: Report) -> None:
     (data,) = json.loads(json.dumps(as_json([figures]), allow_nan=False))
     assert data["types"][0]["dominant"] == "correct"
     assert data["cells"][1]["right"] == {"count": 0, "of": 0, "share": None, "low": None, "high": None}
-
-
-def test_a_run_is_read_and_not_touched(tmp_path: Path) -> None:
-    """Another process may be writing its last line."""
-    run = Run(tmp_path, dict(ABOUT))
-    run.append("1", TRACES["1"])
-    with run.path.open("a") as file:
-        file.write('{"key": "2", "tra')
-    before = run.path.read_bytes()
-    about, traces = recorded(tmp_path)
-    assert (about, traces, run.path.read_bytes()) == (ABOUT, {"1": TRACES["1"]}, before)
-
-
-@pytest.mark.parametrize(
-    ("about", "traces", "error", "says"),
-    [
-        (None, "", UsageError, r"is no folder of a run: \S+run\.json cannot be read"),
-        ("{", "", TraceFault, r"run\.json is damaged: Expecting"),
-        ("[]", "", TraceFault, r"run\.json is damaged: it is no description of a run"),
-        ("{}", None, UsageError, r"traces\.jsonl cannot be read"),
-        ("{}", "{}\n", TraceFault, "line 1 is damaged: 'trace'|line 1 is damaged: 'key'"),
-        ("{}", '{"key": "1", "trace": {"schema": 99}}\n', TraceFault, "line 1 has trace schema 99"),
-    ],
-)
-def test_what_is_no_run_says_so(tmp_path: Path, about: Any, traces: Any, error: type[Exception], says: str) -> None:
-    """With the file, and the line."""
-    for name, text in (("run.json", about), ("traces.jsonl", traces)):
-        if text is not None:
-            (tmp_path / name).write_text(text)
-    with pytest.raises(error, match=says):
-        recorded(tmp_path)
 
 
 def test_a_method_without_decisions_has_one_more_row() -> None:

@@ -105,7 +105,7 @@ def matcher(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="module")
 def finder(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The study of an evaluator that looks for the answer and for no name."""
-    return studied(Planted(finds_answers), tmp_path_factory.mktemp("finder"))
+    return studied(Planted(finds_answers), tmp_path_factory.mktemp("finder"), most=150)
 
 
 def verdicts(study: Study) -> dict[str, str]:
