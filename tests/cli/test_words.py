@@ -61,3 +61,13 @@ def test_nothing_to_explain_is_a_mistake(surefoot: Callable[..., Any], here: Pat
     (here / "empty.jsonl").write_text(json.dumps(row) + "\n")
     done = surefoot("bench", "words", "empty.jsonl", "--to", "drawn")
     assert (done.code, "no question with a decision" in done.err) == (2, True)
+
+
+def test_of_several_runs_one_is_to_be_named(surefoot: Callable[..., Any], indexed: Any, here: Path) -> None:
+    """They were made by several methods."""
+    row = {"id": "1", "question": "Who built the Ruvel Bridge?", "answers": ["Aldwin"]}
+    (here / "asked.jsonl").write_text(json.dumps(row) + "\n")
+    assert surefoot("bench", "qa", "asked.jsonl", "--run", "run", "--method", "rag", "--method", "crag").code == 0
+    done = surefoot("bench", "words", "run", "--to", "drawn")
+    assert (done.code, done.err) == (2, "surefoot: run holds several runs; name one: run/crag, run/rag-3\n")
+    assert surefoot("bench", "words", "run/crag", "--to", "drawn", "--most", "60").code == 0

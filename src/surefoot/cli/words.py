@@ -15,7 +15,7 @@ from surefoot.config import Builder, read
 from surefoot.errors import UsageError
 from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain
-from surefoot.store import recorded, to_json, write_text
+from surefoot.store import recorded, runs, to_json, write_text
 from surefoot.types import Action
 
 
@@ -70,7 +70,10 @@ def _drawn(
 ) -> tuple[Builder, tuple[samples.Sample, ...]]:
     """Questions of a run are explained by the run's own evaluator, unless another configuration is given."""
     if source.is_dir():
-        about, traces = recorded(source)
+        folder, *others = runs(source)
+        if others:
+            raise UsageError(f"{source} holds several runs; name one: {folder}, {', '.join(map(str, others))}")
+        about, traces = recorded(folder)
         own = about.get("config") if not (config or settings) else None
         builder = Builder(read(own) if own else configured(config, settings, None))
         drawn = samples.of_run(traces, seed, each)
