@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -190,10 +190,15 @@ class Pipeline:
             yield from pool.map(self._run_safely, questions)
 
     def _run_safely(self, question: str) -> Trace:
-        try:
-            return self.run(question)
-        except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
-            return Recorder(question, self.config).trace(error=f"{type(error).__name__}: {error}")
+        return safely(lambda: self.run(question), question, self.config)
+
+
+def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> Trace:
+    """What `ask` gives; where it fails, a trace of the question with the error."""
+    try:
+        return ask()
+    except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
+        return Recorder(question, config).trace(error=f"{type(error).__name__}: {error}")
 
 
 def checked(question: str) -> str:

@@ -228,7 +228,7 @@ def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:
     assert (plain(figures.answered)[:2], figures.failed) == ((1, 3), 1)
     _, done = recorded(tmp_path / "crag")
     assert list(done) == ["bridge", "empty", "troll"]
-    assert (done["empty"].error or "").startswith("the question is empty")
+    assert (done["empty"].error or "").startswith("QuestionError: the question is empty")
 
 
 def test_other_methods_run_the_same_way(pipeline: Pipeline, tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ from typing import Any
 from surefoot.bench.choices import Choosing
 from surefoot.bench.datasets import Example
 from surefoot.bench.given import Given, inside, outside
-from surefoot.errors import UsageError
-from surefoot.pipeline import Pipeline
-from surefoot.recorder import Recorder
+from surefoot.pipeline import Pipeline, safely
 from surefoot.store import Run
 from surefoot.types import Trace
 
@@ -87,12 +85,7 @@ def threads(pipeline: Pipeline, workers: int = 1) -> Spread:
 
 def answered(pipeline: Pipeline, arm: Arm, example: Example) -> Trace:
     """The trace of one question; of one that fails, with its error."""
-    try:
-        return arm.ask(_for(pipeline, example), example)
-    except UsageError as error:
-        return Recorder(example.question, pipeline.config).trace(error=str(error))
-    except Exception as error:  # noqa: BLE001 - one question must not take the others with it
-        return Recorder(example.question, pipeline.config).trace(error=f"{type(error).__name__}: {error}")
+    return safely(lambda: arm.ask(_for(pipeline, example), example), example.question, pipeline.config)
 
 
 def _for(pipeline: Pipeline, example: Example) -> Pipeline:
