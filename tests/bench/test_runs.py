@@ -81,7 +81,9 @@ def test_a_run_that_another_process_holds_is_refused(pipeline: Pipeline, tmp_pat
         asked(pipeline, tmp_path)
 
 
-@pytest.mark.parametrize(("error", "told"), [(UsageError("mend it"), "mend it"), (KeyError("x"), "KeyError: 'x'")])
+@pytest.mark.parametrize(
+    ("error", "told"), [(UsageError("mend it"), "UsageError: mend it"), (KeyError("x"), "KeyError: 'x'")]
+)
 def test_a_question_that_fails_does_not_take_the_others_with_it(
     pipeline: Pipeline, tmp_path: Path, error: Exception, told: str
 ) -> None:
