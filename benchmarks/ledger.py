@@ -1,12 +1,12 @@
-"""What the papers publish, beside what our runs gave: python benchmarks/ledger.py [NAME=REPORT.json …] > ledger.md
+"""What the papers publish, beside what our runs gave: python benchmarks/ledger.py [RUN=REPORT.json …] > ledger.md
 
-    surefoot bench qa popqa_longtail_w_gs.jsonl --index wiki.db --method crag --run runs/p --json popqa.json
-    surefoot bench errors runs/p --json popqa-errors.json
-    python benchmarks/ledger.py popqa-crag=popqa.json popqa-crag-errors=popqa-errors.json
+    surefoot bench qa popqa_longtail_w_gs.jsonl --index wiki.db --method rag:1 --method crag --run runs/p --json popqa.json
+    surefoot bench errors runs/p --json errors.json
+    python benchmarks/ledger.py popqa=popqa.json popqa-errors=errors.json
 
-NAME is one of those in ledger.toml. A figure that no report was named for is "not run". Another generator and another
-corpus give other figures; whether the published one lies within our interval says whether they are alike, not who is
-right. What counts is a gain, which is measured with one generator, on the same questions.
+RUN is one of those in ledger.toml, and each of its methods is found by name. A figure without a report is "not run".
+Another generator and another corpus give other figures; whether the published one lies within our interval says whether
+they are alike, not who is right. What counts is a gain, which is measured with one generator, on the same questions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,15 @@ def named(argument: str, ledger: Mapping[str, Any]) -> tuple[str, Any]:
 def runs(ledger: Mapping[str, Any]) -> set[str]:
     """The names of the runs that the ledger speaks of."""
     rows = ledger["figure"] + ledger["gain"]
-    return {row["ours"].split()[0] for row in rows if "ours" in row} | {row["over"] for row in ledger["gain"]}
+    return {row[side].partition("/")[0] for row in rows for side in ("ours", "over") if side in row}
+
+
+def of(run: str, reports: Reports) -> Any:
+    """The report of RUN/METHOD; None: there is none."""
+    name, _, method = run.partition("/")
+    found = reports.get(name, [])
+    every = found if isinstance(found, list) else [found, *found.get("others", [])]
+    return next((report for report in every if report["method"] == method), None)
 
 
 def page(ledger: Mapping[str, Any], reports: Reports) -> Iterator[str]:
@@ -95,14 +103,13 @@ def published(row: Mapping[str, Any]) -> str:
 def figure(row: Mapping[str, Any], reports: Reports) -> tuple[str, str]:
     """Our figure with its interval, and where the published one lies of it."""
     run, _, place = row.get("ours", "").partition(" ")
-    if run not in reports:
+    report = of(run, reports)
+    if report is None:
         return "not run", ""
-    report = reports[run][0] if isinstance(reports[run], list) else reports[run]
-    if report.get("rule") != row.get("rule", report.get("rule")):
-        raise ValueError(f"{run} has to be by the rule {row['rule']}: surefoot bench errors --rule {row['rule']}")
-    share = reduce(at, (place or "match_lower").split("."), report)
+    place = place or f"rules.{row.get('rule', 'match_lower')}"
+    share = reduce(at, place.split("."), report)
     if share is None:
-        raise ValueError(f"the report of {run} has no {place or 'match_lower'}")
+        raise ValueError(f"the report of {run} has no {place}")
     if share["share"] is None:
         return "none of 0", ""
     low, high = 100 * share["low"], 100 * share["high"]
@@ -119,11 +126,11 @@ def at(found: Any, part: str) -> Any:
 
 def gain(row: Mapping[str, Any], reports: Reports) -> tuple[str, str]:
     """Our gain over the questions of both runs, with its interval, and what it says of the published one."""
-    if row["ours"] not in reports or row["over"] not in reports:
+    mine, other = (of(row.get(side, ""), reports) for side in ("ours", "over"))
+    if mine is None or other is None:
         return "not run", ""
-    after, before = (
-        {one["id"]: one["match_lower"] for one in reports[row[side]]["outcomes"]} for side in ("ours", "over")
-    )
+    rule = row.get("rule", "match_lower")
+    after, before = ({one["id"]: one[rule] for one in report["outcomes"]} for report in (mine, other))
     both = [id for id in after if id in before]
     if not both:
         raise ValueError(f"{row['ours']} and {row['over']} have no question in common")

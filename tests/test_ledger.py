@@ -33,8 +33,8 @@ def known() -> dict[str, Any]:
 
 
 def report(*right: int, **more: Any) -> dict[str, Any]:
-    outcomes = [{"id": str(n), "match_lower": bool(one)} for n, one in enumerate(right)]
-    return {"match_lower": SHARE, "outcomes": outcomes} | more
+    outcomes = [{"id": str(n), "match_lower": bool(one), "match": False} for n, one in enumerate(right)]
+    return {"method": "crag", "rules": {"match_lower": SHARE}, "outcomes": outcomes} | more
 
 
 def test_the_contradictions_are_found(ledger: ModuleType, known: dict[str, Any]) -> None:
@@ -57,26 +57,29 @@ def test_what_was_not_run_says_so(ledger: ModuleType, known: dict[str, Any]) -> 
 @pytest.mark.parametrize(("value", "where"), [(20.0, "below"), (31.0, "within"), (83.0, "within"), (90.0, "above")])
 def test_a_figure_is_held_against_the_interval(ledger: ModuleType, value: float, where: str) -> None:
     """The published one lies within ours, or beside it."""
-    cells = ledger.figure({"value": value, "ours": "a"}, {"a": report()})
+    cells = ledger.figure({"value": value, "ours": "a/crag"}, {"a": report()})
     assert cells == ("60.0 [31.0, 83.0] of 10", where)
 
 
 def test_a_figure_may_stand_anywhere_in_a_report(ledger: ModuleType) -> None:
     """By action and by type, also in the list that `bench errors` writes; what is not there is said."""
-    errors = [{"types": [{"type": "place of birth", "right": SHARE}], "rule": "match_lower"}]
+    errors = [{"method": "rag"}, {"method": "crag", "types": [{"type": "place of birth", "right": SHARE}]}]
     qa = report(actions=[{"action": "correct", "questions": SHARE | {"share": None}}])
-    assert ledger.figure({"value": 60.0, "ours": "e types.place of birth.right"}, {"e": errors})[1] == "within"
-    assert ledger.figure({"value": 60.0, "ours": "q actions.correct.questions"}, {"q": qa}) == ("none of 0", "")
-    with pytest.raises(ValueError, match=r"the report of q has no actions\.incorrect\.questions"):
-        ledger.figure({"value": 60.0, "ours": "q actions.incorrect.questions"}, {"q": qa})
+    assert ledger.figure({"value": 60.0, "ours": "e/crag types.place of birth.right"}, {"e": errors})[1] == "within"
+    assert ledger.figure({"value": 60.0, "ours": "q/crag actions.correct.questions"}, {"q": qa}) == ("none of 0", "")
+    with pytest.raises(ValueError, match=r"the report of q/crag has no actions\.incorrect\.questions"):
+        ledger.figure({"value": 60.0, "ours": "q/crag actions.incorrect.questions"}, {"q": qa})
 
 
-def test_a_figure_by_another_rule_is_refused(ledger: ModuleType) -> None:
-    """A key's letter anywhere in the answer is no choice."""
-    row = {"value": 60.0, "ours": "e right", "rule": "letter"}
-    assert ledger.figure(row, {"e": [{"right": SHARE, "rule": "letter"}]})[1] == "within"
-    with pytest.raises(ValueError, match="e has to be by the rule letter"):
-        ledger.figure(row, {"e": [{"right": SHARE, "rule": "match_lower"}]})
+def test_a_figure_is_of_its_method_and_rule(ledger: ModuleType) -> None:
+    """A key's letter anywhere in the answer is no choice; a method that was not asked is not run."""
+    whole = report(others=[report(method="rag:10", rules={"letter": SHARE | {"share": 0.4}})])
+    row = {"value": 60.0, "ours": "a/rag:10", "rule": "letter"}
+    assert ledger.figure(row, {"a": whole})[0] == "40.0 [31.0, 83.0] of 10"
+    assert ledger.figure(row | {"ours": "a/none"}, {"a": whole}) == ("not run", "")
+    assert ledger.figure({"value": 60.0}, {"a": whole}) == ("not run", "")
+    with pytest.raises(ValueError, match=r"the report of a/crag has no rules\.letter"):
+        ledger.figure(row | {"ours": "a/crag"}, {"a": whole})
 
 
 @pytest.mark.parametrize(
@@ -91,22 +94,24 @@ def test_a_gain_is_of_the_same_questions(
     ledger: ModuleType, after: list[int], published: float, ours: str, says: str
 ) -> None:
     """Supported or refuted only where McNemar's test is sure of a sign."""
-    row = {"value": published, "ours": "a", "over": "b"}
-    reports = {"a": report(*after), "b": report(*[1] * 10, *[0] * 10, 1, 1)}
+    row = {"value": published, "ours": "a/crag", "over": "b/rag"}
+    reports = {"a": report(*after), "b": report(*[1] * 10, *[0] * 10, 1, 1, method="rag")}
     assert ledger.gain(row, reports) == (ours, says)
+    assert ledger.gain(row | {"rule": "match"}, reports)[0] == "+0.0 [+0.0, +0.0] on 20"
+    assert ledger.gain(row | {"over": "b/crag"}, reports) == ("not run", "")
 
 
 def test_runs_without_a_question_in_common_are_refused(ledger: ModuleType) -> None:
     """They say nothing of each other."""
-    with pytest.raises(ValueError, match="a and b have no question in common"):
-        ledger.gain({"value": 1.0, "ours": "a", "over": "b"}, {"a": report(1), "b": report()})
+    with pytest.raises(ValueError, match="a/crag and b/crag have no question in common"):
+        ledger.gain({"value": 1.0, "ours": "a/crag", "over": "b/crag"}, {"a": report(1), "b": report()})
 
 
 def test_it_prints_a_page(ledger: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the reports that are named; a name that there is not is an error with those that there are."""
-    (tmp_path / "r.json").write_text(json.dumps(report(1)))
-    assert ledger.main([f"popqa-rag1={tmp_path / 'r.json'}"]) == 0
+    (tmp_path / "r.json").write_text(json.dumps(report(1, method="rag:1")))
+    assert ledger.main([f"popqa={tmp_path / 'r.json'}"]) == 0
     assert "| 51.4 of 1,385 | 60.0 [31.0, 83.0] of 10 | within |" in capsys.readouterr().out
-    assert ledger.main(["popqa=r.json"]) == 2
-    assert "no run called 'popqa'; there are: arc-crag," in capsys.readouterr().err
-    assert ledger.main(["popqa-rag1=absent.json"]) == 2
+    assert ledger.main(["pop=r.json"]) == 2
+    assert "no run called 'pop'; there are: arc," in capsys.readouterr().err
+    assert ledger.main(["popqa=absent.json"]) == 2
