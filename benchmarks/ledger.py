@@ -1,8 +1,8 @@
 """What the papers publish, beside what our runs gave: python benchmarks/ledger.py [RUN=REPORT.json …] > ledger.md
 
-    surefoot bench qa popqa_longtail_w_gs.jsonl --index wiki.db --method rag:1 --method crag --run runs/p --json popqa.json
+    surefoot bench qa popqa_longtail_w_gs.jsonl --index wiki.db --method rag:1 --method crag --run runs/p --json p.json
     surefoot bench errors runs/p --json errors.json
-    python benchmarks/ledger.py popqa=popqa.json popqa-errors=errors.json
+    python benchmarks/ledger.py popqa=p.json popqa-errors=errors.json
 
 RUN is one of those in ledger.toml, and each of its methods is found by name. A figure without a report is "not run".
 Another generator and another corpus give other figures; whether the published one lies within our interval says whether

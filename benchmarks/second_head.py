@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from surefoot.train.evaluator import Progress, Recipe, train
@@ -38,10 +39,9 @@ def main() -> None:
     looks = []
     for name, evidence in (("both heads", 1.0), ("relevance alone", 0.0)):
         folder = given.out / name.replace(" ", "-")
-        try:
+        with suppress(Enough):
             train(pretrained(), mixture, folder, Recipe(evidence=evidence), told)
-        except Enough:
-            looks.append([json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()])
+        looks.append([json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()])
     print("\n| step | both heads | relevance alone | difference |\n|---|---|---|---|")
     for both, alone in zip(*looks, strict=False):  # a training that was done already has more
         gap = both["mean"] - alone["mean"]
