@@ -232,8 +232,13 @@ def _changes(study: Study) -> Iterator[Block]:
 
 
 def _trust(study: Study) -> Iterator[Block]:
-    known = study.tables.precision
     yield Heading(2, "Are these the right words?")
+    yield from _faithful(study)
+    yield from _alike(study)
+    yield Bullets(tuple(_precise(study)))
+
+
+def _faithful(study: Study) -> Iterator[Block]:
     yield Paragraph(
         "Units are taken out, or left alone, from the one with the highest value down, and for comparison from the "
         "rarest down and by chance. Taken out (comprehensiveness), the right ones cost much; left alone "
@@ -260,6 +265,9 @@ def _trust(study: Study) -> Iterator[Block]:
         tuple(_faith(row) for row in study.tables.faith),
         frozenset(range(1, 13)),
     )
+
+
+def _alike(study: Study) -> Iterator[Block]:
     yield Paragraph(
         "The same pairs explained in another way, each by another seed, so that no error is shared: how the units' "
         "values (Pearson) and their ranks (Spearman) correlate, as a mean over pairs, and what a word of the name "
@@ -281,17 +289,20 @@ def _trust(study: Study) -> Iterator[Block]:
         ),
         frozenset({1, 2, 3, 4}),
     )
-    yield Bullets(
-        (
-            f"{known.evaluations:,} evaluations, {known.units:g} units in the median pair; {_share(known.reached)} "
-            f"reached the tolerance of {study.settings.tolerance:g}; the largest standard error is {known.error:.0%} "
-            "of the largest value in the median pair. Means over pairs are unbiased by that, single values are not "
-            "to be read one by one.",
-            f"Values and the score of no words sum up to the score within {known.gap:.1e}.",
-            f"In {_share(known.tied)} some units have the same value, other than 0.",
-            *([f"In {study.noted:,} pairs there was something to note, as: {study.note}."] if study.noted else []),
-        )
+
+
+def _precise(study: Study) -> Iterator[str]:
+    known = study.tables.precision
+    yield (
+        f"{known.evaluations:,} evaluations, {known.units:g} units in the median pair; {_share(known.reached)} reached "
+        f"the tolerance of {study.settings.tolerance:g}; the largest standard error is {known.error:.0%} of the "
+        "largest value in the median pair. Means over pairs are unbiased by that, single values are not to be read "
+        "one by one."
     )
+    yield f"Values and the score of no words sum up to the score within {known.gap:.1e}."
+    yield f"In {_share(known.tied)} some units have the same value, other than 0."
+    if study.noted:
+        yield f"In {study.noted:,} pairs there was something to note, as: {study.note}."
 
 
 def _faith(row: FaithRow) -> tuple[str, ...]:
