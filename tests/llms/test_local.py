@@ -97,8 +97,10 @@ def test_a_schema_that_is_none_is_refused(llm: local.Local) -> None:
 
 
 @pytest.mark.slow
-def test_an_answer_can_be_interrupted(llm: local.Local) -> None:
+def test_an_answer_can_be_interrupted(llm: local.Local, request: pytest.FixtureRequest) -> None:
     """Ctrl-C between two words ends the answer, although it passes through C++."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with pytest.raises(KeyboardInterrupt):
         llm.complete(HELLO, max_tokens=300, on_text=lambda _: signal.raise_signal(signal.SIGINT))
 
