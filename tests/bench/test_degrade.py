@@ -162,3 +162,4 @@ def test_a_line_is_drawn_of_what_was_counted(report: Report) -> None:
     drawn = robustness(report, "q.jsonl")
     assert drawn.count("<polyline") == 2
     assert drawn.count('class="reach"') == 6
+    assert "var(" not in drawn  # only browsers know it: a PNG would have no lines

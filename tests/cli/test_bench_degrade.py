@@ -56,6 +56,12 @@ def test_robustness_is_shown_written_drawn_and_kept(bench: Callable[..., Any], h
     assert {path: path.read_bytes() for path in here.glob("run/*/traces.jsonl")} == before
 
 
+def test_a_picture_that_cannot_be_is_refused_before_a_question_is_asked(bench: Callable[..., Any], here: Path) -> None:
+    """By its name."""
+    assert "r.jpg is neither" in bench("robustness", "--run", "run", "--figure", "r.jpg").err
+    assert not (here / "run").exists()
+
+
 def test_a_step_that_cannot_be_is_one_line(bench: Callable[..., Any]) -> None:
     """With what it has to be."""
     done = bench("robustness", "--step", "2")

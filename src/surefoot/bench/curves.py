@@ -31,13 +31,13 @@ _STYLE = """
   svg { font: 13px system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif }
   .paper { fill: #ffffff } text { fill: #24292f } .dim { fill: #59636e } .title { font-size: 16px; font-weight: 600 }
   .panel { font-weight: 600 } .grid { stroke: #d8dee4 } .axis { stroke: #59636e }
-  .m0 { --c: #0072b2 } .m1 { --c: #d55e00 } .m2 { --c: #009e73 } .m3 { --c: #a3548a } .m4 { --c: #24292f }
-  .mark { fill: var(--c); stroke: var(--c) } .way { fill: none; stroke: var(--c); stroke-width: 2 }
-  .reach { stroke: var(--c); stroke-width: 1.3 } .name { fill: var(--c); font-size: 12px }
+  .m0 { color: #0072b2 } .m1 { color: #d55e00 } .m2 { color: #009e73 } .m3 { color: #a3548a } .m4 { color: #24292f }
+  .mark { fill: currentColor; stroke: currentColor } .way { fill: none; stroke: currentColor; stroke-width: 2 }
+  .reach { stroke: currentColor; stroke-width: 1.3 } .name { fill: currentColor; font-size: 12px }
   @media (prefers-color-scheme: dark) {
     .paper { fill: #0d1117 } text { fill: #e6edf3 } .dim { fill: #9198a1 } .grid { stroke: #30363d }
-    .axis { stroke: #9198a1 } .m0 { --c: #4ba3d9 } .m1 { --c: #f0883e } .m2 { --c: #2fbf96 } .m3 { --c: #d68ac0 }
-    .m4 { --c: #e6edf3 } .name { fill: var(--c) }
+    .axis { stroke: #9198a1 } .m0 { color: #4ba3d9 } .m1 { color: #f0883e } .m2 { color: #2fbf96 }
+    .m3 { color: #d68ac0 } .m4 { color: #e6edf3 } .name { fill: currentColor }
   }"""
 
 

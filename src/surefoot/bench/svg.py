@@ -18,21 +18,30 @@ def picture(width: float, height: float, style: str, label: str, described: str,
     return "\n".join([head, *words, *body, "</svg>", ""])
 
 
+def drawable(path: Path) -> None:
+    """Raises UsageError for a name that ends in neither .svg nor .png, MissingExtra where PNG cannot be drawn."""
+    ending = path.suffix.lower()
+    if ending not in (".svg", ".png"):
+        raise UsageError(f"a picture is written as .svg or .png, and {path.name} is neither")
+    if ending == ".png":
+        try:
+            import surefoot.bench.png  # noqa: F401
+        except ImportError as error:
+            raise MissingExtra("a PNG file", "png") from error
+
+
 def write_picture(path: Path, svg: str) -> None:
     """Write an SVG file's text as what the file's name says: .svg, or .png, as it looks on white paper.
 
-    Raises UsageError for another name, MissingExtra where PNG cannot be drawn.
+    Raises what `drawable` does.
     """
+    drawable(path)
     if path.suffix.lower() == ".svg":
         write_text(path, svg)
-    elif path.suffix.lower() == ".png":
-        try:
-            from surefoot.bench.png import rendered
-        except ImportError as error:
-            raise MissingExtra("a PNG file", "png") from error
-        write_bytes(path, rendered(svg))
     else:
-        raise UsageError(f"a picture is written as .svg or .png, and {path.name} is neither")
+        from surefoot.bench.png import rendered
+
+        write_bytes(path, rendered(svg))
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

@@ -17,8 +17,9 @@ from surefoot import __version__, manifest
 from surefoot.bench import evaluator as bench_evaluator
 from surefoot.bench import figure, pairs, robustness
 from surefoot.bench import tune as bench_tune
+from surefoot.bench.svg import write_picture
 from surefoot.cli import ablate, degrade, errors, evaluators, facts, probing, qa, study, tuning, words
-from surefoot.cli.console import ConfigFile, Settings, bar, err, pulling
+from surefoot.cli.console import ConfigFile, Settings, bar, drawing, err, pulling
 from surefoot.config import Builder, Config, read
 from surefoot.config import settings as overrides
 from surefoot.errors import UsageError
@@ -119,9 +120,7 @@ def tune(
             "--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."
         ),
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--figure", metavar="FILE.svg", help="Draw the risk–coverage curve here.")
-    ] = None,
+    picture: Annotated[Path | None, drawing("the risk–coverage curve")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
@@ -142,7 +141,7 @@ def tune(
     report = replace(fitted, config=chosen)
     _write(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
     if picture:
-        write_text(picture, figure.risk_coverage(report))
+        write_picture(picture, figure.risk_coverage(report))
     tuning.show(report)
     if report.thresholds is None:
         raise typer.Exit(1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import PurePath
-from typing import Annotated
+from pathlib import Path, PurePath
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleDimensions
@@ -14,6 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, T
 from rich.table import Table
 
 from surefoot import models
+from surefoot.bench.svg import drawable
 from surefoot.config import Config, read, settings
 
 REASONS = 3
@@ -51,10 +52,22 @@ IndexFile = Annotated[
 ]
 
 
+def drawing(what: str) -> Any:
+    """The option of a picture; a name that cannot be drawn is refused before anything is computed."""
+    said = f"Draw {what} here; .svg, or .png with the extra png."
+    return typer.Option("--figure", metavar="FILE", help=said, callback=_drawn)
+
+
 def configured(config: str | None, sets: list[str] | None, index: str | None) -> Config:
     """The configuration of a command: file, then --index, then each --set."""
     chosen = [{"index": {"path": index}}] if index else []
     return read(config, *chosen, *settings(sets or []))
+
+
+def _drawn(path: Path | None) -> Path | None:
+    if path:
+        drawable(path)
+    return path
 
 
 def plain(text: str) -> str:

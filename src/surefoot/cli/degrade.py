@@ -12,9 +12,10 @@ from rich.table import Table
 
 from surefoot.bench import curves, degrade, methods
 from surefoot.bench.degrade import Gap, Report
+from surefoot.bench.svg import write_picture
 from surefoot.cli import asking
 from surefoot.cli.asking import interval, percent, points
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, headed, out, plain
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, drawing, headed, out, plain
 from surefoot.cli.errors import Golds
 from surefoot.store import write_text
 
@@ -48,9 +49,7 @@ def robustness(
     workers: asking.Threads = 1,
     ray: asking.Ray = None,
     json_file: asking.JsonFile = None,
-    picture: Annotated[
-        Path | None, typer.Option("--figure", metavar="FILE.svg", help="Draw the robustness curves here.")
-    ] = None,
+    picture: Annotated[Path | None, drawing("the robustness curves")] = None,
     run: asking.RunFolder = None,
     config: ConfigFile = None,
     settings: Settings = None,
@@ -70,7 +69,7 @@ def robustness(
         whole = degrade.as_json(report, asked.report)
         write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
     if picture:
-        write_text(picture, curves.robustness(report, str(data)))
+        write_picture(picture, curves.robustness(report, str(data)))
     _show(report)
     asking.kept_in(asked.folder)
 

@@ -16,7 +16,8 @@ from surefoot.bench import errors as bench_errors
 from surefoot.bench.heatmap import by_type_and_action
 from surefoot.bench.loaders.problems import Problem
 from surefoot.bench.metrics import Share
-from surefoot.cli.console import err, headed, out, plain
+from surefoot.bench.svg import write_picture
+from surefoot.cli.console import drawing, err, headed, out, plain
 from surefoot.errors import UsageError
 from surefoot.store import recorded, write_text
 
@@ -48,9 +49,7 @@ def errors(
         typer.Option("--rule", help="What is right: a gold alias in the answer, or for choices and claims, strict."),
     ] = "match_lower",
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports here.")] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--figure", metavar="FILE.svg", help="Draw types and actions here; for one run.")
-    ] = None,
+    picture: Annotated[Path | None, drawing("types and actions of the one run")] = None,
 ) -> None:
     """Accuracy by action, by type of question, and by both, from the traces of a run; nothing is asked again."""
     folders = [inner for folder in runs for inner in store.runs(folder)]
@@ -60,7 +59,7 @@ def errors(
     if json_file:
         write_text(json_file, json.dumps(bench_errors.as_json(reports), indent=1, allow_nan=False) + "\n")
     if picture:
-        write_text(picture, by_type_and_action(reports[0]))
+        write_picture(picture, by_type_and_action(reports[0]))
     for report in reports:
         _show(report)
 

@@ -11,7 +11,7 @@ import typer
 
 from surefoot.bench.svg import write_picture
 from surefoot.cli import explained
-from surefoot.cli.console import ConfigFile, Settings, configured, err, out, plain, pulling
+from surefoot.cli.console import ConfigFile, Settings, configured, drawing, err, out, plain, pulling
 from surefoot.config import Builder, read
 from surefoot.errors import ConfigError, UsageError
 from surefoot.explain.action import why
@@ -53,10 +53,7 @@ def explain(
     seed: Annotated[int, typer.Option(min=0)] = 0,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page.")] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option("--figure", metavar="FILE", help="Draw the words of the grade; .svg, or .png with the extra png."),
-    ] = None,
+    figure: Annotated[Path | None, drawing("the words of the grade")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
