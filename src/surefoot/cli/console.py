@@ -84,7 +84,7 @@ def headed(left: Iterable[str], right: Iterable[str]) -> Table:
     """A table without lines: names, which may fold, then figures, which may not."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in left:
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", min_width=8)  # in a narrow terminal too a row has its name
     for heading in right:
         table.add_column(heading, justify="right", no_wrap=True)
     return table

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from surefoot.bench import methods
 from surefoot.bench import qa as bench_qa
-from surefoot.bench.metrics import Share
+from surefoot.bench.metrics import Share, counted
 from surefoot.bench.qa import Report
 from surefoot.cli import asking
 from surefoot.cli.asking import interval, percent
@@ -62,6 +62,8 @@ def _show(reports: Sequence[Report]) -> None:
         rule = bench_qa.telling(reports)
         out.print(_several(reports, rule))
         out.print()
+        out.print(_otherwise(reports, rule))
+        out.print()
         out.print(asking.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
         out.print(f"right by {rule}; p: McNemar's exact test, each for itself; intervals: bootstrap over questions")
     for report in reports:
@@ -70,13 +72,22 @@ def _show(reports: Sequence[Report]) -> None:
 
 
 def _several(reports: Sequence[Report], rule: str) -> Table:
-    others = [name for name in reports[0].fitting if name != rule]
-    table = headed(["method"], [rule, "95 % interval", *others, "answered", "right of these", "s"])
+    table = headed(["method"], ["right", "95 % interval", "answered", "right of these", "s a question"])
     for report in reports:
-        share, figures = report.right(rule), [percent(report.right(name)) for name in others]
+        share = report.right(rule)
+        of_these = counted(share.count, report.answered.count)  # what was refused is never right
         seconds = "–" if report.seconds is None else f"{report.seconds:.2f}"
-        ends = percent(report.answered), percent(report.right_when_answered), seconds
-        table.add_row(plain(report.method), percent(share), interval(share), *figures, *ends)
+        ends = percent(report.answered), percent(of_these), seconds
+        table.add_row(plain(report.method), percent(share), interval(share), *ends)
+    return table
+
+
+def _otherwise(reports: Sequence[Report], rule: str) -> Table:
+    """By the other rules that fit."""
+    others = [name for name in reports[0].fitting if name != rule]
+    table = headed(["right by"], others)
+    for report in reports:
+        table.add_row(plain(report.method), *(percent(report.right(name)) for name in others))
     return table
 
 
