@@ -14,7 +14,7 @@ from surefoot.bench import qa
 from surefoot.bench.ablate import Earned
 from surefoot.bench.qa import Report
 from surefoot.cli import asking
-from surefoot.cli.asking import interval, percent, points
+from surefoot.cli.asking import percent, points
 from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, headed, out
 from surefoot.cli.errors import Golds
 from surefoot.store import write_text
@@ -70,8 +70,7 @@ def _show(reports: Sequence[Report], found: Sequence[Earned]) -> None:
 
 
 def _table(reports: Sequence[Report], found: Sequence[Earned], rule: str) -> Table:
-    right = ["right", "95 % interval", "answered", "s", "earned", "95 % interval", "p", "changed"]
-    table = headed(["pipeline"], right)
+    table = headed(["pipeline"], ["right", "answered", "earned", "95 % interval", "p", "changed"])
     table.add_row(bench_ablate.WHOLE, *_figures(reports[0], rule), "", "", "", "")
     for report, one in zip(reports[1:], found, strict=True):
         earned = next((each for each in one.earned if each.rule == rule), None)
@@ -80,6 +79,5 @@ def _table(reports: Sequence[Report], found: Sequence[Earned], rule: str) -> Tab
     return table
 
 
-def _figures(report: Report, rule: str) -> tuple[str, ...]:
-    seconds = "–" if report.seconds is None else f"{report.seconds:.2f}"
-    return percent(report.right(rule)), interval(report.right(rule)), percent(report.answered), seconds
+def _figures(report: Report, rule: str) -> tuple[str, str]:
+    return percent(report.right(rule)), percent(report.answered)

@@ -14,7 +14,7 @@ from surefoot.bench import curves, degrade, methods
 from surefoot.bench.degrade import Gap, Report
 from surefoot.bench.svg import write_picture
 from surefoot.cli import asking
-from surefoot.cli.asking import interval, percent, points
+from surefoot.cli.asking import percent, points
 from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, drawing, headed, out, plain
 from surefoot.cli.errors import Golds
 from surefoot.store import write_text
@@ -90,9 +90,9 @@ def _show(report: Report) -> None:
 
 
 def _steps(report: Report) -> Table:
-    table = headed(["passages", "method"], ["share", "changed", "right", "95 % interval", "answered", "lost", "95 %"])
+    table = headed(["passages", "method"], ["share", "changed", "right", "answered", "lost", "95 % interval"])
     for step in report.steps:
-        figures = f"{step.changed:,}", percent(step.right), interval(step.right), percent(step.answered)
+        figures = f"{step.changed:,}", percent(step.right), percent(step.answered)
         table.add_row(step.kind, plain(step.method), f"{step.share * 100:g} %", *figures, *points(step.lost))
     return table
 
