@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from surefoot.types import Answer, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
+from surefoot.types import Answer, Completion, Decision, Grade, Message, Passage, Record, Score, Strip, Thresholds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,3 +140,20 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts), dimensions); rows of length 1 (0: no known word); row i depends on text i only."""
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Says how good one thing about an answered question is."""
+
+    @property
+    def name(self) -> str:
+        """What its scores go by: two judges of one metric have two names."""
+
+    @property
+    def metric(self) -> str:
+        """What it judges, such as "context_adherence"."""
+
+    def judge(self, record: Record) -> Score:
+        """The record's score on the metric. Where the record lacks what the metric is about, `applies` is False; what
+        cannot be judged has no value and a reason. Only a mistake in what was configured is raised."""

@@ -292,3 +292,170 @@ class Event:
     ]
     value: Any
     """The trace's field of that name; for "text" the next piece of the model's output; for "step" the `Step`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One question as some RAG system answered it: all that a judge may be shown."""
+
+    id: str
+    question: str
+    contexts: tuple[Passage, ...] | None = None
+    """What the generator was given, in its order. None: nobody kept it; empty: there was nothing."""
+    answer: str | None = None
+    """None: nobody kept it; empty: there was none, or a refusal without words."""
+    truths: tuple[str, ...] = ()
+    """Reference answers, any of which will do; empty: there is none."""
+    note: str = ""
+    """What structure an answer to this question should have; empty: not said."""
+    group: str = ""
+    """Records of one group are not independent of each other; empty: a group of its own."""
+    tags: dict[str, str] = field(default_factory=dict)
+    """What results are told apart by, such as `domain` or `system`."""
+    trace: Trace | None = None
+    """Of a run of Surefoot; None: the record comes from elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words that a judge says stand in a record."""
+
+    text: str
+    where: str
+    """"question", "answer", "truth", or the id of a context; empty: they stand nowhere."""
+    verified: bool
+    """They are there, word for word but for white space and case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A judge's verdict on one record."""
+
+    record_id: str
+    metric: str
+    value: float | None
+    """In [0, 1], higher is better; None: unscored, or the metric does not apply."""
+    rating: int | None = None
+    """1 to 5, as it was judged; None: the judge does not rate. Where there is one, `value` is a fifth of it."""
+    reason: str = ""
+    """The judge's explanation, about this metric alone."""
+    quotes: tuple[Quote, ...] = ()
+    """What the explanation says stands in the record, each looked up there."""
+    unscored_because: str = ""
+    """Why there is no value; empty: there is one."""
+    applies: bool = True
+    """False: the record lacks what the metric is about, so that it belongs in no mean and is no failure."""
+    judge: str = ""
+    repeats: tuple[float, ...] = ()
+    """The values of several judgements, whose mean `value` is; empty: it was judged once."""
+    calls: int = 0
+    """Of a language model."""
+    tokens: int = 0
+
+
+Level = Literal["low", "moderate", "high"]
+"""Of a mean: below .5, below .9, and from there on."""
+
+Priority = Literal["critical", "high", "medium"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the scores of one metric come to over all records."""
+
+    metric: str
+    mean: float | None
+    """Of the scored ones; None: there are none."""
+    low: float | None
+    """95 % interval of the mean, from a bootstrap over groups; None: fewer than two groups."""
+    high: float | None
+    smallest: float | None
+    largest: float | None
+    scored: int
+    unscored: int
+    not_applicable: int
+    """In no mean and no bound."""
+    least: float | None
+    """What the mean would be if all that is unscored had the metric's lowest value."""
+    most: float | None
+    """And if it had 1."""
+    level: Level | None
+    unscored_because: dict[str, int] = field(default_factory=dict)
+    """How many by reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What the scores of one metric say, in three to five plain sentences."""
+
+    metric: str
+    level: Level
+    text: str
+    by: str
+    """The model that wrote it, or "rules"."""
+    unsupported: tuple[str, ...] = ()
+    """Numbers, quotations and settings in the text that the run does not bear out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a change was worth on questions that nobody had looked at before."""
+
+    metric: str
+    before: float
+    after: float
+    difference: float
+    low: float
+    """95 % interval of the difference, paired, from a bootstrap over groups."""
+    high: float
+    p: float
+    """Of the paired test, two-sided."""
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActionItem:
+    """What to change, why, and what it brings. Texts may hold Markdown, which whoever shows them has to sanitise."""
+
+    title: str
+    """The outcome that is aimed at."""
+    priority: Priority
+    problem_detection: str
+    problem_detection_gist: str
+    root_cause_analysis: str
+    root_cause_analysis_gist: str
+    evidence_trace: str
+    evidence_trace_gist: str
+    recommended_protocol: str
+    recommended_protocol_gist: str
+    stage: str = ""
+    """Of the pipeline, or of what the rules know: "retrieval", "ranking", "chunking", "grading", "search",
+    "refinement", "grounding", "format", "refusal", "data"; empty: a model wrote the item and named none."""
+    metrics: tuple[str, ...] = ()
+    """Whose signature it is."""
+    cases: tuple[str, ...] = ()
+    """Ids of records that show it."""
+    patch: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Settings of `surefoot.toml` that the item comes to, by section and key; empty: none would do it."""
+    predicted: float | None = None
+    """Gain of the first of `metrics` that is expected of the patch; None: nothing is."""
+    realised: Gain | None = None
+    """None: it was not tried."""
+    unsupported: tuple[str, ...] = ()
+    """Numbers, quotations and settings in the texts that the run does not bear out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What a run's scores come to, for who has to act on them."""
+
+    executive_summary: str
+    executive_summary_gist: str
+    insights: tuple[Insight, ...]
+    items: tuple[ActionItem, ...]
+    """The most urgent first; at most four."""
+    strategic_conclusion: str
+    by: str
+    """The model that wrote it, or "rules"."""
+    unsupported: tuple[str, ...] = ()
+    """Of the summary and the conclusion."""
