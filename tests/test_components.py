@@ -59,8 +59,8 @@ def test_an_unknown_name_lists_the_choices() -> None:
 
 def test_an_unknown_role_lists_the_roles() -> None:
     """Likewise."""
-    with pytest.raises(ConfigError, match="no role called 'judge'; there are: retriever, "):
-        find("judge", "x")
+    with pytest.raises(ConfigError, match="no role called 'jury'; there are: retriever, "):
+        find("jury", "x")
 
 
 def test_any_class_can_be_named_by_its_path() -> None:

@@ -22,13 +22,14 @@ LAYERS = (
     ("protocols", "meter", "words", "wordpiece", "calibration"),
     (
         *"screen act merge grounding recorder models fetch checkpoint corpus components".split(),
-        *"network asked hits encyclopedia robots remembered".split(),
+        *"network asked hits encyclopedia robots remembered diamond".split(),
         *ROOMS.values(),
     ),
     ("pipeline",),
     ("manifest",),
     ("store", "config"),
     ("contracts", "train", "doctor", "bench", "explain"),
+    ("evaluate",),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""

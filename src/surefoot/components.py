@@ -28,6 +28,7 @@ ROOMS = {
     "generator": "generators",
     "llm": "llms",
     "embedder": "embedders",
+    "judge": "judges",
 }
 """The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
 

@@ -1,0 +1,1 @@
+"""Judges of answered questions: one metric a file, and `llm` for any of them."""
