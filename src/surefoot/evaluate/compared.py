@@ -129,18 +129,18 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
 def flipped(gaps: Floats, numbers: Ints) -> float:
     """How often the differences would add up to as much as they do, or more, two-sided, had chance given each group
     its sign: exact for up to `EXACT` groups that differ, else by `FLIPS` draws, of which what was seen is one more."""
-    added = np.bincount(numbers, gaps)
+    added = np.asarray(np.bincount(numbers, gaps), dtype=float)
     added = added[np.abs(added) > SLACK]
     if len(added) <= EXACT:
         every = np.arange(2 ** len(added))[:, None] >> np.arange(len(added)) & 1
-        return float(_as_far(1.0 - 2.0 * every, added).mean())
+        return float(_as_far(every, added).mean())
     random = np.random.default_rng(SEED)
-    drawn = (1.0 - 2.0 * random.integers(2, size=(1000, len(added))) for _ in range(FLIPS // 1000))
-    return (1 + sum(int(_as_far(signs, added).sum()) for signs in drawn)) / (1 + FLIPS)
+    far = [_as_far(random.integers(2, size=(1000, len(added))), added).sum() for _ in range(FLIPS // 1000)]
+    return (1 + int(sum(far))) / (1 + FLIPS)
 
 
-def _as_far(signs: Floats, added: Floats) -> npt.NDArray[np.bool_]:
-    return np.asarray(np.abs(signs @ added) >= abs(added.sum()) - SLACK)
+def _as_far(flips: npt.NDArray[np.signedinteger], added: Floats) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.abs((1.0 - 2.0 * flips) @ added) >= abs(added.sum()) - SLACK)
 
 
 Scores = Mapping[str, Score]

@@ -1,0 +1,153 @@
+"""`surefoot agree`: a judge against people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from surefoot.cli.console import headed, out, plain
+from surefoot.cli.numbers import between, number, share
+from surefoot.errors import UsageError
+from surefoot.evaluate.agreed import Agreement, agreed, missing
+from surefoot.evaluate.corrected import WITHIN, Correction, Estimate, corrections
+from surefoot.evaluate.folder import opened, scores_of
+from surefoot.evaluate.grouped import FEW
+from surefoot.evaluate.labels import Label, labelled
+from surefoot.store import to_json
+
+_MEASURES = {
+    "tau_b": "Kendall τ-b",
+    "spearman": "Spearman ρ",
+    "nmae": "NMAE",
+    "kappa": "weighted κ",
+    "auc": "ROC-AUC",
+    "pairwise": "pairwise",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(agree)
+
+
+def agree(
+    scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="What people said: JSON lines, or .csv.")],
+    metric: Annotated[str, typer.Option("--metric", help="What labels are about that do not say it.")] = "",
+    label: Annotated[
+        str, typer.Option("--label", metavar="A.B", help="Where the label stands in a line; else label, rating, value.")
+    ] = "",
+    scale: Annotated[
+        str, typer.Option("--scale", metavar="LOW:HIGH", help="Of labels that are numbers; 0 and 1 are no and yes.")
+    ] = "1:5",
+    by: Annotated[
+        list[str] | None, typer.Option("--by", metavar="TAG", help="Also by domain, system, …; may be given again.")
+    ] = None,
+    within: Annotated[
+        float, typer.Option("--within", min=0.0001, help="Say how many labels would put a mean within so much.")
+    ] = WITHIN,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
+) -> None:
+    """Hold a judge against people: rank correlation, error, κ or AUC, and its means as people would have them."""
+    run = opened(scores) if scores.is_dir() else None
+    given = run.scores if run else scores_of(scores)
+    told = labelled(labels, metric, label, _scale(scale))
+    groups, tags = run.groups if run else {}, {one.id: one.tags for one in run.records} if run else {}
+    found = agreed(given, told, groups, tags, by or [])
+    if not found:
+        raise UsageError(f"no label of {labels} is of a record and metric that {scores} has a score for")
+    means = corrections(given, [one for one in told if isinstance(one, Label)], groups, within)
+    lost = missing(given, told)
+    if as_json:
+        report = {"agreements": to_json(found), "means": to_json(means), "without_scores": lost}
+        out.print(json.dumps(report, allow_nan=False), soft_wrap=True)
+        return
+    out.print(_agreements(found))
+    if means:
+        out.print()
+        out.print(_means(means))
+        out.print()
+        out.print(_needed(means, within))
+    for line in _legend(found, means):
+        out.print(line, style="dim", soft_wrap=True)
+    for note in _notes(found, lost):
+        out.print(plain(note), style="yellow", soft_wrap=True)
+
+
+def _scale(text: str) -> tuple[float, float]:
+    low, _, high = text.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = 0.0, 0.0
+    if not ends[0] < ends[1]:
+        raise UsageError(f"'{text}' is no scale; write LOW:HIGH, such as 1:5")
+    return ends
+
+
+def _agreements(found: Sequence[Agreement]) -> Table:
+    table = headed(["metric", "judge", "of"], ["n", "measure", "value", "95 % interval"])
+    before = ""
+    for one in found:
+        for place, (name, figure) in enumerate(one.figures.items()):
+            first = [plain(text) for text in ("" if one.metric == before else one.metric, one.judge, one.tag or "all")]
+            cells = [*first, number(one.of)] if place == 0 else [""] * 4
+            table.add_row(*cells, _MEASURES[name], share(figure.value), between(figure.low, figure.high))
+            before = one.metric
+    return table
+
+
+def _means(means: Sequence[Correction]) -> Table:
+    table = headed(["mean of"], ["labels", "judge", "people alone", "with the judge", "λ"])
+    for one in means:
+        figures = share(one.judged), _estimate(one.people), _estimate(one.corrected), f"{one.weight:.2f}"
+        table.add_row(_name(one, means), f"{one.labels:,}/{one.records:,}", *figures)
+    return table
+
+
+def _needed(means: Sequence[Correction], within: float) -> Table:
+    table = headed(["labels needed"], [f"mean ±{within:g} alone", "with the judge", f"bias of {within:g} shown"])
+    for one in means:
+        table.add_row(_name(one, means), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed)))
+    return table
+
+
+def _name(one: Correction, means: Sequence[Correction]) -> str:
+    several = sum(other.metric == one.metric for other in means) > 1
+    return plain(f"{one.metric} {one.judge}" if several else one.metric)
+
+
+def _estimate(one: Estimate) -> str:
+    return f"{share(one.value)} {between(one.low, one.high)}".strip()
+
+
+def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator[str]:
+    yield ""
+    if any("nmae" in one.figures for one in found):
+        yield "NMAE: mean absolute error of ratings from 1 to 5, over 4; 0 is best."
+    unrated = sorted({one.judge or one.metric for one in found if not one.rated and "nmae" in one.figures})
+    if unrated:
+        yield plain(f"No ratings, so that a value v counts as 1 + 4·v: {', '.join(unrated)}.")
+    if any(one.labels == "preferences" for one in found):
+        yield "pairwise: how often the better one has the higher score; equal scores count half."
+    if means:
+        yield "λ: how far the judge is relied on. Labels have to be of records drawn by lot."
+
+
+def _notes(found: Sequence[Agreement], lost: dict[str, int]) -> Iterator[str]:
+    for metric, count in lost.items():
+        yield f"{metric}: {count:,} labels are of records without a score to hold them against"
+    for one in found:
+        name = " ".join(part for part in (one.metric, one.judge, one.tag) if part)
+        if one.unscored:
+            yield f"{name}: {one.unscored:,} that have a label were left unscored, and are in no figure"
+        if 0 < one.groups < FEW:
+            yield f"{name}: {one.groups} independent groups; its intervals are too narrow"
+        for measure, figure in one.figures.items():
+            if figure.undefined:
+                yield f"{name}: no {_MEASURES[measure]}, since {figure.undefined}"

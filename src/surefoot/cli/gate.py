@@ -1,0 +1,68 @@
+"""`surefoot gate`: conditions that an evaluation has to keep, for continuous integration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from surefoot.cli.console import headed, out, plain
+from surefoot.cli.numbers import share
+from surefoot.evaluate.compared import FIGURES, Check, gate
+from surefoot.evaluate.folder import opened
+from surefoot.evaluate.grouped import FEW
+from surefoot.evaluate.summaries import summaries
+from surefoot.store import to_json
+from surefoot.types import Summary
+
+_VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("gate")(gated)
+
+
+def gated(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of an evaluation.")],
+    conditions: Annotated[
+        list[str],
+        typer.Option(
+            "--min",
+            metavar="CONDITION",
+            help=f"Such as adherence.low>=0.8 or unscored<=0.02; may be given again. Figures: {', '.join(FIGURES)}.",
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON, and nothing else.")] = False,
+) -> None:
+    """Hold an evaluation against conditions. Code 1: one is not kept; 2: none is broken, but one cannot be checked."""
+    found = opened(run)
+    sums = summaries(found.scores, found.groups)
+    checks = gate(conditions, sums)
+    if as_json:
+        out.print(json.dumps(to_json(checks), allow_nan=False), soft_wrap=True)
+    else:
+        _show(checks, sums)
+    if any(check.kept is False for check in checks):
+        raise typer.Exit(1)
+    if any(check.kept is None for check in checks):
+        raise typer.Exit(2)
+
+
+def _show(checks: Sequence[Check], sums: Sequence[Summary]) -> None:
+    table = headed(["condition", "metric"], ["figure", "value", ""])
+    for check in checks:
+        words, colour = _VERDICT[check.kept]
+        value = f"{check.value:,.0f}" if check.figure == "scored" and check.value is not None else share(check.value)
+        table.add_row(plain(check.condition), plain(check.metric), check.figure, value, Text(words, style=colour))
+    out.print(table)
+    for check in checks:
+        if check.because:
+            out.print(plain(f"{check.condition}: {check.because}"), style="yellow", soft_wrap=True)
+    small = {one.metric for one in sums if one.scored < FEW}
+    for metric in sorted({check.metric for check in checks if check.figure in ("low", "high")} & small):
+        out.print(plain(f"{metric} has fewer than {FEW} scores: its interval is too narrow"), style="yellow")
