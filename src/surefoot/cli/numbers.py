@@ -6,18 +6,17 @@ NONE = "–"
 
 
 def share(number: float | None) -> str:
-    """To three decimals: ".612", "1.000"."""
-    return (
-        NONE if number is None else f"{number:.3f}".replace("0.", ".", 1) if abs(number) < 0.9995 else f"{number:.3f}"
-    )
+    """To three decimals: ".612", "1.000", "−.250"."""
+    if number is None:
+        return NONE
+    size = f"{abs(number):.3f}".removeprefix("0")
+    return f"−{size}" if number < 0 and size != ".000" else size
 
 
 def signed(number: float | None) -> str:
-    """The same with its sign; what rounds to 0 has none."""
-    if number is None:
-        return NONE
-    size = share(abs(number))
-    return size if size == ".000" else f"{'−' if number < 0 else '+'}{size}"
+    """The same with its sign, also where it is plus; what rounds to 0 has none."""
+    written = share(number)
+    return f"+{written}" if number and number > 0 and written != ".000" else written
 
 
 def between(low: float | None, high: float | None, sign: bool = False) -> str:

@@ -107,8 +107,8 @@ def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[s
 
 
 def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
-    """Kendall's τ-b: pairs ordered alike less pairs ordered otherwise, over the pairs that are no ties (geometric mean of
-    both sides)."""
+    """Kendall's τ-b: pairs ordered alike less those ordered otherwise, over the geometric mean of the pairs that are no
+    ties in the first and those that are none in the second."""
     one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if len(np.unique(one)) < len(np.unique(two)):
         one, two = two, one  # the loop is over the levels of the second

@@ -1,0 +1,61 @@
+"""Our agreement with people against scipy's and scikit-learn's figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from surefoot.bench.metrics import Statistic
+from surefoot.evaluate.agreed import kappa, nmae, spearman, tau_b
+from surefoot.evaluate.corrected import _student
+
+stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
+metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+
+
+def weighted(statistic: Statistic, weights: np.ndarray) -> float:
+    return float(statistic.weighted(weights[None, statistic.questions].astype(float))[0])
+
+
+@pytest.mark.parametrize("levels", [2, 5, 1000], ids="levels={}".format)
+@pytest.mark.parametrize("seed", range(3))
+def test_rank_correlations_agree(levels: int, seed: int) -> None:
+    """With many ties, with some, with few; in a resample as in a sample with every draw written out."""
+    random = np.random.default_rng(seed)
+    people = random.integers(5, size=80)
+    judge = ((people + random.normal(0, 2, 80)) * levels / 9).round()
+    weights = random.integers(3, size=80)
+    drawn = np.repeat(np.arange(80), weights)
+    for ours, theirs in ((tau_b, stats.kendalltau), (spearman, stats.spearmanr)):
+        for one, two in ((judge, people), (people, judge)):
+            found = ours(one, two)
+            assert found.value == pytest.approx(theirs(one, two).statistic)
+            assert weighted(found, weights) == pytest.approx(theirs(one[drawn], two[drawn]).statistic)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weighted_kappa_agrees(seed: int) -> None:
+    """On ratings, whichever levels occur; weighted and not."""
+    random = np.random.default_rng(seed)
+    people = random.integers(1, 6, size=80)
+    judge = np.clip(people + random.integers(-1, 3, size=80), 1, 5)
+    weights = random.integers(3, size=80)
+    found = kappa((judge - 1) / 4, (people - 1) / 4)
+    theirs = metrics.cohen_kappa_score
+    assert found.value == pytest.approx(theirs(judge, people, weights="quadratic"))
+    again = theirs(judge, people, weights="quadratic", sample_weight=weights)
+    assert weighted(found, weights) == pytest.approx(again)
+
+
+def test_nmae_is_the_mean_absolute_error_over_four() -> None:
+    """Of ratings from 1 to 5."""
+    random = np.random.default_rng(0)
+    people, judge = random.integers(1, 6, size=(2, 80))
+    theirs = metrics.mean_absolute_error(people, judge) / 4
+    assert nmae((judge - 1) / 4, (people - 1) / 4).value == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("free", [4, 5, 10, 30, 1000])
+def test_students_quantile_agrees(free: int) -> None:
+    """Within a thousandth."""
+    assert _student(free) == pytest.approx(stats.t.ppf(0.975, free), abs=0.001)
