@@ -60,6 +60,12 @@ def test_r_18_without_ratings_the_lowest_value_is_nought() -> None:
     assert (summary.least, summary.most) == (0.25, 0.75)
 
 
+def test_r_18_ratings_that_differ_between_repeats_are_ratings() -> None:
+    """Their mean is none itself, and yet none can be below 0.2."""
+    summary = only([Score("a", "m", 0.5, repeats=(0.4, 0.6)), Score("b", "m", None, unscored_because="refused")])
+    assert summary.least == 0.35
+
+
 def test_r_18_nothing_scored_leaves_every_mean_possible() -> None:
     """The mean is missing, not 0; a reason that nobody gave is said to be none."""
     summary = only([Score("a", "m", None)])

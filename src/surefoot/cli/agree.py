@@ -20,6 +20,9 @@ from surefoot.evaluate.grouped import FEW
 from surefoot.evaluate.labels import Label, labelled
 from surefoot.store import to_json
 
+NAMED = 3
+"""Of what has too few groups, so much is named."""
+
 _MEASURES = {
     "tau_b": "Kendall τ-b",
     "spearman": "Spearman ρ",
@@ -67,12 +70,8 @@ def agree(
         report = {"agreements": to_json(found), "means": to_json(means), "without_scores": lost}
         out.print(json.dumps(report, allow_nan=False), soft_wrap=True)
         return
-    out.print(_agreements(found))
-    if means:
-        out.print()
-        out.print(_means(means))
-        out.print()
-        out.print(_needed(means, within))
+    for judge in dict.fromkeys(one.judge for one in found):
+        _show([one for one in found if one.judge == judge], [one for one in means if one.judge == judge])
     for line in _legend(found, means):
         out.print(line, style="dim", soft_wrap=True)
     for note in _notes(found, lost):
@@ -90,15 +89,22 @@ def _scale(text: str) -> tuple[float, float]:
     return ends
 
 
+def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
+    """What there is of one judge."""
+    out.print(plain(f"judge: {found[0].judge or 'not named'}"), soft_wrap=True)
+    tables = [_agreements(found), *([_means(means), _needed(means)] if means else [])]
+    for table in tables:
+        out.print(table)
+        out.print()
+
+
 def _agreements(found: Sequence[Agreement]) -> Table:
-    table = headed(["metric", "judge", "of"], ["n", "measure", "value", "95 % interval"])
-    before = ""
+    table = headed(["metric"], ["n", "measure", "value", "95 % interval"])
     for one in found:
+        first = [f"  {plain(one.tag)}" if one.tag else plain(one.metric), number(one.of)]
         for place, (name, figure) in enumerate(one.figures.items()):
-            first = [plain(text) for text in ("" if one.metric == before else one.metric, one.judge, one.tag or "all")]
-            cells = [*first, number(one.of)] if place == 0 else [""] * 4
+            cells = first if place == 0 else ["", ""]
             table.add_row(*cells, _MEASURES[name], share(figure.value), between(figure.low, figure.high))
-            before = one.metric
     return table
 
 
@@ -106,20 +112,16 @@ def _means(means: Sequence[Correction]) -> Table:
     table = headed(["mean of"], ["labels", "judge", "people alone", "with the judge", "λ"])
     for one in means:
         figures = share(one.judged), _estimate(one.people), _estimate(one.corrected), f"{one.weight:.2f}"
-        table.add_row(_name(one, means), f"{one.labels:,}/{one.records:,}", *figures)
+        table.add_row(plain(one.metric), f"{one.labels:,}/{one.records:,}", *figures)
     return table
 
 
-def _needed(means: Sequence[Correction], within: float) -> Table:
+def _needed(means: Sequence[Correction]) -> Table:
+    within = means[0].within
     table = headed(["labels needed"], [f"mean ±{within:g} alone", "with the judge", f"bias of {within:g} shown"])
     for one in means:
-        table.add_row(_name(one, means), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed)))
+        table.add_row(plain(one.metric), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed)))
     return table
-
-
-def _name(one: Correction, means: Sequence[Correction]) -> str:
-    several = sum(other.metric == one.metric for other in means) > 1
-    return plain(f"{one.metric} {one.judge}" if several else one.metric)
 
 
 def _estimate(one: Estimate) -> str:
@@ -127,7 +129,6 @@ def _estimate(one: Estimate) -> str:
 
 
 def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator[str]:
-    yield ""
     if any("nmae" in one.figures for one in found):
         yield "NMAE: mean absolute error of ratings from 1 to 5, over 4; 0 is best."
     unrated = sorted({one.judge or one.metric for one in found if not one.rated and "nmae" in one.figures})
@@ -137,17 +138,22 @@ def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator
         yield "pairwise: how often the better one has the higher score; equal scores count half."
     if means:
         yield "λ: how far the judge is relied on. Labels have to be of records drawn by lot."
+    if any(one.labels_needed is None for one in means):
+        yield "–: it takes more records than were judged, or the labels do not tell."
 
 
 def _notes(found: Sequence[Agreement], lost: dict[str, int]) -> Iterator[str]:
+    names = [" ".join(part for part in (one.metric, one.judge, one.tag) if part) for one in found]
     for metric, count in lost.items():
         yield f"{metric}: {count:,} labels are of records without a score to hold them against"
-    for one in found:
-        name = " ".join(part for part in (one.metric, one.judge, one.tag) if part)
-        if one.unscored:
+    for name, one in zip(names, found, strict=True):
+        if one.unscored and not one.tag:
             yield f"{name}: {one.unscored:,} that have a label were left unscored, and are in no figure"
-        if 0 < one.groups < FEW:
-            yield f"{name}: {one.groups} independent groups; its intervals are too narrow"
-        for measure, figure in one.figures.items():
-            if figure.undefined:
-                yield f"{name}: no {_MEASURES[measure]}, since {figure.undefined}"
+        if lacking := [figure for figure in one.figures if one.figures[figure].undefined]:
+            missing_ones = ", ".join(_MEASURES[figure] for figure in lacking)
+            yield f"{name}: no {missing_ones}: {one.figures[lacking[0]].undefined}"
+    few = [f"{name} ({one.groups})" for name, one in zip(names, found, strict=True) if 0 < one.groups < FEW]
+    if few:
+        more = f", and {len(few) - NAMED} more" if len(few) > NAMED else ""
+        said = f"fewer than {FEW} independent records or groups, so that intervals are too narrow"
+        yield f"{said}: {', '.join(few[:NAMED])}{more}"

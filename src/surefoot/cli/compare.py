@@ -80,12 +80,12 @@ def _moved(title: str, moved: tuple[Moved, ...]) -> Table:
 
 
 def _notes(found: Comparison) -> Iterator[str]:
-    for one in found.changes:
-        if one.judges:
-            yield f"{one.metric} was judged by {one.judges[0]} in A and {one.judges[1]} in B: they may be what differs"
-        if 0 < one.groups < FEW:
-            yield f"{one.metric} has {one.groups} independent groups of records: its interval is too narrow"
+    for judges in dict.fromkeys(one.judges for one in found.changes if one.judges):
+        names = ", ".join(one.metric for one in found.changes if one.judges == judges)
+        yield f"judged by {judges[0]} in A and by {judges[1]} in B, which may be what differs: {names}"
+    if few := [f"{one.metric} ({one.groups})" for one in found.changes if 0 < one.groups < FEW]:
+        yield f"fewer than {FEW} independent records or groups, so that the interval is too narrow: {', '.join(few)}"
     if found.unlike:
         yield f"{len(found.unlike):,} ids name another question in B, and were left out: {', '.join(found.unlike[:3])}"
     if found.only_first or found.only_second:
-        yield f"only A has {len(found.only_first):,} records more, only B {len(found.only_second):,}"
+        yield f"records that only one has: {len(found.only_first):,} in A, {len(found.only_second):,} in B"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from surefoot.bench.metrics import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc
 from surefoot.evaluate.grouped import count, numbered
 from surefoot.evaluate.labels import Label, Preference
-from surefoot.evaluate.summaries import value
+from surefoot.evaluate.summaries import rates, value
 from surefoot.types import Score
 
 Groups: TypeAlias = Mapping[str, str]
@@ -207,11 +207,6 @@ def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged
     there = [(one, scores[one.record_id]) for one in labels]
     found = [(one, score, number) for one, score in there if (number := value(score)) is not None]
     return [Judged(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
-
-
-def rates(scores: Iterable[Score]) -> bool:
-    """Whether these are ratings, a fifth of which is the value."""
-    return any(score.rating is not None for score in scores)
 
 
 def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:

@@ -113,7 +113,8 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
     names = sorted({*table[0], *table[1]})
     changes = [_change(name, table[0].get(name, {}), table[1].get(name, {}), groups, difference) for name in names]
     moved = [one for name in names for one in _moved(name, table[0].get(name, {}), table[1].get(name, {}))]
-    moved.sort(key=lambda one: one.after - one.before)
+    rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
+    falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
     return Comparison(
         records=len(both),
         only_first=tuple(name for name in before if name not in after),
@@ -121,8 +122,8 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
         unlike=tuple(name for name in before if name in after and name not in both),
         asked=difference,
         changes=_corrected(changes),
-        fell=tuple(one for one in moved if one.after < one.before)[:MOVED],
-        rose=tuple(one for one in moved[::-1] if one.after > one.before)[:MOVED],
+        fell=tuple(one for one in rising if one.after < one.before)[:MOVED],
+        rose=tuple(one for one in falling if one.after > one.before)[:MOVED],
     )
 
 

@@ -13,10 +13,10 @@ from math import ceil, sqrt
 import numpy as np
 
 from surefoot.bench.metrics import Z95, Floats, Ints
-from surefoot.evaluate.agreed import paired, rates
+from surefoot.evaluate.agreed import paired
 from surefoot.evaluate.grouped import needed, numbered
 from surefoot.evaluate.labels import Label
-from surefoot.evaluate.summaries import value
+from surefoot.evaluate.summaries import rates, value
 from surefoot.types import Score
 
 WITHIN = 0.05

@@ -30,6 +30,11 @@ def value(score: Score) -> float | None:
     return score.value if score.applies and score.value is not None and isfinite(score.value) else None
 
 
+def rates(scores: Iterable[Score]) -> bool:
+    """Whether these are ratings, of which a value is a fifth; the mean of several that differ has none of its own."""
+    return any(score.rating is not None or score.repeats for score in scores)
+
+
 def level(mean: float) -> Level:
     """Low below .5, moderate below .9, high from there on."""
     return "low" if mean < 0.5 - SLACK else "moderate" if mean < 0.9 - SLACK else "high"
@@ -41,7 +46,7 @@ def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) ->
     missing = Counter(_reason(score) for score in apply if value(score) is None)
     values = list(there.values())
     figure = averaged(values, numbered(there, groups))
-    least, most = _bounds(values, len(apply), LOWEST if any(score.rating for score in apply) else 0.0)
+    least, most = _bounds(values, len(apply), LOWEST if rates(apply) else 0.0)
     return Summary(
         metric=metric,
         mean=figure.value,

@@ -1,0 +1,125 @@
+"""`surefoot agree`: a judge against people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluations import written
+from surefoot.store import to_json
+from surefoot.types import Score
+
+Surefoot = Callable[..., Any]
+
+VALUES = [0.1, 0.9, 0.4, 0.7, 0.3, 0.8, 0.2, 1.0, 0.6, 0.5] * 3
+
+
+@pytest.fixture
+def run(here: Path) -> Path:
+    """An evaluation of 30 records."""
+    return written(here / "run", {"factuality": VALUES, "context_recall": [None, *VALUES[1:]]})
+
+
+def labels(here: Path, *rows: dict[str, Any]) -> Path:
+    (here / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return here / "labels.jsonl"
+
+
+def ratings(here: Path, metric: str = "factuality", count: int = 20) -> Path:
+    return labels(here, *({"id": f"r{n}", "metric": metric, "rating": 1 + n % 5} for n in range(count)))
+
+
+def test_r_43_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """Each figure with its interval, the corrected mean, and how many labels it would take."""
+    done = surefoot("agree", run, ratings(here))
+    assert (done.code, done.err) == (0, "")
+    assert max(map(len, done.out.splitlines())) <= 80
+    for said in ("Kendall τ-b", "Spearman ρ", "NMAE", "weighted κ", "with the judge", "labels needed", "20/30"):
+        assert said in done.out
+    assert "No ratings, so that a value v counts as 1 + 4·v: j." in done.out
+
+
+def test_the_longest_names_keep_to_eighty_columns(surefoot: Surefoot, here: Path) -> None:
+    """Of metrics, judges and tags; every figure stays whole."""
+    folder = written(here / "long", {"context_relevancy": VALUES}, judge="llm:qwen3-235b-a22b-instruct x3")
+    done = surefoot("agree", folder, ratings(here, "context_relevancy"), "--by", "domain")
+    tables = [line for line in done.out.splitlines() if not line.startswith(("No ratings", "fewer than"))]
+    assert max(map(len, tables)) <= 80
+    assert "…" not in done.out
+    assert "context_relevancy  30" in done.out
+    assert "  domain=law " in done.out
+
+
+def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """Labels of another file's shape, by name."""
+    rows = [{"id": f"r{n}", "human": {"correct": value > 0.45}} for n, value in enumerate(VALUES)]
+    done = surefoot("agree", run, labels(here, *rows), "--label", "human.correct", "--metric", "factuality")
+    assert done.code == 0
+    assert "ROC-AUC 1.000" in " ".join(done.out.split())
+    assert "NMAE" not in done.out
+
+
+def test_preferences_need_no_means(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """There is no mean to correct by them."""
+    done = surefoot("agree", run, labels(here, {"better": "r1", "worse": "r0", "metric": "factuality"}))
+    assert "pairwise" in done.out
+    assert "labels needed" not in done.out
+
+
+def test_agreement_is_told_by_tag(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """Of the records."""
+    out = surefoot("agree", run, ratings(here), "--by", "domain").out
+    assert "domain=law" in out
+    assert "domain=food" in out
+
+
+def test_what_is_missing_is_said(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """Labels of records that nobody judged, and records that were left unscored."""
+    said = " ".join(surefoot("agree", run, ratings(here, "context_recall", 40)).out.split())
+    assert "context_recall: 10 labels are of records without a score to hold them against" in said
+    assert "context_recall j: 1 that have a label were left unscored, and are in no figure" in said
+
+
+def test_a_figure_that_is_not_defined_says_why(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """In words under the table."""
+    rows = [{"id": f"r{n}", "metric": "factuality", "rating": 3} for n in range(5)]
+    said = " ".join(surefoot("agree", run, labels(here, *rows)).out.split())
+    assert "factuality j: no Kendall τ-b, Spearman ρ: all are tied" in said
+    assert "intervals are too narrow: factuality j (5)" in said
+
+
+def test_scores_may_be_a_file_of_several_judges(surefoot: Surefoot, here: Path) -> None:
+    """Bare lines; each judge has its figures."""
+    scores = [Score(f"r{n}", "factuality", value, judge=judge) for n, value in enumerate(VALUES) for judge in "ab"]
+    (here / "scores.jsonl").write_text("".join(json.dumps(to_json(score)) + "\n" for score in scores))
+    found = json.loads(surefoot("agree", "scores.jsonl", ratings(here), "--json").out)
+    assert [one["judge"] for one in found["agreements"]] == ["a", "b"]
+    assert [one["judge"] for one in found["means"]] == ["a", "b"]
+    assert found["without_scores"] == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--scale", "5:1"], "'5:1' is no scale; write LOW:HIGH"),
+        (["--scale", "five"], "'five' is no scale"),
+        (["--scale", "1:4"], "does not lie between 1 and 4"),
+        (["--label", "verdict"], "no line has verdict"),
+    ],
+)
+def test_a_mistake_is_one_line(surefoot: Surefoot, run: Path, here: Path, options: list[str], said: str) -> None:
+    """On standard error, with exit code 2."""
+    done = surefoot("agree", run, ratings(here), *options)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_labels_of_nothing_that_was_judged_are_a_mistake(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """Rather than an empty table."""
+    done = surefoot("agree", run, ratings(here, "grading_note"))
+    assert done.code == 2
+    assert "no label" in done.err

@@ -1,0 +1,128 @@
+"""`surefoot compare` and `surefoot gate`: two evaluations side by side, and one against conditions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluations import written
+from surefoot.cli.numbers import between, chance, number, share, signed
+
+Surefoot = Callable[..., Any]
+
+WEAK = [0.2, 0.4, 0.6, 0.4, 0.2, 0.8] * 5
+STRONG = [0.8, 0.8, 1.0, 0.6, 0.4, 0.8] * 5
+
+
+@pytest.fixture
+def runs(here: Path) -> tuple[Path, Path]:
+    """Two evaluations of the same 30 records, the second with better adherence, and with less of recall scored."""
+    first = written(here / "weak", {"context_adherence": WEAK, "context_recall": STRONG})
+    missing: list[float | None] = [None, *STRONG[1:]]
+    return first, written(here / "strong", {"context_adherence": STRONG, "context_recall": missing})
+
+
+def test_the_differences_are_shown_in_eighty_columns(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
+    """Means, difference with interval, p, and what it would take to see a difference."""
+    done = surefoot("compare", *runs)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()[1:]  # the first has the folders' names
+    assert max(map(len, lines)) <= 80
+    row = next(line.split() for line in lines if line.startswith("context_adherence"))
+    assert row[:5] == ["context_adherence", "30", ".433", ".733", "+.300"]
+    assert row[-2:] == ["<.001", "<.001"]
+    assert "records to show 0.05" in done.out
+
+
+def test_what_only_one_scored_is_counted(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
+    """One of recall in the first."""
+    rows = [line.split() for line in surefoot("compare", *runs).out.splitlines() if line.startswith("context_recall")]
+    assert rows[0][1] == "29"
+    assert rows[1][1:3] == ["1", "0"]
+
+
+def test_the_comparison_is_printed_as_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
+    """On one line, and nothing else; twice the same."""
+    done = surefoot("compare", *runs, "--json", "--difference", "0.1")
+    found = json.loads(done.out)
+    assert (found["records"], found["asked"]) == (30, 0.1)
+    assert [change["metric"] for change in found["changes"]] == ["context_adherence", "context_recall"]
+    assert surefoot("compare", *runs, "--json", "--difference", "0.1").out == done.out
+
+
+def test_another_judge_and_few_records_are_said(surefoot: Surefoot, here: Path) -> None:
+    """In a line each."""
+    one = written(here / "one", {"m": [0.2, 0.4, 0.6]}, judge="kind")
+    two = written(here / "two", {"m": [0.4, 0.4]}, judge="strict")
+    said = " ".join(surefoot("compare", one, two).out.split())
+    assert "judged by kind in A and by strict in B, which may be what differs: m" in said
+    assert "fewer than 20 independent records or groups, so that the interval is too narrow: m (2)" in said
+    assert "records that only one has: 1 in A, 0 in B" in said
+
+
+def test_a_folder_without_an_evaluation_is_a_mistake(surefoot: Surefoot, here: Path) -> None:
+    """One line and exit code 2."""
+    done = surefoot("compare", "library", "library")
+    assert (done.code, done.out) == (2, "")
+    assert "library is no folder of an evaluation" in done.err
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code", "said"),
+    [
+        (["adherence.low>=0.6"], 0, "kept"),
+        (["adherence.low>=0.6", "adherence.mean>=0.9"], 1, "not kept"),
+        (["adherence.low>=0.6", "relevancy.low>=0.5"], 2, "cannot be checked"),
+        (["adherence.mean>=0.9", "relevancy.low>=0.5"], 1, "cannot be checked"),
+        (["unscored<=0.02"], 1, "not kept"),
+        (["unscored<=0.04", "recall.scored>=29"], 0, "29"),
+    ],
+)
+def test_the_gate_has_an_exit_code(
+    surefoot: Surefoot, runs: tuple[Path, Path], conditions: list[str], code: int, said: str
+) -> None:
+    """0 where all is kept, 1 where something is broken, 2 where nothing is but something cannot be checked."""
+    done = surefoot("gate", runs[1], *[word for one in conditions for word in ("--min", one)])
+    assert (done.code, done.err) == (code, "")
+    assert said in done.out
+    assert max(len(line) for line in done.out.splitlines() if ": " not in line) <= 80
+
+
+def test_the_gate_says_what_could_not_be_checked(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
+    """And why."""
+    said = " ".join(surefoot("gate", runs[1], "--min", "tone>=0.5").out.split())
+    assert "tone>=0.5: no metric 'tone'; there are: context_adherence, context_recall" in said
+
+
+def test_the_gate_warns_of_an_interval_of_few(surefoot: Surefoot, here: Path) -> None:
+    """Three perfect scores have an interval without width."""
+    folder = written(here / "few", {"m": [1.0, 1.0, 1.0]})
+    assert "m has fewer than 20 scores: its interval is too narrow" in surefoot("gate", folder, "--min", "m>=0.9").out
+    assert "too narrow" not in surefoot("gate", folder, "--min", "m.mean>=0.9").out
+
+
+def test_the_gate_prints_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
+    """A check each; the exit code is the same."""
+    done = surefoot("gate", runs[1], "--min", "adherence.mean>=0.9", "--json")
+    (check,) = json.loads(done.out)
+    assert (done.code, check["metric"], check["kept"]) == (1, "context_adherence", False)
+
+
+def test_a_condition_that_is_none_is_a_mistake(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
+    """One line, exit code 2."""
+    done = surefoot("gate", runs[1], "--min", "be good")
+    assert (done.code, done.out) == (2, "")
+    assert "'be good' is no condition" in done.err
+
+
+def test_figures_are_written_short() -> None:
+    """Without the nought before the point, with a proper minus, and a dash for what is not known."""
+    assert [share(one) for one in (0.6124, 1.0, 0.0, -0.25, None)] == [".612", "1.000", ".000", "−.250", "–"]
+    assert [signed(one) for one in (0.1, -0.1, 0.0, -0.0001, None)] == ["+.100", "−.100", ".000", ".000", "–"]
+    assert (between(0.1, 0.2), between(-0.1, 0.2, True), between(None, None)) == ("[.100, .200]", "[−.100, +.200]", "")
+    assert [chance(one) for one in (0.0004, 0.04, 1.0, None)] == ["<.001", ".040", "1.000", "–"]
+    assert (number(12345), number(None)) == ("12,345", "–")
