@@ -50,7 +50,7 @@ def test_the_longest_names_keep_to_eighty_columns(surefoot: Surefoot, here: Path
     tables = [line for line in done.out.splitlines() if not line.startswith(("No ratings", "fewer than"))]
     assert max(map(len, tables)) <= 80
     assert "…" not in done.out
-    assert "context_relevancy  30" in done.out
+    assert "context_relevancy  20" in done.out
     assert "  domain=law " in done.out
 
 

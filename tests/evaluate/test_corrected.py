@@ -118,6 +118,12 @@ def test_a_width_that_the_records_cannot_give_is_none() -> None:
 def test_labels_that_are_all_alike_do_not_tell_how_many_it_takes() -> None:
     """No spread, no number."""
     assert labels_needed(np.ones(10), np.arange(10.0), 50, np.arange(10), 0.05) == (None, None)
+    assert labels_needed(np.arange(10.0), np.arange(10.0), 50, np.zeros(10, int), 0.05) == (None, None)
+
+
+def test_two_labels_are_the_least() -> None:
+    """However wide the interval may be."""
+    assert labels_needed(np.arange(10.0), np.arange(10.0)[::-1], 50, np.arange(10), 100) == (2, 2)
 
 
 def scores(*values: float | None, rating: bool = False) -> list[Score]:

@@ -42,6 +42,7 @@ def test_what_is_needed_follows_the_textbook() -> None:
     quarter = needed(gaps, np.arange(100), 0.25)
     assert quarter is not None
     assert abs(quarter - 4 * wanted) < 1
+    assert needed(gaps, np.arange(100), 100.0) == 2
 
 
 def test_with_so_many_records_a_difference_shows_four_times_in_five() -> None:

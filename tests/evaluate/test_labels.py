@@ -54,6 +54,12 @@ def test_group_and_tags_are_kept(tmp_path: Path) -> None:
     assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7", tags={"domain": "law", "lang": "en"})]
 
 
+def test_the_group_may_stand_elsewhere(tmp_path: Path) -> None:
+    """Such as the question, which several systems answered."""
+    found = read(tmp_path, '{"id": "a", "rating": 5, "q": {"id": 3}}', metric="m", group="q.id")
+    assert found == [Label("a", "m", 1.0, group="3")]
+
+
 def test_better_and_worse_are_a_preference(tmp_path: Path) -> None:
     """Two records of which a person prefers one."""
     line = '{"better": "a", "worse": "b", "metric": "m", "system": "x"}'

@@ -45,6 +45,9 @@ def agree(
     label: Annotated[
         str, typer.Option("--label", metavar="A.B", help="Where the label stands in a line; else label, rating, value.")
     ] = "",
+    group: Annotated[
+        str, typer.Option("--group", metavar="A.B", help="Where a line says which records hang together.")
+    ] = "group",
     scale: Annotated[
         str, typer.Option("--scale", metavar="LOW:HIGH", help="Of labels that are numbers; 0 and 1 are no and yes.")
     ] = "1:5",
@@ -59,7 +62,7 @@ def agree(
     """Hold a judge against people: rank correlation, error, κ or AUC, and its means as people would have them."""
     run = opened(scores) if scores.is_dir() else None
     given = run.scores if run else scores_of(scores)
-    told = labelled(labels, metric, label, _scale(scale))
+    told = labelled(labels, metric, label, _scale(scale), group)
     groups, tags = run.groups if run else {}, {one.id: one.tags for one in run.records} if run else {}
     found = agreed(given, told, groups, tags, by or [])
     if not found:

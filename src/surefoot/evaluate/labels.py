@@ -42,26 +42,26 @@ class Preference:
 
 
 def labelled(
-    path: str | Path, metric: str = "", label: str = "", scale: tuple[float, float] = (1, 5)
+    path: str | Path, metric: str = "", label: str = "", scale: tuple[float, float] = (1, 5), group: str = "group"
 ) -> tuple[Label | Preference, ...]:
     """The labels of a file: JSON lines, or .csv with a heading.
 
     A line has `id` and the label: `label`, `rating` or `value`, or what `label` names, through objects by dots. `true`
     and `false` say yes and no, and so do 0 and 1 where a metric has no other labels, has a 0, and the scale begins
     higher; other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. `metric` is what
-    the line says, else the one given; `group` and `tags`, or `domain` and `system`, are kept. A line without its label
-    is none.
+    the line says, else the one given; what stands under `group` is the record's, and `tags`, or `domain` and `system`,
+    are kept. A line without its label is none.
 
     Raises UsageError, naming the line, for what is neither.
     """
     found = list(_rows(Path(path)))
     names = [label] if label else NAMES
     labels = [(where, row, said) for where, row in found if (said := _found(row, names)) is not None]
-    preferences = [_preference(where, row, metric) for where, row in found if "better" in row and "worse" in row]
+    preferences = [_preference(where, row, metric, group) for where, row in found if "better" in row and "worse" in row]
     if not labels and not preferences:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}, nor better and worse; see --label")
     binary = _binary(labels, metric, scale)
-    return (*(_label(where, row, said, metric, scale, binary) for where, row, said in labels), *preferences)
+    return (*(_label(where, row, said, metric, group, scale, binary) for where, row, said in labels), *preferences)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -106,7 +106,13 @@ def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scal
 
 
 def _label(
-    where: str, row: dict[str, Any], said: Any, metric: str, scale: tuple[float, float], binary: set[str]
+    where: str,
+    row: dict[str, Any],
+    said: Any,
+    metric: str,
+    group: str,
+    scale: tuple[float, float],
+    binary: set[str],
 ) -> Label:
     named = _metric(where, row, metric)
     low, high = (0.0, 1.0) if named in binary else scale
@@ -114,18 +120,23 @@ def _label(
     if not low <= number <= high:
         raise UsageError(f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale")
     share = (number - low) / (high - low)
-    return Label(_text(where, row, "id"), named, share, named in binary, str(row.get("group") or ""), _tags(row))
+    return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
 
 
-def _preference(where: str, row: dict[str, Any], metric: str) -> Preference:
+def _preference(where: str, row: dict[str, Any], metric: str, group: str) -> Preference:
     better, worse = _text(where, row, "better"), _text(where, row, "worse")
-    return Preference(_metric(where, row, metric), better, worse, str(row.get("group") or ""), _tags(row))
+    return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
 
 
 def _metric(where: str, row: dict[str, Any], metric: str) -> str:
     if named := str(row.get("metric") or metric):
         return named
     raise UsageError(f"{where} names no metric; give it with --metric")
+
+
+def _group(row: dict[str, Any], name: str) -> str:
+    said = _found(row, [name])
+    return "" if said is None else str(said)
 
 
 def _text(where: str, row: dict[str, Any], name: str) -> str:
