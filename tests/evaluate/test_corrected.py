@@ -139,6 +139,17 @@ def test_labels_are_put_into_the_unit_of_the_judge() -> None:
     assert (rated.labels, rated.records, rated.judged) == (2, 3, pytest.approx(2.2 / 3))
 
 
+def test_groups_count_whoever_says_them() -> None:
+    """Eight labels in two groups are too few for an interval, whether the records say so or the labels."""
+    labels = [Label(f"r{n}", "m", n / 10) for n in range(8)]
+    values = scores(*[n / 10 for n in range(10)])
+    halves = [Label(one.record_id, "m", one.share, group=f"g{n % 2}") for n, one in enumerate(labels)]
+    (alone,), (told,) = corrections(values, labels), corrections(values, halves)
+    (known,) = corrections(values, labels, {f"r{n}": f"g{n % 2}" for n in range(8)})
+    assert alone.people.low is not None
+    assert (told.people.low, known.people.low) == (None, None)
+
+
 def test_of_yes_and_no_the_share_of_yes_is_estimated() -> None:
     """Whatever the judge's unit is; its distance from people is then none."""
     labels = [Label(f"r{n}", "m", float(n > 0), binary=True) for n in range(4)]

@@ -43,10 +43,10 @@ def test_a_score_that_was_given_again_counts_as_it_was_given_last(tmp_path: Path
 
 
 def test_records_may_stand_in_rows_of_a_run(tmp_path: Path) -> None:
-    """As `Run.add` writes them."""
+    """As `Run.add` writes them; of one that has several lines, the last counts, in the place of the first."""
     run = Run(written(tmp_path, Score("b", "m", 0.4)), {"what": "evaluation"}, file="records.jsonl")
     run.path.unlink()
-    for record in RECORDS:
+    for record in (Record("b", "Who?"), RECORDS[1], RECORDS[0]):
         run.add(record.id, record)
     assert opened(tmp_path).records == RECORDS
 
