@@ -89,6 +89,13 @@ def test_graded_scores_are_tested_by_sign_flips() -> None:
     assert (change.test, change.p) == ("sign flips", 2 / 2**5)
 
 
+def test_what_did_not_change_leaves_the_test_exact() -> None:
+    """However many records there are of it."""
+    same = [0.6] * 40
+    change = only(run({"m": [0.2, 0.2, 0.4, 0.4, 0.6, *same]}), run({"m": [0.4, 0.8, 0.6, 1.0, 1.0, *same]}))
+    assert change.p == 2 / 2**5
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=13))
 def test_sign_flips_are_mcnemars_test_on_two_values(pairs: list[tuple[bool, bool]]) -> None:
     """The one is the other in closed form."""
@@ -138,9 +145,9 @@ def test_the_interval_holds_the_difference_and_swaps_sign_with_the_runs() -> Non
 
 def test_what_changed_most_is_named() -> None:
     """The worst fall and the greatest rise first; what stayed is in neither."""
-    found = compared(run({"m": [1.0, 0.4, 0.2, 0.6]}), run({"m": [0.2, 0.2, 1.0, 0.6]}))
-    assert [one.record_id for one in found.fell] == ["r0", "r1"]
-    assert [one.record_id for one in found.rose] == ["r2"]
+    found = compared(run({"m": [0.4, 1.0, 0.2, 0.2, 0.6]}), run({"m": [0.2, 0.2, 0.4, 1.0, 0.6]}))
+    assert [one.record_id for one in found.fell] == ["r1", "r0"]
+    assert [one.record_id for one in found.rose] == ["r3", "r2"]
 
 
 def test_another_judge_is_said() -> None:
