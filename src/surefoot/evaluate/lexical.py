@@ -1,4 +1,4 @@
-"""How much of an answer's wording is a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict; they are none.
+"""How much of an answer's wording is a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict, no more.
 
 Two declared modes. "flashrag" computes what FlashRAG computes, so that figures compare with papers that use it:
 BLEU of order 4 without smoothing, and ROUGE as the `rouge` package has it, over the distinct n-grams of words apart by
@@ -47,8 +47,8 @@ def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
         return tuple(
             Score(record.id, metric, None, unscored_because=lacking, applies=False, judge=mode) for metric in METRICS
         )
-    said, truths = record.answer, record.truths
-    values = f1(said, truths, mode), bleu(said, truths, mode), rouge(said, truths, 1, mode), rouge(said, truths, 2, mode)
+    given = record.answer, record.truths
+    values = f1(*given, mode), bleu(*given, mode), rouge(*given, 1, mode), rouge(*given, 2, mode)
     return tuple(Score(record.id, metric, value, judge=mode) for metric, value in zip(METRICS, values, strict=True))
 
 
