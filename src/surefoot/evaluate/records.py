@@ -56,12 +56,13 @@ def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str
     they are as they were. `columns` says which column is which field of a record, where their names do not.
 
     No row is left out: what is no record at all raises UsageError, naming the line; what a record lacks is counted. A
-    second record of an id gets "#2" behind it, and one without an id is numbered by its place.
+    second record of an id gets "#2" behind it, one without an id is numbered by its place, and records that ask the
+    same form a group.
     """
     problems, place = Problems(), Path(path)
     name, records = found(place, columns or {}, problems)
     records = _answered(records, golds or _golds(place, problems), problems)
-    records = _identified(records, problems)
+    records = _grouped(_identified(records, problems), problems)
     _remark(records, problems)
     return Loaded(name, tuple(records), problems.all())
 
@@ -139,6 +140,21 @@ def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
             name = f"{id}#{taken[id] + 1}"
         distinct[name] = replace(record, id=name)
     return list(distinct.values())
+
+
+def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:
+    """Records that ask the same, as several systems' answers to one question do, are not independent of each other."""
+    first: dict[str, str] = {}
+    for record in records:
+        first.setdefault(_words(record.question), record.id)
+    asked = Counter(_words(record.question) for record in records if not record.group and record.question.strip())
+    grouped = []
+    for record in records:
+        several = not record.group and asked[_words(record.question)] > 1
+        if several:
+            problems.add("records that ask what another asks; grouped with it", record.id)
+        grouped.append(replace(record, group=first[_words(record.question)]) if several else record)
+    return grouped
 
 
 def _remark(records: Iterable[Record], problems: Problems) -> None:
