@@ -40,8 +40,8 @@ _FORMS = {
     "PHONE": r"""
         (?<![\w+])\+\d(?:[ ./()-]{0,2}\d){7,14}(?!\d)
         | (?<![\w(])\(0?\d{2,4}\)[ ./-]{0,2}\d{3,4}[ ./-]?\d{3,5}(?!\d)
-        | (?<![\d.,/-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\d-]|[.,]\d)
-        | (?<![\d.,/-])0\d{1,4}[ /-]\d{3,4}[ /-]?\d{3,5}(?![\d/-]|[.,]\d)""",
+        | (?<![\w.,/-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\d-]|[.,]\d)
+        | (?<![\w.,/-])0\d{1,4}[ /-]\d{3,4}[ /-]?\d{3,5}(?![\d/-]|[.,]\d)""",
     "NUMBER": r"(?<![\d.,-])(?:\d{9,}|\d{3}-\d{2}-\d{4})(?![\d-]|[.,]\d)",
 }
 """What is looked for, by the name of its mark: where two overlap, the one that is earlier here. Of a form with a group
@@ -101,7 +101,7 @@ class Redactor:
         return {kind: len(marks) for kind, marks in self._marks.items()}
 
     def text(self, text: str) -> str:
-        """The text with marks; one that has been redacted stays as it is."""
+        """The text with marks."""
         return self._cut(text).new
 
     def record(self, record: Record) -> Record:
@@ -116,31 +116,61 @@ class Redactor:
     def _walked(self, value: Any, name: str = "") -> Any:
         if isinstance(value, tuple):
             return tuple(self._walked(each, name) for each in value)
+        if isinstance(value, Trace):
+            return self._trace(value)
         if is_dataclass(value) and not isinstance(value, type):
-            new = replace(
-                value, **{field.name: self._walked(getattr(value, field.name), field.name) for field in fields(value)}
-            )
-            return self._mended(value, new) if isinstance(value, Trace) else new
+            return self._parts(value)
         if isinstance(value, str) and not isinstance(value, Enum) and name not in _IDS | _TERMS:
             return self.text(value)
         return value
 
-    def _mended(self, old: Trace, new: Trace) -> Trace:
-        """The trace with pieces of passages cut again from the redacted ones: in a piece half a number may stand, which
+    def _parts(self, value: Any) -> Any:
+        return replace(
+            value, **{field.name: self._walked(getattr(value, field.name), field.name) for field in fields(value)}
+        )
+
+    def _trace(self, old: Trace) -> Trace:
+        """The trace with pieces of passages cut anew from the redacted ones: in a piece half a number may stand, which
         has no form."""
         cuts = {passage.id: self._cut(passage.text) for passage in (*old.external, *old.passages)}
-        pairs = zip(old.conflicts, new.conflicts, strict=True)
-        answer = new.answer
-        if old.answer and answer:
-            cited = zip(old.answer.citations, answer.citations, strict=True)
-            answer = replace(answer, citations=tuple(_citation(one, other, cuts) for one, other in cited))
-        return replace(
-            new,
-            grades=tuple(_grade(grade, cuts) for grade in new.grades),
-            strips=tuple(_strip(strip, cuts) for strip in new.strips),
-            conflicts=tuple(_conflict(one, other, cuts) for one, other in pairs),
-            answer=answer,
+        citations = old.answer.citations if old.answer else ()
+        answer = old.answer and replace(old.answer, citations=())
+        new = self._parts(replace(old, strips=(), conflicts=(), answer=answer))
+        cited = tuple(self._citation(citation, cuts) for citation in citations)
+        return cast(
+            Trace,
+            replace(
+                new,
+                grades=tuple(_grade(grade, cuts) for grade in new.grades),
+                strips=tuple(self._strip(strip, cuts) for strip in old.strips),
+                conflicts=tuple(self._conflict(conflict, cuts) for conflict in old.conflicts),
+                answer=new.answer and replace(new.answer, citations=cited),
+            ),
         )
+
+    def _strip(self, strip: Strip, cuts: Mapping[str, _Cut]) -> Strip:
+        if strip.passage_id not in cuts:
+            return cast(Strip, self._parts(strip))
+        cut = cuts[strip.passage_id]
+        start, end = cut.place(strip.start, strip.end)
+        return replace(strip, start=start, end=end, text=cut.new[start:end], reason=self.text(strip.reason))
+
+    def _citation(self, old: Citation, cuts: Mapping[str, _Cut]) -> Citation:
+        strip = old.strip and self._strip(old.strip, cuts)
+        quote = self._piece(old.strip.passage_id if old.strip else "", old.quote, cuts)
+        return replace(old, strip=strip, quote=quote, reason=self.text(old.reason))
+
+    def _conflict(self, old: Conflict, cuts: Mapping[str, _Cut]) -> Conflict:
+        local, external = (
+            self._piece(old.local, old.local_says, cuts),
+            self._piece(old.external, old.external_says, cuts),
+        )
+        return replace(old, local_says=local, external_says=external)
+
+    def _piece(self, id: str, said: str, cuts: Mapping[str, _Cut]) -> str:
+        """Words of this passage as they are now; what is not its own is redacted by itself."""
+        piece = cuts[id].piece(said) if id in cuts and said else None
+        return self.text(said) if piece is None else piece
 
     def _cut(self, text: str) -> _Cut:
         parts, moves, end, length = [], [], 0, 0
@@ -185,40 +215,11 @@ def _valid(kind: str, text: str) -> bool:
     return True
 
 
-def _strip(strip: Strip, cuts: Mapping[str, _Cut]) -> Strip:
-    if strip.passage_id not in cuts:
-        return strip
-    cut = cuts[strip.passage_id]
-    start, end = cut.place(strip.start, strip.end)
-    return replace(strip, start=start, end=end, text=cut.new[start:end])
-
-
 def _grade(grade: Grade, cuts: Mapping[str, _Cut]) -> Grade:
     if grade.passage_id not in cuts:
         return grade
     place = cuts[grade.passage_id].place
     return replace(grade, span=grade.span and place(*grade.span), window=grade.window and place(*grade.window))
-
-
-def _citation(old: Citation, new: Citation, cuts: Mapping[str, _Cut]) -> Citation:
-    if not old.strip or not new.strip:
-        return new
-    return replace(new, strip=_strip(new.strip, cuts), quote=_said(old.strip.passage_id, old.quote, new.quote, cuts))
-
-
-def _conflict(old: Conflict, new: Conflict, cuts: Mapping[str, _Cut]) -> Conflict:
-    return Conflict(
-        old.local,
-        _said(old.local, old.local_says, new.local_says, cuts),
-        old.external,
-        _said(old.external, old.external_says, new.external_says, cuts),
-    )
-
-
-def _said(id: str, old: str, new: str, cuts: Mapping[str, _Cut]) -> str:
-    """Words of a passage, cut from it anew; where they are not its own, as they were redacted by themselves."""
-    piece = cuts[id].piece(old) if id in cuts and old else None
-    return new if piece is None else piece
 
 
 def share_safe(
