@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from surefoot import manifest
 from surefoot.bench.loaders.problems import Problem
 from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.readers.names import NAMES
 from surefoot.evaluate.readers.traces import record as of_trace
 from surefoot.evaluate.records import NEEDS, Loaded, lacks, possible_answers, read, write
 from surefoot.generators.llm import prompt
@@ -435,3 +436,21 @@ def test_r_03_several_references_are_worded_as_possible_answers() -> None:
     assert possible_answers(["Anna", "Anna Tresk", "Anna", " "]) == "Possible answers: Anna; Anna Tresk"
     assert possible_answers(["Anna"]) == "Anna"
     assert possible_answers([]) == ""
+
+
+def test_every_name_of_a_field_is_in_the_documentation() -> None:
+    """Each under its field."""
+    page = (Path(__file__).parents[2] / "docs" / "records.md").read_text(encoding="utf-8")
+    for field, names in NAMES.items():
+        assert f"| `{field}` | {', '.join(names)} |" in page
+
+
+def test_records_that_ask_the_same_form_a_group(tmp_path: Path) -> None:
+    """They are not independent of each other; a group of their own stays, and so do records without a question."""
+    asked = ["Who?", "who ?", "What?", "", ""]
+    rows = [{"id": str(n), "question": question, "answer": "A"} for n, question in enumerate(asked)]
+    rows.append({"id": "5", "question": "Who?", "answer": "A", "group": "g"})
+    rows[1]["question"] = "WHO?"
+    loaded = read(lines(tmp_path / "x.jsonl", *rows))
+    assert [record.group for record in loaded.records] == ["0", "0", "", "", "", "g"]
+    assert count(loaded, "records that ask what another asks; grouped with it") == 2
