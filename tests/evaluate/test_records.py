@@ -438,6 +438,53 @@ def test_r_03_several_references_are_worded_as_possible_answers() -> None:
     assert possible_answers([]) == ""
 
 
+NAMED = st.sampled_from(
+    "id question contexts answer ground_truth output columns data rows row tags metadata text title messages role "
+    "content type kwargs resourceSpans resource attributes scopeSpans spans traceId context trace_id context.trace_id "
+    "spanId key value stringValue arrayValue values events status retrieval.documents openinference.span.kind schema "
+    "truths trace strips steps parent_id input.value output.value 0".split()
+)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from(["", "x", "CHAIN", "RETRIEVER", '[{"text": 1}]', "{"])
+)
+JSON = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMED, inner, max_size=5), max_leaves=25
+)
+
+
+@given(st.dictionaries(NAMED, JSON, max_size=6) | st.lists(st.dictionaries(NAMED, JSON, max_size=5), max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_any_json_gives_records_or_an_error_that_can_be_mended(
+    tmp_path_factory: pytest.TempPathFactory, value: Any
+) -> None:
+    """Nothing in a file brings a library's error to light; what is read can be written and read again."""
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    try:
+        found = read(path).records
+    except UsageError:
+        return
+    write(found, path)
+    assert read(path).records == found
+
+
+@given(st.binary(max_size=60) | st.text("question,answer;\t\n\r\"'[]{}: aü", max_size=60).map(str.encode))
+@settings(max_examples=150, deadline=None)
+def test_any_bytes_give_records_or_an_error_that_can_be_mended(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    """Torn JSON, broken tables, whatever."""
+    path = tmp_path_factory.getbasetemp() / "any.bin"
+    path.write_bytes(data)
+    try:
+        read(path)
+    except UsageError as error:
+        assert "\n" not in str(error)
+
+
 def test_every_name_of_a_field_is_in_the_documentation() -> None:
     """Each under its field."""
     page = (Path(__file__).parents[2] / "docs" / "records.md").read_text(encoding="utf-8")

@@ -22,8 +22,9 @@ def listed(value: Any) -> tuple[str, list[Any]] | None:
         return "a JSON list", value
     if not isinstance(value, dict):
         return None
-    if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
-        return "JSON columns", [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
+    names, cells = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(cells, list) and all(isinstance(row, list) for row in cells):
+        return "JSON columns", [dict(zip(map(str, names), row, strict=False)) for row in cells]
     columns = {name: _cells(cells) for name, cells in value.items()}
     leading = [cells for name, cells in columns.items() if name == "context.trace_id" or field_of(name) in _LEADING]
     if not leading:

@@ -207,9 +207,9 @@ def _raw(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
         raise UsageError(f"{place} is no span; a file is either of spans or of records: take it out, and read again")
     batches = _batches(value)
     if batches is None:
-        yield value, str(_flat(_look(value, "resource") or {}).get("attributes.service.name", ""))
+        yield value, str(_pairs(_inner(value, "resource", "attributes")).get("service.name", ""))
     for batch in _objects(batches):
-        service = str(_pairs((batch.get("resource") or {}).get("attributes")).get("service.name", ""))
+        service = str(_pairs(_inner(batch, "resource", "attributes")).get("service.name", ""))
         scopes = batch.get("scopeSpans") or batch.get("scope_spans") or batch.get("instrumentationLibrarySpans")
         yield from ((span, service) for scope in _objects(scopes) for span in _objects(scope.get("spans")))
 
@@ -270,10 +270,15 @@ def _any(value: Any) -> Any:
     kind, inner = next(iter(value.items()))
     kind = kind.replace("_", "").lower()
     if kind == "arrayvalue":
-        return [_any(each) for each in (inner or {}).get("values") or []]
+        return [_any(each) for each in _objects(_inner(value, *value, "values"))]
     if kind == "kvlistvalue":
-        return {str(pair.get("key")): _any(pair.get("value")) for pair in (inner or {}).get("values") or []}
+        return {str(pair.get("key")): _any(pair.get("value")) for pair in _objects(_inner(value, *value, "values"))}
     return inner
+
+
+def _inner(value: Mapping[str, Any], outer: str, name: str) -> Any:
+    within = value.get(outer)
+    return within.get(name) if isinstance(within, Mapping) else None
 
 
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,9 +323,9 @@ def _when(value: Any) -> float:
     """A time of any form, such that earlier is less; 0: it is not told."""
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     try:
         return datetime.fromisoformat(str(value)).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return 0.0
