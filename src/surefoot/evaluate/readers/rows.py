@@ -50,7 +50,8 @@ def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, st
 
 def _shown(columns: Iterable[str]) -> str:
     """The names of columns, so that they fit a line: a text that is no table has a very long one."""
-    first = [column if len(column) <= 30 else f"{column[:30]}…" for column in islice(columns, 12)]
+    plainly = (" ".join(column.split()) for column in islice(columns, 12))
+    first = [column if len(column) <= 30 else f"{column[:30]}…" for column in plainly]
     return ", ".join(first)
 
 
