@@ -129,6 +129,18 @@ def test_r_01_spans_of_gen_ai_are_read(tmp_path: Path) -> None:
     assert (record.contexts or ())[0].score == 0.5
 
 
+def test_r_01_documents_may_be_structured_values_of_otlp(tmp_path: Path) -> None:
+    """Lists and objects as OTLP writes them, in either spelling."""
+    pair = {"key": "content", "value": {"stringValue": "one"}}
+    listed = {"arrayValue": {"values": [{"kvlistValue": {"values": [pair]}}]}}
+    other = {"array_value": {"values": [{"kvlist_value": {"values": [pair]}}]}}
+    for value in (listed, other):
+        structured = {"key": "gen_ai.retrieval.documents", "value": value}
+        retrieval = span("b", "a", "RETRIEVER", 1)
+        retrieval["attributes"].append(structured)
+        assert texts(one(tmp_path, CHAIN, retrieval)) == ["one"]
+
+
 def test_r_01_numbered_messages_of_older_conventions_are_read(tmp_path: Path) -> None:
     """The last of the user, and what the model completed."""
     asked = {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "Who?", "llm.request.type": "chat"}

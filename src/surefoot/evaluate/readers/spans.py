@@ -267,12 +267,12 @@ def _any(value: Any) -> Any:
     """OTLP's AnyValue."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
-    kind, inner = next(iter(value.items()))
-    kind = kind.replace("_", "").lower()
+    name, inner = next(iter(value.items()))
+    kind = name.replace("_", "").lower()
     if kind == "arrayvalue":
-        return [_any(each) for each in _objects(_inner(value, *value, "values"))]
+        return [_any(each) for each in _objects(_inner(value, name, "values"))]
     if kind == "kvlistvalue":
-        return {str(pair.get("key")): _any(pair.get("value")) for pair in _objects(_inner(value, *value, "values"))}
+        return {str(pair.get("key")): _any(pair.get("value")) for pair in _objects(_inner(value, name, "values"))}
     return inner
 
 
