@@ -1,0 +1,158 @@
+"""How much of an answer's wording is a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict, no more.
+
+Two declared modes. "flashrag" computes what FlashRAG computes, so that figures compare with papers that use it:
+BLEU of order 4 without smoothing, and ROUGE as the `rouge` package has it, over the distinct n-grams of words apart by
+white space. "standard" computes what the reference implementations compute: BLEU as sacrebleu's `sentence_bleu`, and
+ROUGE as `rouge-score` does without its stemmer. Both take 13a tokens for BLEU and, but for BLEU, which is defined for
+several references, the reference that fits best.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from functools import reduce
+from math import exp, log
+from operator import or_
+from typing import Literal
+
+from surefoot.types import Record, Score
+
+Mode = Literal["flashrag", "standard"]
+METRICS = ("f1", "bleu", "rouge_1", "rouge_2")
+ORDER = 4
+"""Of BLEU: the longest n-grams that are counted."""
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_VERDICTS = {"yes", "no", "noanswer"}
+_SPLITS_13A = (
+    (re.compile(r"([{-~\[-` -&(-+:-@/])"), r" \1 "),
+    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),
+    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
+)
+_ENTITIES_13A = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+_ROUGE_EPSILON = 1e-8
+"""What the `rouge` package adds to the denominator of its f: identical texts come to 0.999999995."""
+
+
+def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
+    """The four of `METRICS`, in that order. They do not apply where there is no reference or nobody kept the answer;
+    an answer that is empty has 0."""
+    lacking = "there is no reference answer" if not record.truths else "nobody kept the answer"
+    if not record.truths or record.answer is None:
+        return tuple(
+            Score(record.id, metric, None, unscored_because=lacking, applies=False, judge=mode) for metric in METRICS
+        )
+    given = record.answer, record.truths
+    values = f1(*given, mode), bleu(*given, mode), rouge(*given, 1, mode), rouge(*given, 2, mode)
+    return tuple(Score(record.id, metric, value, judge=mode) for metric, value in zip(METRICS, values, strict=True))
+
+
+def f1(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:
+    """Harmonic mean of the share of the answer's words that are the reference's and of the reference's that the answer
+    has, after SQuAD's normalisation (case, punctuation, articles); the best of the references.
+
+    The yes/no rule: where one of the two is "yes", "no" or "noanswer" and the other is not the same, it is 0. Where
+    normalisation leaves nothing of one, such as of blood group "A", it is 0 as well; "standard" has 1 where nothing is
+    left of either (the rule of SQuAD 2.0).
+    """
+    return max((_f1(_squad(answer), _squad(truth), mode) for truth in truths), default=0.0)
+
+
+def bleu(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:
+    """BLEU of one answer against all references at once, in [0, 1]; case counts.
+
+    "flashrag": 0 unless some four tokens in a row are a reference's, and the brevity penalty goes by the shortest
+    reference. "standard": a precision of 0 is smoothed (NIST's, "exp"), orders longer than the answer are left out, and
+    the penalty goes by the reference that is closest in length, of two the shorter.
+    """
+    standard = mode == "standard"
+    said, *others = (_tokens_13a(text.rstrip() if standard else text) for text in (answer, *truths))
+    lengths = [len(other) for other in others]
+    if not said or not any(lengths):
+        return 0.0
+    length = min(lengths, key=lambda each: (abs(each - len(said)), each)) if standard else min(lengths)
+    counted = [_matched(said, others, n) for n in range(1, ORDER + 1)]
+    precisions = _smoothed(counted) if standard else [same / of if of else 0.0 for same, of in counted]
+    if not precisions or not min(precisions):
+        return 0.0
+    penalty = min(1.0, exp(1 - length / len(said)))
+    return penalty * exp(sum(map(log, precisions)) / len(precisions))
+
+
+def rouge(answer: str, truths: Sequence[str], n: int, mode: Mode = "flashrag") -> float:
+    """F of the n-grams that the answer shares with a reference; of several the best.
+
+    "flashrag": each distinct n-gram once, words apart by white space and at full stops, case and punctuation counting.
+    "standard": as often as it occurs in both, words of a-z and 0-9 in lower case.
+    """
+    return max((_rouge(answer, truth, n, mode) for truth in truths), default=0.0)
+
+
+def _squad(text: str) -> str:
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def _f1(said: str, truth: str, mode: Mode) -> float:
+    if said != truth and not _VERDICTS.isdisjoint((said, truth)):
+        return 0.0
+    if mode == "standard" and not said and not truth:
+        return 1.0
+    mine, others = said.split(), truth.split()
+    same = (Counter(mine) & Counter(others)).total()
+    return 2 * same / (len(mine) + len(others)) if same else 0.0
+
+
+def _tokens_13a(text: str) -> list[str]:
+    """As mteval-v13a, the tokeniser of WMT, has them."""
+    text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    for entity, sign in _ENTITIES_13A:
+        text = text.replace(entity, sign)
+    text = f" {text} "
+    for pattern, spaced in _SPLITS_13A:
+        text = pattern.sub(spaced, text)
+    return text.split()
+
+
+def _grams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def _matched(said: Sequence[str], others: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
+    """How many of the answer's n-grams are in the references, each as often as in one of them, and how many it has."""
+    mine = _grams(said, n)
+    known: Counter[tuple[str, ...]] = reduce(or_, (_grams(other, n) for other in others))
+    return (mine & known).total(), mine.total()
+
+
+def _smoothed(counted: Sequence[tuple[int, int]]) -> list[float]:
+    """A precision of 0 becomes half, then a quarter, … of one match; empty: nothing at all matches."""
+    precisions: list[float] = []
+    halved = 1.0
+    for same, of in counted:
+        if not of:
+            break
+        halved *= 1.0 if same else 2.0
+        precisions.append(same / of if same else 1 / (halved * of))
+    return precisions if any(same for same, _ in counted) else []
+
+
+def _rouge(said: str, truth: str, n: int, mode: Mode) -> float:
+    if mode == "standard":
+        mine, others = (_grams(re.findall(r"[a-z0-9]+", text.lower()), n) for text in (said, truth))
+        same, total = (mine & others).total(), mine.total() + others.total()
+        return 2 * same / total if same else 0.0
+    kinds, known = (set(_grams(_pieces(text), n)) for text in (said, truth))
+    if not kinds or not known:
+        return 0.0
+    precision, recall = len(kinds & known) / len(kinds), len(kinds & known) / len(known)
+    return 2 * precision * recall / (precision + recall + _ROUGE_EPSILON)
+
+
+def _pieces(text: str) -> list[str]:
+    """The words of the `rouge` package. Between full stops with nothing but white space there is one that is empty."""
+    return [word for sentence in text.split(".") if sentence for word in " ".join(sentence.split()).split(" ")]
