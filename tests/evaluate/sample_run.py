@@ -102,7 +102,8 @@ RATINGS = {
 }
 UPPER, LOWER, STRIP = 2.0, -1.0, 0.0
 CONFIG = {
-    "retriever": {"use": "bm25", "k": 4},
+    "pipeline": {"k": 4},
+    "retriever": {"use": "bm25"},
     "evaluator": {"use": "minilm"},
     "thresholds": {"upper": UPPER, "lower": LOWER, "strip": STRIP},
     "refiner": {"use": "strips"},
@@ -443,7 +444,7 @@ def _diagnosis(made: Sequence[tuple[Record, str]], summaries: Sequence[Summary],
             stage="retrieval",
             metrics=("context_recall", "factuality"),
             cases=cases("missed"),
-            patch={"retriever": {"use": "hybrid", "k": 10}, "embedder": {"use": "static"}},
+            patch={"retriever": {"use": "hybrid"}, "pipeline": {"k": 10}},
             predicted=0.15,
             realised=gain,
         ),
