@@ -17,6 +17,7 @@ from surefoot.cli.console import plain
 
 COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "components", "doctor"]
 COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]
+COMMANDS += ["report", "view"]
 COMMANDS += [
     "bench evaluator",
     "bench tune",

@@ -82,7 +82,7 @@ FACTS = (
     ("ordel-rescue-service", "Who founded the Ordel Rescue Service in 1924?", "Leo Harn", "customs"),
 )
 ASKED = ("{}", "For a walking guide: {}", "A guest of the hut asks: {}", "For the school quiz: {}", "In one line: {}")
-FAULTS = {"none": 58, "missed": 14, "split": 8, "ungrounded": 10, "wordy": 6, "no truth": 4}
+FAULTS = {"none": 32, "missed": 32, "split": 9, "ungrounded": 20, "wordy": 4, "no truth": 3}
 SEES = {
     "answer_relevancy": "the answer",
     "context_relevancy": "the context",
@@ -94,10 +94,10 @@ SEES = {
 # Of each fault, the rating that each metric is planted with, in the order of SEES.
 RATINGS = {
     "none": (5, 5, 5, 5, 5, 5),
-    "missed": (3, 2, 2, 1, 1, 3),
-    "split": (4, 2, 4, 3, 3, 4),
-    "ungrounded": (4, 5, 2, 3, 5, 4),
-    "wordy": (3, 5, 4, 5, 5, 2),
+    "missed": (4, 2, 1, 1, 1, 5),
+    "split": (5, 2, 2, 3, 3, 5),
+    "ungrounded": (5, 5, 1, 4, 5, 5),
+    "wordy": (3, 5, 5, 5, 5, 2),
     "no truth": (5, 4, 5, 0, 0, 5),
 }
 UPPER, LOWER, STRIP = 2.0, -1.0, 0.0
@@ -353,7 +353,7 @@ def _scores(number: int, record: Record, fault: str) -> Iterator[Score]:
             why = dice.choice(["the judge did not answer within 30 s", "its reply was no JSON, twice"])
             yield Score(record.id, metric, None, unscored_because=why, judge=judge)
         else:
-            rating = min(5, max(1, planted - (dice.random() < 0.18) + (dice.random() < 0.06)))
+            rating = min(5, max(1, planted - (dice.random() < 0.12) + (dice.random() < 0.06)))
             quotes = tuple(_quotes(record, metric, rating))
             repeats = (rating / 5, max(0.2, rating / 5 - 0.2), rating / 5) if number % 10 == 0 else ()
             value = round(fmean(repeats), 4) if repeats else rating / 5
@@ -437,8 +437,8 @@ def _diagnosis(made: Sequence[tuple[Record, str]], summaries: Sequence[Summary],
             problem_detection_gist=f"In {count['missed']} of {len(made)} questions the fact was never retrieved, so that no later step could have answered.",
             root_cause_analysis="`bm25` with `k = 4` ranks by the words of the question alone. Where the page words the fact differently, another page about the *same* place comes first, and four passages leave no room below it.",
             root_cause_analysis_gist="Keyword search alone, cut off after four passages, prefers pages that repeat the question's words over the page that answers it.",
-            evidence_trace=f"Low context recall beside good adherence points at retrieval, not at the generator. Cases:\n\n{quoted('missed')}",
-            evidence_trace_gist="Recall is low exactly where adherence is fair: what is retrieved is used well, and what is missing was never there to be used.",
+            evidence_trace=f"Context recall and factuality are at one of five in the *same* records, whose answers read well. Cases:\n\n{quoted('missed')}",
+            evidence_trace_gist="Context recall and factuality fall together, in records whose answers are to the point: the model answers from memory where the passage is missing.",
             recommended_protocol="1. Fuse `bm25` with `dense` retrieval.\n2. Keep ten passages instead of four.\n\nBoth cost **about 20 ms** a question; the evaluator drops what does not help. *Trade-off:* twice as many passages to grade.",
             recommended_protocol_gist="- Fuse keyword search with dense retrieval\n- Raise k from 4 to 10",
             stage="retrieval",
@@ -493,7 +493,7 @@ def _diagnosis(made: Sequence[tuple[Record, str]], summaries: Sequence[Summary],
         if s.level
     )
     return Diagnosis(
-        executive_summary="The system answers what it finds. Its evaluator and its citations keep most answers to the evidence, which is its strength. Its weakness is retrieval: every seventh question never meets the passage that answers it. Mending retrieval comes first, since nothing behind it can make up for it.",
+        executive_summary="The system answers what it finds. Its evaluator and its citations keep most answers to the evidence, which is its strength. Its weakness is retrieval: every third question never meets the passage that answers it. Mending retrieval comes first, since nothing behind it can make up for it.",
         executive_summary_gist=f"Answers keep to what was retrieved in most cases, but in {count['missed']} of {len(made)} questions the passage that holds the fact was never found. Fusing keyword and dense retrieval is the first change to make, since no later step can make up for a missing passage.",
         insights=insights,
         items=items,

@@ -1,7 +1,7 @@
 """A run's folder as one HTML file that needs nothing else: no server, no network, no other file.
 
-The file's policy lets nothing in but its own script and style, and lets no script make markup of text. What the run holds
-lies in it compressed, the records in parts that are opened when one of them is looked at.
+The file's policy lets nothing in but its own script and style, and lets no script make markup of text. What the run
+holds lies in it compressed, the records in parts that are opened when one of them is looked at.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def read(folder: Path) -> Contents:
 def page(contents: Contents) -> str:
     """The file's text. The same contents give the same text."""
     style, script = _file("viewer.css"), _script()
-    blocks = [("head", _head(contents)), ("index", _index(contents))]
+    blocks: list[tuple[str, Any]] = [("head", _head(contents)), ("index", _index(contents))]
     blocks += [(f"part-{number}", part) for number, part in enumerate(_parts(contents))]
     data = "\n".join(f'<script type="text/plain" id="{name}">{_packed(value)}</script>' for name, value in blocks)
     filled = {"POLICY": policy(), "STYLE": style, "SCRIPT": script, "DATA": data}
@@ -202,12 +202,12 @@ def _hash(text: str) -> str:
 
 
 def _lines(path: Path, kind: type[Any] | None = None, without: str = "") -> dict[str, Json]:
-    """What each line holds, by its key, the last one of a key; each is a value of `kind` but for the field `without`."""
+    """What each line holds, by its key, the last of one key; each is a `kind`, but for the field `without`."""
     data = path.read_bytes() if path.exists() else b""
     found: dict[str, Json] = {}
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_constant=_no_number)
             key, value = row["key"], row["value"]
             if kind:
                 from_json(kind, {name: part for name, part in value.items() if name != without})
@@ -230,9 +230,13 @@ def _checked(path: Path, kind: Any) -> Any:
 def _whole(path: Path) -> Any:
     """None: there is no such file."""
     try:
-        return json.loads(path.read_bytes()) if path.exists() else None
+        return json.loads(path.read_bytes(), parse_constant=_no_number) if path.exists() else None
     except (ValueError, RecursionError) as error:
         raise TraceFault(f"{path} is damaged: {error}") from error
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
 
 
 def _toml(value: Any) -> str:

@@ -3,12 +3,12 @@
 const NODES = ["question", "context", "answer", "ground truth"];
 const ENDS = { answer_relevancy: [0, 2], context_relevancy: [0, 1], context_adherence: [1, 2], factuality: [3, 2], context_recall: [3, 1], grading_note: [0, 2] };
 const WIDE = {
-  size: [760, 430],
-  node: [150, 44],
-  label: [172, 48],
-  nodes: [[380, 44], [95, 215], [665, 215], [380, 386]],
-  labels: { answer_relevancy: [492, 138], context_relevancy: [238, 130], context_adherence: [380, 215], factuality: [522, 300], context_recall: [238, 300], grading_note: [650, 84] },
-  arc: [455, 40, 690, 30, 690, 193],
+  size: [600, 430],
+  node: [130, 42],
+  label: [154, 47],
+  nodes: [[300, 34], [72, 215], [528, 215], [300, 396]],
+  labels: { answer_relevancy: [386, 140], context_relevancy: [166, 124], context_adherence: [300, 215], factuality: [434, 304], context_recall: [166, 304], grading_note: [514, 78] },
+  arc: [365, 30, 556, 24, 556, 194],
 };
 const NARROW = {
   size: [340, 470],

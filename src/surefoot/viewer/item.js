@@ -17,14 +17,18 @@ function drill(item, place, depth) {
   const told = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, markdown(gist)), markdown(text), ...children);
   return h(
     "div",
-    { class: "drill" },
-    told("Problem", item.problem_detection, item.problem_detection_gist),
-    told("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
-    told("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
-    told("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
-    part("Patch of surefoot.toml", depth, patchOf(head.patches[place])),
-    part("Gain", depth, gains(item)),
-    doubts(item.unsupported),
+    { class: "drill apart" },
+    h(
+      "div",
+      {},
+      told("Problem", item.problem_detection, item.problem_detection_gist),
+      told("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
+      told("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
+      told("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
+      doubts(item.unsupported),
+    ),
+    h("div", {}, part("Patch of surefoot.toml", depth, patchOf(head.patches[place])), part("Gain", depth, gains(item))),
+    h("div", { class: "whole" }, tried(item.title, depth)),
   );
 }
 
@@ -52,24 +56,23 @@ function patchOf(lines) {
 
 function gains(item) {
   const metric = item.metrics?.[0];
-  const rows = [];
-  if (isNumber(item.predicted)) rows.push(["expected", metric ? called(metric) : "–", "–", "–", signed(item.predicted), "–", "–", "–"]);
-  if (item.realised) {
-    const gain = item.realised;
-    rows.push(["realised", called(gain.metric), fixed(gain.before), fixed(gain.after), h("strong", {}, signed(gain.difference)), interval(gain.low, gain.high), short(gain.p), counted(gain.questions)]);
-  }
-  const headings = [{ name: "gain", head: true }, { name: "metric" }, ...["before", "after", "difference", "95 % interval", "p", "questions"].map((name) => ({ name, right: true }))];
+  const { predicted, realised } = item;
   return [
-    rows.length ? table("Gain that was expected, and what it came to on questions that nobody had looked at", headings, rows) : h("p", { class: "missing" }, "No gain is predicted."),
-    item.realised ? null : h("p", {}, "It was not tried yet."),
-    tried(item.title),
+    facts([
+      ["expected", isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "nothing is predicted"],
+      ["realised", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : "not tried yet"],
+      ["95 % interval", realised ? interval(realised.low, realised.high) : null],
+      ["p", realised ? short(realised.p) : null],
+      ["questions", realised ? counted(realised.questions) : null],
+    ]),
+    realised ? h("p", { class: "dim small" }, "Measured on questions that nobody had looked at before.") : null,
   ];
 }
 
 // The rows of the ledger that name this item; all of them are in the view of the run.
-function tried(title) {
+function tried(title, depth) {
   const rows = head.ledger.filter((row) => Object.values(row ?? {}).includes(title));
-  return rows.length ? ledgerTable(rows, "What was tried of it, with its control arms") : null;
+  return rows.length ? part("What was tried", depth, ledgerTable(rows, "Changes and their control arms")) : null;
 }
 
 const recordLink = (id) => `#/record/${encodeURIComponent(id)}`;

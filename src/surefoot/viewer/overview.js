@@ -7,9 +7,8 @@ function overview() {
   return [
     h("h1", { tabindex: "-1" }, said(named())),
     h("p", { class: "dim" }, line),
-    h("div", { class: "two" }, h("div", {}, health(diagnosis), changes(diagnosis)), diamondPart(summaries)),
+    h("div", { class: "two" }, h("div", {}, health(diagnosis), changes(diagnosis)), h("div", {}, diamondPart(summaries), insightsPart(diagnosis))),
     metricsPart(summaries),
-    insightsPart(diagnosis),
     diagnosis?.strategic_conclusion ? part("Outlook", 2, markdown(diagnosis.strategic_conclusion)) : null,
     printed(diagnosis),
   ];

@@ -93,7 +93,7 @@ function scoreCard(score, record) {
   return h(
     "article",
     { class: "card score" },
-    h("h3", {}, called(score.metric), " ", valueOf(head)),
+    h("h3", {}, called(score.metric), " ", isNumber(head) ? valueOf(head) : h("span", { class: "chip" }, head)),
     h("p", { class: "dim small" }, [edge(score.metric), rating, score.judge, score.calls ? `${many(score.calls, "call")}, ${many(score.tokens, "token")}` : ""].filter(Boolean).map((words, n) => [n ? " · " : "", said(words)])),
     score.unscored_because ? h("p", {}, score.applies === false ? "Does not apply: " : "Unscored: ", said(score.unscored_because)) : null,
     score.reason ? long(score.reason) : null,
@@ -129,7 +129,7 @@ function passagesPart(trace) {
     `Passages: ${trace.passages.length} retrieved${trace.external.length ? `, ${trace.external.length} from outside` : ""}; ${kept} of ${many(trace.strips.length, "strip")} kept`,
     2,
     key,
-    every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3)),
+    h("div", { class: "cards" }, every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
     trace.strips.length ? more(`All ${many(trace.strips.length, "strip")} as a table`, stripsTable(trace.strips)) : null,
   );
 }
@@ -177,7 +177,7 @@ function contextsPart(record) {
   if (!record.contexts) return part(title, 2, h("p", { class: "missing" }, "Nobody kept the contexts."));
   if (!record.contexts.length) return part(title, 2, h("p", { class: "missing" }, "Nothing."));
   const cards = record.contexts.map((passage) => (record.trace ? h("article", { class: "card" }, h("h3", {}, said(passage.title || passage.id)), long(passage.text)) : passageCard(passage, null, [], 3)));
-  return part(title, 2, record.trace ? more(many(cards.length, "text"), cards) : cards);
+  return part(title, 2, record.trace ? more(many(cards.length, "text"), h("div", { class: "cards" }, cards)) : h("div", { class: "cards" }, cards));
 }
 
 function conflictsPart(trace) {

@@ -41,7 +41,7 @@ async function fetchRecord(id) {
   if (!seen.order.length) seen.order = (await index()).rows.map((one) => one.id);
   if (!opened.has(row.part)) opened.set(row.part, unpack(`part-${row.part}`));
   if (opened.size > 8) opened.delete(opened.keys().next().value);
-  const found = (await opened.get(row.part)) ?? (await unpack(`part-${row.part}`));
+  const found = await opened.get(row.part);
   return found.find((one) => one.record.id === id) ?? null;
 }
 
