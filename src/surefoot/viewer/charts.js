@@ -12,11 +12,11 @@ const WIDE = {
 };
 const NARROW = {
   size: [340, 470],
-  node: [92, 36],
+  node: [106, 36],
   label: [124, 44],
-  nodes: [[170, 28], [54, 235], [286, 235], [170, 442]],
-  labels: { answer_relevancy: [216, 158], context_relevancy: [72, 128], context_adherence: [170, 235], factuality: [262, 338], context_recall: [78, 338], grading_note: [274, 88] },
-  arc: [216, 26, 318, 26, 312, 217],
+  nodes: [[170, 28], [56, 235], [284, 235], [170, 442]],
+  labels: { answer_relevancy: [216, 158], context_relevancy: [72, 128], context_adherence: [170, 282], factuality: [262, 348], context_recall: [78, 348], grading_note: [274, 88] },
+  arc: [223, 26, 318, 26, 312, 217],
 };
 
 function diamond(summaries, { size, node, label, nodes, labels, arc }) {

@@ -59,7 +59,3 @@ function address(url) {
   const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url);
   return known ? h("a", { href: url, rel: "noopener noreferrer nofollow", target: "_blank" }, said(url)) : said(url);
 }
-
-function announce(text) {
-  document.getElementById("said").textContent = text;
-}

@@ -90,7 +90,7 @@ function insightsPart(diagnosis) {
   return part(
     "What each metric says",
     2,
-    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), h("p", { class: "dim small" }, "by ", said(one.by)), doubts(one.unsupported)))),
+    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", said(one.by)), doubts(one.unsupported)))),
   );
 }
 

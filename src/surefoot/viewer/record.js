@@ -29,7 +29,7 @@ function recordPage(id, found) {
     attribution ? sure("attribution", () => attributionPart(attribution)) : null,
     trace ? sure("steps", () => stepsPart(trace)) : null,
     trace ? null : h("p", { class: "missing" }, "The record comes without a trace: how its passages were found, graded and cut, nobody kept."),
-    way(id),
+    way(id, ", once more"),
   ];
 }
 
@@ -42,11 +42,11 @@ function sure(name, make) {
   }
 }
 
-function way(id) {
+function way(id, end = "") {
   const place = seen.order.indexOf(id);
   const near = (n, text) => (place >= 0 && seen.order[place + n] !== undefined ? h("a", { href: recordLink(seen.order[place + n]) }, text) : h("span"));
   const back = place >= 0 ? `Records (${counted(place + 1)} of ${counted(seen.order.length)})` : "Records";
-  return h("nav", { class: "turn", "aria-label": "Records" }, near(-1, "← Previous"), h("a", { href: seen.hash }, back), near(1, "Next →"));
+  return h("nav", { class: "turn", "aria-label": `Records${end}` }, near(-1, "← Previous"), h("a", { href: seen.hash }, back), near(1, "Next →"));
 }
 
 function answerPart(record, trace) {

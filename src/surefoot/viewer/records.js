@@ -105,7 +105,7 @@ function filters(known, state, update) {
 
 function rowsView(known, shown, state) {
   const body = h("tbody", {});
-  const above = h("tr", { "aria-hidden": "true", class: "gap" }, h("td", { colspan: shown.length + 2 }));
+  const above = h("tr", { "aria-hidden": "true", class: "gap" }, h("td"));
   const below = above.cloneNode(true);
   const chosen = (metric) => [state.sort.replace(/^-/, ""), state.metric].includes(metric);
   const heads = new Map();

@@ -1,6 +1,6 @@
 """A run folder as an evaluation leaves it, made of the demo library: for the viewer's tests and its screenshots.
 
-    python tests/evaluate/sample_run.py FOLDER [RECORDS]
+    python tests/sample_run.py FOLDER [RECORDS]
 
 The same number of records gives the same bytes. Nothing here was measured: faults are planted at fixed rates, and the
 scores, gradings and explanations say what those faults would have brought.
@@ -82,7 +82,7 @@ FACTS = (
     ("ordel-rescue-service", "Who founded the Ordel Rescue Service in 1924?", "Leo Harn", "customs"),
 )
 ASKED = ("{}", "For a walking guide: {}", "A guest of the hut asks: {}", "For the school quiz: {}", "In one line: {}")
-FAULTS = {"none": 32, "missed": 32, "split": 9, "ungrounded": 20, "wordy": 4, "no truth": 3}
+FAULTS = {"none": 28, "missed": 30, "split": 9, "ungrounded": 26, "wordy": 4, "no truth": 3}
 SEES = {
     "answer_relevancy": "the answer",
     "context_relevancy": "the context",
@@ -118,9 +118,9 @@ def write(folder: Path, records: int = 200) -> Path:
     made = [_record(n) for n in range(records)]
     scores = [score for n, (record, fault) in enumerate(made) for score in _scores(n, record, fault)]
     summaries = [_summary(metric, [score for score in scores if score.metric == metric]) for metric in SEES]
-    summaries += [
-        _lexical(*row) for row in (("f1", 0.42, records), ("bleu", 0.12, records), ("rouge_1", 0.44, records))
-    ]
+    truthless = sum(not record.truths for record, _ in made)
+    lexical = (("f1", 0.42), ("bleu", 0.12), ("rouge_1", 0.44))
+    summaries += [_lexical(metric, mean, records, truthless) for metric, mean in lexical]
     gain = Gain("context_recall", 0.712, 0.846, 0.134, 0.071, 0.198, 0.0004, records // 2)
     lost = Gain("factuality", 0.741, 0.728, -0.013, -0.052, 0.027, 0.51, records // 2)
     ledger = [
@@ -411,8 +411,7 @@ def _level(mean: float) -> Level:
     return "low" if mean < 0.5 else "moderate" if mean < 0.9 else "high"
 
 
-def _lexical(metric: str, mean: float, records: int) -> Summary:
-    truthless = records * 4 // 100
+def _lexical(metric: str, mean: float, records: int, truthless: int) -> Summary:
     return Summary(
         metric, mean, mean - 0.04, mean + 0.04, 0.0, 1.0, records - truthless, 0, truthless, mean, mean, None
     )
