@@ -82,7 +82,7 @@ FACTS = (
     ("ordel-rescue-service", "Who founded the Ordel Rescue Service in 1924?", "Leo Harn", "customs"),
 )
 ASKED = ("{}", "For a walking guide: {}", "A guest of the hut asks: {}", "For the school quiz: {}", "In one line: {}")
-FAULTS = {"none": 28, "missed": 30, "split": 9, "ungrounded": 26, "wordy": 4, "no truth": 3}
+FAULTS = {"none": 22, "missed": 30, "split": 9, "ungrounded": 32, "wordy": 4, "no truth": 3}
 SEES = {
     "answer_relevancy": "the answer",
     "context_relevancy": "the context",
@@ -94,7 +94,7 @@ SEES = {
 # Of each fault, the rating that each metric is planted with, in the order of SEES.
 RATINGS = {
     "none": (5, 5, 5, 5, 5, 5),
-    "missed": (4, 2, 1, 1, 1, 5),
+    "missed": (5, 2, 1, 1, 1, 5),
     "split": (5, 2, 2, 3, 3, 5),
     "ungrounded": (5, 5, 1, 4, 5, 5),
     "wordy": (3, 5, 5, 5, 5, 2),

@@ -1,7 +1,7 @@
 """The viewer in a real Chromium: opened as a file, used with the keyboard, read by axe, fed with hostile data.
 
-Needs the package playwright and a Chromium, `SUREFOOT_CHROMIUM` or the one on the path; axe needs `npm install axe-core`
-here, or `SUREFOOT_AXE` to name its file.
+Needs the package playwright and a Chromium, `SUREFOOT_CHROMIUM` or the one on the path; axe needs `npm install
+--no-save axe-core` here, or `SUREFOOT_AXE` to name its file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,10 @@ import sample_run
 from surefoot.evaluate.page import Contents, page, read
 
 pytestmark = pytest.mark.slow
-FEW, MANY = 60, 5000
+FEW, SOME, MANY = 60, 200, 5000
+MARKS = {"#/records": ".records tbody a", "#/record/": ".answer", "#/item/": ".drill", "#/run": "main pre"}
 VIEWS = ("#/", "#/item/1", "#/records", "#/record/q00004", "#/run")
+PARTS = ["Problem", "Root cause", "Evidence", "Protocol", "Patch of surefoot.toml", "Gain", "What was tried"]
 PATIENCE = 120_000
 """Milliseconds; a busy machine is no reason to fail."""
 
@@ -78,8 +81,12 @@ def few(contents: Contents, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The records of a smaller run again and again, each with an id of its own."""
     folder = tmp_path_factory.mktemp("many")
-    return written(read(sample_run.write(folder, MANY)), folder)
+    some = read(sample_run.write(folder, SOME))
+    names = [(f"q{n:05}", f"q{n % SOME:05}") for n in range(MANY)]
+    records = {name: {**some.records[known], "id": name} for name, known in names}
+    return written(replace(some, records=records, scores={name: some.scores[known] for name, known in names}), folder)
 
 
 def written(contents: Contents, folder: Path) -> Path:
@@ -90,20 +97,23 @@ def written(contents: Contents, folder: Path) -> Path:
 
 def go(tab: Any, view: str) -> None:
     tab.evaluate("hash => { location.hash = hash }", view)
-    waited = {
-        "#/records": ".records tbody a",
-        "#/record/": "main article.score",
-        "#/item/": ".drill",
-        "#/run": "main pre",
-    }
-    tab.wait_for_selector(next((there for name, there in waited.items() if view.startswith(name)), ".items"))
+    tab.wait_for_selector(next((there for name, there in MARKS.items() if view.startswith(name)), ".items"))
+
+
+def until(tab: Any, expression: str) -> None:
+    """Playwright's own waiting evaluates text in the page, which the page's policy forbids."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not tab.evaluate(expression):
+        assert time.monotonic() < end, expression
+        tab.wait_for_timeout(50)
 
 
 def test_r_42_the_dashboard_says_what_to_change_first_and_why(open_page: Open, few: Path, contents: Contents) -> None:
     """Health in the two sentences of the gist, the diamond with six scores, the items in their order."""
     tab = open_page(few)
     diagnosis, summaries = contents.diagnosis, contents.summaries
-    assert diagnosis and summaries
+    assert diagnosis
+    assert summaries
     assert tab.inner_text(".gist") == diagnosis["executive_summary_gist"]
     drawn = tab.get_attribute("svg.diamond", "aria-label")
     for summary in summaries[:6]:
@@ -121,17 +131,15 @@ def test_r_42_the_dashboard_says_what_to_change_first_and_why(open_page: Open, f
 
 
 def test_r_42_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, few: Path) -> None:
-    """Problem, root cause, evidence, protocol, patch, gain and ledger; Markdown as elements; a case leads to a record."""
+    """From problem to patch, gain and ledger; Markdown is elements, and a case leads to its record."""
     tab = open_page(few)
     tab.click(".items h3 a")
     tab.wait_for_selector(".cases a:has-text('?')")
-    assert [name for name in tab.locator(".drill h2").all_inner_texts()] == [
-        *("Problem", "Root cause", "Evidence", "Protocol", "Patch of surefoot.toml", "Gain", "What was tried")
-    ]
+    assert tab.locator(".drill h2").all_inner_texts() == PARTS
     assert tab.locator(".diff del").all_inner_texts()[0].strip().endswith('- use = "bm25"')
     assert tab.locator(".diff ins").all_inner_texts()[0].strip().endswith('+ use = "hybrid"')
     assert tab.locator(".drill code", has_text="k = 4").count() >= 1
-    assert tab.locator(".drill em", has_text="same").count() == 1
+    assert tab.locator(".drill em").all_inner_texts() == ["same", "same", "Trade-off:"]
     question = tab.locator(".cases a").first.inner_text()
     tab.locator(".cases a").first.click()
     tab.wait_for_selector("article.score")
@@ -151,9 +159,8 @@ def test_r_42_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Pa
         assert (score["reason"] or score["unscored_because"]) in text
     assert "✓ stands in" in text
     assert tab.locator("article.passage").count() == len(trace["passages"]) + len(trace["external"])
-    spans = [
-        p["text"][slice(*g["span"])] for p, g in zip(trace["passages"], trace["grades"], strict=False) if g["span"]
-    ]
+    graded = zip(trace["passages"], trace["grades"], strict=False)
+    spans = [passage["text"][slice(*grade["span"])] for passage, grade in graded if grade["span"]]
     assert tab.locator(".passage mark").all_inner_texts() == spans
     kept = [strip["text"] for strip in trace["strips"] if strip["kept"]]
     assert "".join(tab.locator(".passage .kept").all_inner_texts()) == "".join(kept)
@@ -183,16 +190,14 @@ def test_r_42_records_are_filtered_sorted_and_found(open_page: Open, few: Path, 
     assert tab.inner_text(".count") == f"{FEW} of {FEW} records"
     assert tab.get_attribute(".count", "role") == "status"
     tab.fill("#f-q", "LARROW hut")
-    found = [r for r in contents.records.values() if "larrow" in str(r).lower() and "Larrow" in r["question"]]
-    assert 0 < tab.locator(".records tbody a").count() < FEW
-    assert len(found) <= int(tab.inner_text(".count").split()[0])
+    said = [json.dumps([r[key] for key in ("question", "answer", "truths", "tags")]) for r in contents.records.values()]
+    found = sum("larrow" in text.lower() and "hut" in text.lower() for text in said)
+    assert tab.inner_text(".count") == f"{found} of {FEW} records"
     tab.click("text=Clear")
     tab.select_option("#f-metric", "factuality")
     tab.fill("#f-most", "0.4")
-    values = {
-        one["record_id"]: one["value"] for s in contents.scores.values() for one in s if one["metric"] == "factuality"
-    }
-    low = sum(value is not None and value <= 0.4 for value in values.values())
+    scores = [score for scores in contents.scores.values() for score in scores if score["metric"] == "factuality"]
+    low = sum(score["value"] is not None and score["value"] <= 0.4 for score in scores)
     assert tab.inner_text(".count") == f"{low} of {FEW} records"
     assert tab.evaluate("location.hash") == "#/records?metric=factuality&most=0.4"
     tab.reload()
@@ -244,11 +249,11 @@ def test_the_keyboard_alone_leads_to_a_record_and_back(open_page: Open, few: Pat
     assert tab.evaluate(f"{focused}.textContent") == question
     assert tab.evaluate(f"{focused}.tagName") == "H1"
     tab.keyboard.press("Alt+ArrowLeft")
-    tab.wait_for_function("document.activeElement.dataset.place === '2'")
+    until(tab, "document.activeElement.dataset.place === '2'")
     assert tab.input_value("#f-q") == "hut"
 
 
-def test_5000_records_stay_fluid(open_page: Open, many: Path, record_property: Callable[[str, object], None]) -> None:
+def test_5000_records_stay_fluid(open_page: Open, many: Path) -> None:
     """Only the rows in sight exist; a letter typed is answered, and the list drawn, within a tenth of a second."""
     tab = open_page(many)
     paint = tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
@@ -267,16 +272,14 @@ def test_5000_records_stay_fluid(open_page: Open, many: Path, record_property: C
     assert tab.evaluate("document.activeElement.closest('tr').getAttribute('aria-rowindex')") == "5001"
     assert tab.get_attribute(".records", "aria-rowcount") == "5001"
     size = many.stat().st_size / 1e6
-    said = (
-        f"{size:.1f} MB; first paint {paint:.0f} ms; filter {statistics.median(times):.0f} ms, at most {max(times):.0f}"
-    )
-    record_property("fluid", f"{said}; scroll {max(time for time, _ in frames):.0f} ms for two frames")
-    print(f"\n{said}; scroll {[round(time) for time, _ in frames]} ms for two frames")
+    middle, most = statistics.median(times), max(times)
+    said = f"{size:.1f} MB; first paint {paint:.0f} ms; filter {middle:.0f} ms, at most {most:.0f} ms"
+    print(f"\n{said}; scrolled in {[round(took) for took, _ in frames]} ms, two frames each")
     assert max(rows for _, rows in frames) < 60
-    assert statistics.median(times) < 100
+    assert middle < 100
 
 
-EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028</script>‮javascript:alert(1)"
+EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028</script>\u202ejavascript:alert(1)"
 
 
 def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Path) -> None:
@@ -294,13 +297,8 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
     trace["steps"][0] |= {"name": EVIL, "error": EVIL, "degraded": EVIL}
     trace["decision"] |= {"because": EVIL, "action": EVIL, "policy": EVIL}
     broken = {**spoilt, "id": "broken", "trace": {**trace, "grades": None, "steps": 7, "strips": "no"}}
-    score = {
-        **contents.scores["q00004"][0],
-        "record_id": name,
-        "reason": EVIL * 9000,
-        "judge": EVIL,
-        "metric": "__proto__",
-    }
+    score = {**contents.scores["q00004"][0], "record_id": name, "metric": "__proto__"}
+    score |= {"reason": EVIL * 9000, "judge": EVIL}
     score["quotes"] = [{"text": EVIL, "where": EVIL, "verified": True}]
     diagnosis = json.loads(json.dumps(contents.diagnosis))
     item = diagnosis["items"][0]
@@ -308,9 +306,9 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
         item[key] = f"**{EVIL}** [x](javascript:window.pwned=1) `{EVIL}` <b>*{EVIL}*</b>\n\n- {EVIL}"
     item |= {
         "cases": [name, "nowhere"],
+        "metrics": ["constructor"],
         "unsupported": [EVIL],
         "patch": {EVIL: {EVIL: EVIL}},
-        "metrics": ["constructor"],
     }
     hostile = replace(
         contents,
@@ -324,14 +322,8 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
     )
     tab = open_page(written(hostile, tmp_path))
     link = "#/record/" + tab.evaluate("encodeURIComponent", name)
-    for view in (
-        "#/",
-        "#/item/1",
-        "#/records?sort=__proto__&metric=constructor&q=script",
-        link,
-        "#/record/broken",
-        "#/run",
-    ):
+    listed = "#/records?sort=__proto__&metric=constructor&q=script"
+    for view in ("#/", "#/item/1", listed, link, "#/record/broken", "#/run"):
         go(tab, view)
         assert "<script>window.pwned=1</script>" in tab.inner_text("body")
         assert tab.evaluate("window.pwned") is None
@@ -371,7 +363,6 @@ def test_every_view_fits_its_width(open_page: Open, few: Path, width: int) -> No
     for view in VIEWS:
         go(tab, view)
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
-    assert tab.locator(".unseen:visible").count() >= 0
 
 
 def test_paper_has_all_of_it(open_page: Open, few: Path, contents: Contents) -> None:
@@ -381,12 +372,12 @@ def test_paper_has_all_of_it(open_page: Open, few: Path, contents: Contents) -> 
     full = contents.diagnosis["items"][0]["root_cause_analysis"].split("`")[-1]
     assert full not in tab.inner_text("main")
     tab.emulate_media(media="print")
-    tab.wait_for_function("document.querySelectorAll('details:not([open])').length === 0")
+    until(tab, "document.querySelectorAll('details:not([open])').length === 0")
     assert full in tab.inner_text("main")
     assert contents.diagnosis["executive_summary"] in tab.inner_text("main")
     assert not tab.is_visible("header nav")
     tab.emulate_media(media="screen")
-    tab.wait_for_function("document.querySelectorAll('details[open]').length === 0")
+    until(tab, "document.querySelectorAll('details[open]').length === 0")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -402,6 +393,6 @@ def test_axe_finds_nothing_serious(open_page: Open, few: Path, scheme: str) -> N
         go(tab, view)
         tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
         found = tab.evaluate(
-            "axe.run().then(({ violations }) => violations.map(v => [v.id, v.impact, v.nodes[0].html]))"
+            "axe.run().then(all => all.violations.map(one => [one.id, one.impact, one.nodes[0].html]))"
         )
         assert found == [], view

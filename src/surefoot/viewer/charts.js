@@ -34,7 +34,7 @@ function diamond(summaries, { size, node, label, nodes, labels, arc }) {
   const words = DIAMOND.map((metric) => {
     const [x, y] = labels[metric];
     const one = known[metric];
-    const score = isNumber(one?.mean) ? `${SIGNS[one.level] ?? ""} ${fixed(one.mean)}` : "not scored";
+    const score = isNumber(one?.mean) ? `${SIGNS[one.level] ?? ""} ${meanOf(one)}` : "not scored";
     return svg(
       "g",
       { class: `label ${one?.level ?? "none"}`, click: () => one && (location.hash = `#/records?sort=${encodeURIComponent(metric)}`) },
@@ -43,7 +43,7 @@ function diamond(summaries, { size, node, label, nodes, labels, arc }) {
       svg("text", { class: "score", x, y: y + 14 }, score, svg("tspan", { class: "interval" }, ` ${interval(one?.low, one?.high)}`)),
     );
   });
-  const told = DIAMOND.map((metric) => `${called(metric)} (${edge(metric)}) ${known[metric] ? `${fixed(known[metric].mean)} ${interval(known[metric].low, known[metric].high)}` : "not scored"}`);
+  const told = DIAMOND.map((metric) => `${called(metric)} (${edge(metric)}) ${known[metric] ? `${meanOf(known[metric])} ${interval(known[metric].low, known[metric].high)}` : "not scored"}`);
   const attributes = { viewBox: `0 0 ${size[0]} ${size[1]}`, role: "img", class: "diamond", "aria-label": `The metric diamond: question, context, answer and ground truth. ${told.join("; ")}.` };
   return svg("svg", attributes, lines, corners, words);
 }

@@ -64,7 +64,7 @@ function metricsPart(summaries) {
   const order = (one) => (DIAMOND.indexOf(one.metric) + 1 || 99);
   const rows = summaries.toSorted((a, b) => order(a) - order(b)).map((one) => [
     h("a", { href: `#/records?sort=${encodeURIComponent(one.metric)}` }, called(one.metric)),
-    h("strong", {}, fixed(one.mean)),
+    h("strong", {}, meanOf(one)),
     interval(one.low, one.high) || "–",
     whisker(one),
     level(one.level),

@@ -30,6 +30,8 @@ const counted = (value) => (isNumber(value) ? value.toLocaleString("en") : "–"
 const many = (count, one, several = `${one}s`) => `${counted(count)} ${count === 1 ? one : several}`;
 const interval = (low, high) => (isNumber(low) && isNumber(high) ? `[${fixed(low)}, ${fixed(high)}]` : "");
 const levelOf = (value) => (value < 0.5 ? "low" : value < 0.9 ? "moderate" : "high");
+// A mean that rounding would carry over the border of its level keeps a digit more.
+const meanOf = (one) => fixed(one.mean, isNumber(one.mean) && one.level && levelOf(Number(fixed(one.mean))) !== one.level ? 3 : 2);
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const seconds = (value) => (isNumber(value) ? (value < 1 ? `${short(value * 1000)} ms` : `${short(value)} s`) : "–");
 
