@@ -367,7 +367,7 @@ def _quotes(record: Record, metric: str, rating: int) -> Iterator[Quote]:
     if SEES[metric] == "the context" and record.contexts:
         yield Quote(record.contexts[0].text.split(".")[0], record.contexts[0].id, True)
     elif record.answer and rating < 4:
-        yield Quote(record.answer[-48:].strip(), "answer", True)
+        yield Quote(record.answer.split(" [")[0].split(". ")[-1], "answer", True)
         yield Quote("visitors come from abroad every summer", "", False)
 
 

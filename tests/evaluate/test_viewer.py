@@ -23,8 +23,8 @@ from surefoot.evaluate.page import Contents, page, read
 
 pytestmark = pytest.mark.slow
 FEW, SOME, MANY = 60, 200, 5000
-MARKS = {"#/records": ".records tbody a", "#/record/": ".answer", "#/item/": ".drill", "#/run": "main pre"}
-VIEWS = ("#/", "#/item/1", "#/records", "#/record/q00004", "#/run")
+MARKS = {"#/records": ".records tbody a", "#/record/": ".answer", "#/item/": ".drill", "#/run": "main dl"}
+VIEWS = ("#/", "#/item/1", "#/records", "#/record/q00000", "#/run")
 PARTS = ["Problem", "Root cause", "Evidence", "Protocol", "Patch of surefoot.toml", "Gain", "What was tried"]
 PATIENCE = 120_000
 """Milliseconds; a busy machine is no reason to fail."""
@@ -148,14 +148,14 @@ def test_r_42_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, f
 
 def test_r_42_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, contents: Contents) -> None:
     """Judges with explanation and quotations, grades, the evaluator's span, strips, decision, steps, words."""
-    tab = open_page(few, "#/record/q00004")
+    tab = open_page(few, "#/record/q00000")
     tab.wait_for_selector("article.score")
-    record = contents.records["q00004"]
+    record = contents.records["q00000"]
     trace = record["trace"]
     assert tab.inner_text("h1") == record["question"]
-    assert tab.locator("article.score").count() == len(contents.scores["q00004"])
+    assert tab.locator("article.score").count() == len(contents.scores["q00000"])
     text = tab.inner_text("main")
-    for score in contents.scores["q00004"]:
+    for score in contents.scores["q00000"]:
         assert (score["reason"] or score["unscored_because"]) in text
     assert "✓ stands in" in text
     assert tab.locator("article.passage").count() == len(trace["passages"]) + len(trace["external"])
@@ -173,12 +173,12 @@ def test_r_42_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Pa
 
 def test_offsets_count_characters_as_python_does(open_page: Open, contents: Contents, tmp_path: Path) -> None:
     """An emoji before a span moves it by one, not by two."""
-    record = json.loads(json.dumps(contents.records["q00004"]))
+    record = json.loads(json.dumps(contents.records["q00000"]))
     passage, grade = record["trace"]["passages"][0], record["trace"]["grades"][0]
     passage["text"] = "😀😀 The bridge of 1911."
     grade["span"] = [17, 21]
     record["trace"]["strips"] = []
-    tab = open_page(written(replace(contents, records={"q00004": record}), tmp_path), "#/record/q00004")
+    tab = open_page(written(replace(contents, records={"q00000": record}), tmp_path), "#/record/q00000")
     tab.wait_for_selector("article.passage")
     assert tab.locator(".passage mark").first.inner_text() == "1911"
 
@@ -284,7 +284,7 @@ EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028<
 
 def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Path) -> None:
     """Markup, addresses that run code, names of JavaScript's own, and texts without end are shown and do nothing."""
-    spoilt = json.loads(json.dumps(contents.records["q00004"]))
+    spoilt = json.loads(json.dumps(contents.records["q00000"]))
     trace = spoilt["trace"]
     name = "__proto__/../?#%&\t" + EVIL
     spoilt |= {"id": name, "question": EVIL, "answer": f"{EVIL} [1]", "truths": [EVIL], "note": EVIL, "group": EVIL}
@@ -297,7 +297,7 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
     trace["steps"][0] |= {"name": EVIL, "error": EVIL, "degraded": EVIL}
     trace["decision"] |= {"because": EVIL, "action": EVIL, "policy": EVIL}
     broken = {**spoilt, "id": "broken", "trace": {**trace, "grades": None, "steps": 7, "strips": "no"}}
-    score = {**contents.scores["q00004"][0], "record_id": name, "metric": "__proto__"}
+    score = {**contents.scores["q00000"][0], "record_id": name, "metric": "__proto__"}
     score |= {"reason": EVIL * 9000, "judge": EVIL}
     score["quotes"] = [{"text": EVIL, "where": EVIL, "verified": True}]
     diagnosis = json.loads(json.dumps(contents.diagnosis))
@@ -318,7 +318,7 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
         scores={**contents.scores, name: [score]},
         diagnosis={**diagnosis, "executive_summary_gist": EVIL},
         ledger=[{EVIL: EVIL, "__proto__": EVIL}],
-        attributions={name: {**contents.attributions["q00004"], "of": EVIL, "notes": [EVIL]}},
+        attributions={name: {**contents.attributions["q00000"], "of": EVIL, "notes": [EVIL]}},
     )
     tab = open_page(written(hostile, tmp_path))
     link = "#/record/" + tab.evaluate("encodeURIComponent", name)
@@ -346,7 +346,7 @@ def test_what_is_missing_says_so(open_page: Open, contents: Contents, tmp_path: 
     assert "no summaries.json" in tab.inner_text("main")
     tab.evaluate("location.hash = '#/run'")
     tab.wait_for_selector("text=No change was tried")
-    tab.evaluate("location.hash = '#/record/q00004'")
+    tab.evaluate("location.hash = '#/record/q00000'")
     tab.wait_for_selector("text=comes without a trace")
     for said in ("Nobody has judged this record", "Nobody kept the contexts", "There is none"):
         assert said in tab.inner_text("main")
