@@ -105,7 +105,8 @@ function scoreCard(score, record) {
 function whence({ where, verified }, record) {
   if (!verified) return checked(false, "stands nowhere in what the judge saw");
   const there = [...(record.contexts ?? []), ...(record.trace?.passages ?? [])].some((passage) => passage.id === where);
-  return [checked(true, "stands in "), there ? jump(where, `passage-${where}`) : said(where)];
+  const known = ["question", "answer", "truth"].includes(where) ? `the ${where}` : where;
+  return [checked(true, "stands in "), there ? jump(where, `passage-${where}`) : said(known)];
 }
 
 function decisionPart(trace) {

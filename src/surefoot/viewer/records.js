@@ -17,6 +17,13 @@ function list(known, state) {
   const total = known.rows.length;
   const count = h("p", { class: "count", role: "status" });
   const view = rowsView(known, shown, state);
+  let soon = 0;
+  const keep = () => {
+    clearTimeout(soon);
+    if (location.hash.startsWith("#/records") && location.hash !== seen.hash) history.replaceState(null, "", seen.hash);
+  };
+  view.table.addEventListener("click", keep);
+  leaving.push(() => clearTimeout(soon));
   const update = (quiet) => {
     const rows = sorted(known.rows.filter(wanted(state)), state);
     const found = `${counted(rows.length)} of ${many(total, "record")}`;
@@ -24,8 +31,10 @@ function list(known, state) {
     const filled = Object.entries(state).filter(([name, value]) => value && name in PLAIN);
     seen.hash = `#/records${filled.length ? `?${new URLSearchParams(filled)}` : ""}`;
     seen.order = rows.map((row) => row.id);
-    if (!quiet) history.replaceState(null, "", seen.hash);
     view.show(rows);
+    clearTimeout(soon);
+    // Not at once: browsers stop a page that changes its address with every letter.
+    if (!quiet) soon = setTimeout(keep, 300);
   };
   const form = filters(known, state, update);
   update(true);
