@@ -18,6 +18,7 @@ from surefoot.cli.console import plain
 COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "components", "doctor"]
 COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]
 COMMANDS += ["compare", "gate", "agree"]
+COMMANDS += ["report", "view"]
 COMMANDS += [
     "bench evaluator",
     "bench tune",

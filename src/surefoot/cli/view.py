@@ -1,0 +1,53 @@
+"""`surefoot report` and `surefoot view`: an evaluation as a page, in a file or in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.cli.console import out, plain
+from surefoot.evaluate.page import page, read
+from surefoot.evaluate.served import Server
+from surefoot.store import write_text
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an evaluation.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(report)
+    app.command()(view)
+
+
+def report(
+    run: RunFolder,
+    one_file: Annotated[
+        Path | None,
+        typer.Option("--one-file", metavar="FILE", help="Write it here, instead of report.html in the run's folder."),
+    ] = None,
+) -> None:
+    """Write an evaluation as one HTML file, from the dashboard down to each record; it opens anywhere, offline."""
+    contents = read(run)
+    file = one_file or run / "report.html"
+    text = page(contents)
+    write_text(file, text)
+    size = len(text.encode()) / 1e6
+    out.print(plain(f"{file}: {len(contents.records):,} records, {size:.1f} MB"), soft_wrap=True)
+
+
+def view(
+    run: RunFolder,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
+) -> None:
+    """Show an evaluation in the browser; a reload shows what has come since. Nobody else can reach it."""
+    read(run)
+    with Server(run) as server:
+        out.print(f"{server.url}\nOn this machine only, for whoever has the address. Ctrl-C ends it.", soft_wrap=True)
+        if not no_browser:
+            webbrowser.open(server.url)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()

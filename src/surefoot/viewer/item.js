@@ -1,0 +1,78 @@
+// One thing to change: what is wrong, why, what shows it, what to do, and what it brought.
+
+function itemView(number) {
+  const items = head.diagnosis?.items ?? [];
+  const item = items[number - 1];
+  if (!item) return [h("h1", { tabindex: "-1" }, "There is no such item"), h("p", {}, h("a", { href: "#/" }, "Back to the overview"))];
+  return [
+    h("p", { class: "path" }, h("a", { href: "#/" }, "Overview"), ` › item ${number} of ${items.length}`),
+    h("h1", { tabindex: "-1" }, said(item.title)),
+    chips(item),
+    drill(item, number - 1, 2),
+    h("nav", { class: "turn", "aria-label": "Items" }, number > 1 ? h("a", { href: `#/item/${number - 1}` }, "← ", said(items[number - 2].title)) : h("span"), number < items.length ? h("a", { href: `#/item/${number + 1}` }, said(items[number].title), " →") : null),
+  ];
+}
+
+function drill(item, place, depth) {
+  const told = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, markdown(gist)), markdown(text), ...children);
+  return h(
+    "div",
+    { class: "drill apart" },
+    h(
+      "div",
+      {},
+      told("Problem", item.problem_detection, item.problem_detection_gist),
+      told("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
+      told("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
+      told("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
+      doubts(item.unsupported),
+    ),
+    h("div", {}, part("Patch of surefoot.toml", depth, patchOf(head.patches[place])), part("Gain", depth, gains(item))),
+    h("div", { class: "whole" }, tried(item.title, depth)),
+  );
+}
+
+function cases(item) {
+  if (!item.cases?.length) return null;
+  const list = h("ul", { class: "cases" }, item.cases.map((id) => h("li", {}, h("a", { href: recordLink(id) }, said(id)))));
+  index().then(({ byId }) => {
+    list.replaceChildren(...item.cases.map((id) => {
+      const row = byId.get(id);
+      if (!row) return h("li", {}, said(id), h("span", { class: "dim" }, " is not among the records"));
+      const scores = (item.metrics ?? []).filter((metric) => row.values[metric] !== undefined).map((metric) => h("span", { class: "score" }, `${called(metric)} `, valueOf(row.values[metric])));
+      return h("li", {}, h("a", { href: recordLink(id) }, said(cut(row.question, 200))), " ", scores);
+    }));
+  });
+  return [h("p", { class: "small dim" }, "Records that show it:"), list];
+}
+
+function patchOf(lines) {
+  if (!lines?.length) return h("p", { class: "missing" }, "No setting would do it: this item is done by hand.");
+  const kinds = { "+": ["ins", "added: "], "-": ["del", "removed: "], " ": ["span", ""] };
+  const known = lines.some(([sign]) => sign === "-");
+  const one = ([sign, text]) => h(kinds[sign]?.[0] ?? "span", { class: "line" }, unseen(kinds[sign]?.[1] ?? ""), h("span", { "aria-hidden": "true" }, `${sign} `), text, "\n");
+  return [h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Patch" }, h("code", {}, lines.map(one))), known ? null : h("p", { class: "dim small" }, "What these settings are now, the run does not say.")];
+}
+
+function gains(item) {
+  const metric = item.metrics?.[0];
+  const { predicted, realised } = item;
+  return [
+    facts([
+      ["expected", isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "nothing is predicted"],
+      ["realised", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : "not tried yet"],
+      ["95 % interval", realised ? interval(realised.low, realised.high) : null],
+      ["p", realised ? short(realised.p) : null],
+      ["questions", realised ? counted(realised.questions) : null],
+    ]),
+    realised ? h("p", { class: "dim small" }, "Measured on questions that nobody had looked at before.") : null,
+  ];
+}
+
+// The rows of the ledger that name this item; all of them are in the view of the run.
+function tried(title, depth) {
+  const rows = head.ledger.filter((row) => Object.values(row ?? {}).includes(title));
+  return rows.length ? part("What was tried", depth, ledgerTable(rows, "Changes and their control arms")) : null;
+}
+
+const recordLink = (id) => `#/record/${encodeURIComponent(id)}`;

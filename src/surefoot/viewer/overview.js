@@ -1,0 +1,99 @@
+// The executive dashboard: health, what to change first, the diamond, the metrics, and what each of them says.
+
+function overview() {
+  const { about, diagnosis, summaries, records } = head;
+  const by = diagnosis ? `diagnosed by ${diagnosis.by}` : "no diagnosis";
+  const line = [many(records, "record"), about.created?.slice?.(0, 10), by].filter(Boolean).join(" · ");
+  return [
+    h("h1", { tabindex: "-1" }, said(named())),
+    h("p", { class: "dim" }, line),
+    h("div", { class: "two" }, h("div", {}, health(diagnosis), changes(diagnosis)), h("div", {}, diamondPart(summaries), insightsPart(diagnosis))),
+    metricsPart(summaries),
+    diagnosis?.strategic_conclusion ? part("Outlook", 2, markdown(diagnosis.strategic_conclusion)) : null,
+    printed(diagnosis),
+  ];
+}
+
+const named = () => String(head.about.experiment ?? head.about.name ?? head.name);
+
+function health(diagnosis) {
+  if (!diagnosis) return part("Health", 2, h("p", { class: "missing" }, "Nobody has made a diagnosis of this run: there is no diagnosis.json in its folder."));
+  return part("Health", 2, h("div", { class: "gist" }, markdown(diagnosis.executive_summary_gist)), more("The whole summary", markdown(diagnosis.executive_summary)), doubts(diagnosis.unsupported));
+}
+
+function changes(diagnosis) {
+  if (!diagnosis) return null;
+  if (!diagnosis.items.length) return part("What to change first", 2, h("p", { class: "missing" }, "The diagnosis proposes no change."));
+  return part("What to change first", 2, h("ol", { class: "items" }, diagnosis.items.map((item, n) => h("li", {}, card(item, n)))));
+}
+
+function card(item, n) {
+  return h(
+    "article",
+    { class: `card ${item.priority}`, "aria-labelledby": `item-${n + 1}` },
+    h("h3", { id: `item-${n + 1}` }, h("a", { href: `#/item/${n + 1}` }, said(item.title))),
+    chips(item),
+    h("dl", {}, gist("Problem", item.problem_detection_gist), gist("Why", item.root_cause_analysis_gist), gist("Change", item.recommended_protocol_gist)),
+  );
+}
+
+const gist = (name, text) => h("div", {}, h("dt", {}, name), h("dd", {}, markdown(text)));
+
+function chips(item) {
+  const metric = item.metrics?.[0];
+  return h(
+    "ul",
+    { class: "chips", "aria-label": "In short" },
+    h("li", { class: `chip ${item.priority}` }, item.priority),
+    item.stage ? h("li", { class: "chip" }, said(item.stage)) : null,
+    isNumber(item.predicted) ? h("li", { class: "chip" }, `expected ${signed(item.predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}`) : null,
+    h("li", { class: item.realised ? "chip proven" : "chip" }, item.realised ? ["realised ", gainOf(item.realised)] : "not tried yet"),
+  );
+}
+
+function diamondPart(summaries) {
+  if (!summaries) return part("The metric diamond", 2, h("p", { class: "missing" }, "The scores have not been summed up: there is no summaries.json in the folder."));
+  const key = h("p", { class: "dim small" }, "▼ low is below 0.5, ◆ moderate below 0.9, ▲ high from there on. In brackets: 95 % intervals.");
+  const wide = h("div", { class: "only-wide" }, diamond(summaries, WIDE));
+  const narrow = h("div", { class: "only-narrow" }, diamond(summaries, NARROW));
+  return part("The metric diamond", 2, h("figure", {}, wide, narrow, h("figcaption", {}, key)));
+}
+
+function metricsPart(summaries) {
+  if (!summaries) return null;
+  const order = (one) => (DIAMOND.indexOf(one.metric) + 1 || 99);
+  const rows = summaries.toSorted((a, b) => order(a) - order(b)).map((one) => [
+    h("a", { href: `#/records?sort=${encodeURIComponent(one.metric)}` }, called(one.metric)),
+    h("strong", {}, meanOf(one)),
+    interval(one.low, one.high) || "–",
+    whisker(one),
+    level(one.level),
+    `${counted(one.scored)} of ${counted(one.scored + one.unscored)}`,
+    one.unscored ? interval(one.least, one.most) : "–",
+    `${fixed(one.smallest)} – ${fixed(one.largest)}`,
+    one.not_applicable ? counted(one.not_applicable) : "–",
+  ]);
+  const headings = [{ name: "metric", head: true }, { name: "mean", right: true }, { name: "95 % interval", right: true }, { name: "from 0 to 1" }, { name: "level" }, { name: "scored", right: true }, { name: "bounds", right: true }, { name: "range", right: true }, { name: "does not apply", right: true }];
+  const missing = summaries.filter((one) => one.unscored);
+  const why = missing.map((one) => h("li", {}, `${called(one.metric)}: `, Object.entries(one.unscored_because ?? {}).map(([reason, count], n) => [n ? "; " : "", `${counted(count)} × `, said(reason)])));
+  return part(
+    "Metrics",
+    2,
+    table("Mean of each metric with its interval, coverage and bounds", headings, rows, "metrics"),
+    h("p", { class: "dim small" }, "Bounds: what the mean would be if all that is unscored had the lowest value, and if it had 1. The links list the records, the lowest first."),
+    why.length ? more(`Why ${many(missing.reduce((sum, one) => sum + one.unscored, 0), "judgement is", "judgements are")} missing`, h("ul", {}, why)) : null,
+  );
+}
+
+function insightsPart(diagnosis) {
+  if (!diagnosis?.insights.length) return null;
+  return part(
+    "What each metric says",
+    2,
+    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", said(one.by)), doubts(one.unsupported)))),
+  );
+}
+
+// On paper the drill-downs follow the dashboard.
+const printed = (diagnosis) =>
+  diagnosis?.items.length ? h("div", { class: "only-print" }, diagnosis.items.map((item, n) => h("section", { class: "sheet" }, h("h2", {}, `${n + 1}. ${item.title}`), chips(item), drill(item, n, 3)))) : null;

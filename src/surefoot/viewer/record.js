@@ -1,0 +1,221 @@
+// One record: question and answer, what each judge says, what was found, how it was graded, cut and used.
+
+function recordView(id) {
+  const place = h("div", {}, h("h1", { tabindex: "-1" }, "Opening the record…"));
+  fetchRecord(id).then((found) => {
+    if (!place.isConnected) return;
+    place.replaceChildren(...recordPage(id, found).flat(Infinity).filter(Boolean));
+    document.title = `${cut(found?.record.question ?? "No such record", 60)} · ${named()}`;
+    place.querySelector("h1").focus({ preventScroll: true });
+  });
+  return [place];
+}
+
+function recordPage(id, found) {
+  if (!found) return [h("h1", { tabindex: "-1" }, "There is no record ", said(cut(id, 80))), h("p", {}, h("a", { href: "#/records" }, "All records"))];
+  const { record, scores, attribution } = found;
+  const { trace } = record;
+  seen.last = id;
+  return [
+    way(id),
+    h("h1", { tabindex: "-1", class: "question" }, long(record.question || "(no question)")),
+    facts([["id", said(record.id)], ["group", record.group && said(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), said(String(value))])]),
+    sure("answer", () => answerPart(record, trace)),
+    sure("scores", () => part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "Nobody has judged this record."))),
+    trace ? sure("decision", () => decisionPart(trace)) : null,
+    trace ? sure("passages", () => passagesPart(trace)) : null,
+    sure("contexts", () => contextsPart(record)),
+    trace?.conflicts?.length ? sure("conflicts", () => conflictsPart(trace)) : null,
+    attribution ? sure("attribution", () => attributionPart(attribution)) : null,
+    trace ? sure("steps", () => stepsPart(trace)) : null,
+    trace ? null : h("p", { class: "missing" }, "The record comes without a trace: how its passages were found, graded and cut, nobody kept."),
+    way(id, ", once more"),
+  ];
+}
+
+// A part of a damaged record does not take the others with it, and says so.
+function sure(name, make) {
+  try {
+    return make();
+  } catch (error) {
+    return h("p", { class: "doubt" }, `This record's ${name} cannot be shown: `, said(error.message));
+  }
+}
+
+function way(id, end = "") {
+  const place = seen.order.indexOf(id);
+  const near = (n, text) => (place >= 0 && seen.order[place + n] !== undefined ? h("a", { href: recordLink(seen.order[place + n]) }, text) : h("span"));
+  const back = place >= 0 ? `Records (${counted(place + 1)} of ${counted(seen.order.length)})` : "Records";
+  return h("nav", { class: "turn", "aria-label": `Records${end}` }, near(-1, "← Previous"), h("a", { href: seen.hash }, back), near(1, "Next →"));
+}
+
+function answerPart(record, trace) {
+  const answer = trace?.answer;
+  const text = record.answer ?? answer?.text;
+  const cited = answer?.citations ?? [];
+  const known = new Set(cited.map((one) => one.marker));
+  const used = new Set();
+  const marks = (words) => words.split(/(\[\d{1,4}\])/).map((piece) => {
+    const marker = Number(/^\[(\d+)\]$/.exec(piece)?.[1]);
+    used.add(marker);
+    return known.has(marker) ? jump(piece, `cite-${marker}`, `citation ${marker}`) : piece;
+  });
+  return part(
+    "Answer",
+    2,
+    answer?.refused ? h("p", {}, h("span", { class: "chip" }, "refused")) : null,
+    text === null || text === undefined ? h("p", { class: "missing" }, "Nobody kept the answer.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
+    trace?.error ? h("p", { class: "doubt" }, "The question failed: ", said(trace.error)) : null,
+    answer?.withheld ? more("What the model said and was not passed on", long(answer.withheld)) : null,
+    cited.length ? h("ul", { class: "citations", "aria-label": "Citations" }, cited.map(citation)) : null,
+    h("h3", {}, record.truths?.length > 1 ? "Possible answers" : "Ground truth"),
+    record.truths?.length ? h("ul", { class: "truths" }, record.truths.map((truth) => h("li", {}, long(truth)))) : h("p", { class: "missing" }, "There is none: what is judged by it does not apply."),
+    record.note ? more("What an answer should be like", h("p", { dir: "auto" }, record.note)) : null,
+  );
+}
+
+const checked = (is, words, why) => h("span", { class: is ? "yes" : "no" }, h("span", { "aria-hidden": "true" }, is ? "✓ " : "✗ "), words, why ? [": ", said(why)] : null);
+
+function citation(one) {
+  return h(
+    "li",
+    { id: `cite-${one.marker}`, tabindex: "-1" },
+    `[${one.marker}] `,
+    checked(one.verified, one.verified ? "verified" : "not verified", one.reason),
+    one.quote ? [" ", h("q", { dir: "auto" }, one.quote)] : null,
+    one.strip ? h("div", { class: "small dim" }, "of ", jump(one.strip.passage_id, `passage-${one.strip.passage_id}`), ": ", said(cut(one.strip.text, 300))) : null,
+  );
+}
+
+function scoreCard(score, record) {
+  const head = score.value === null ? (score.applies === false ? "n/a" : "unscored") : score.value;
+  const rating = score.rating ? `${score.rating} of 5` : "";
+  return h(
+    "article",
+    { class: "card score" },
+    h("h3", {}, called(score.metric), " ", isNumber(head) ? valueOf(head) : h("span", { class: "chip" }, head)),
+    h("p", { class: "dim small" }, [edge(score.metric), rating, score.judge, score.calls ? `${many(score.calls, "call")}, ${many(score.tokens, "token")}` : ""].filter(Boolean).map((words, n) => [n ? " · " : "", said(words)])),
+    score.unscored_because ? h("p", {}, score.applies === false ? "Does not apply: " : "Unscored: ", said(score.unscored_because)) : null,
+    score.reason ? long(score.reason) : null,
+    score.repeats?.length ? h("p", { class: "small" }, `Judged ${score.repeats.length} times: ${score.repeats.map((value) => fixed(value)).join(", ")}`) : null,
+    score.quotes?.length ? h("ul", { class: "quotes", "aria-label": "Quotations" }, score.quotes.map((quote) => h("li", {}, h("q", { dir: "auto" }, cut(quote.text, 600)), " ", whence(quote, record)))) : null,
+  );
+}
+
+function whence({ where, verified }, record) {
+  if (!verified) return checked(false, "stands nowhere in what the judge saw");
+  const there = [...(record.contexts ?? []), ...(record.trace?.passages ?? [])].some((passage) => passage.id === where);
+  const known = ["question", "answer", "truth"].includes(where) ? `the ${where}` : where;
+  return [checked(true, "stands in "), there ? jump(where, `passage-${where}`) : said(known)];
+}
+
+function decisionPart(trace) {
+  const { decision, grades, queries } = trace;
+  if (!decision) return part("Decision", 2, h("p", { class: "missing" }, "No decision was made."));
+  return part(
+    "Decision",
+    2,
+    h("p", {}, h("span", { class: `act ${decision.action}` }, decision.action), " ", said(decision.because)),
+    scale(decision, grades ?? []),
+    facts([["policy", said(decision.policy)], ["margin to the nearest threshold", isNumber(decision.margin) ? short(decision.margin) : null], ["searched for", queries?.length ? queries.map((query, n) => [n ? "; " : "", said(query)]) : null]]),
+  );
+}
+
+function passagesPart(trace) {
+  const every = [...trace.passages, ...trace.external];
+  const kept = trace.strips.filter((strip) => strip.kept).length;
+  if (!every.length) return part("Passages", 2, h("p", { class: "missing" }, "None was retrieved."));
+  const key = h("p", { class: "dim small legend" }, "In the texts: ", h("mark", {}, "the words that answer"), ", as the evaluator points at them; ", h("span", { class: "kept" }, "strips that were kept"), "; ", h("del", {}, "strips that were dropped"), ".");
+  return part(
+    `Passages: ${trace.passages.length} retrieved${trace.external.length ? `, ${trace.external.length} from outside` : ""}; ${kept} of ${many(trace.strips.length, "strip")} kept`,
+    2,
+    key,
+    h("div", { class: "cards" }, every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
+    trace.strips.length ? more(`All ${many(trace.strips.length, "strip")} as a table`, stripsTable(trace.strips)) : null,
+  );
+}
+
+function passageCard(passage, grade, strips, depth) {
+  const probability = isNumber(grade?.probability) ? `${Math.round(grade.probability * 100)} %` : null;
+  return h(
+    "article",
+    { class: "card passage", id: `passage-${passage.id}`, tabindex: "-1" },
+    h(`h${depth}`, {}, said(passage.title || passage.id), " ", grade?.label ? h("span", { class: `act ${grade.label}` }, grade.label) : null),
+    facts([
+      ["id", said(passage.id)],
+      ["grade", grade ? (isNumber(grade.score) ? short(grade.score) : "could not be graded") : null],
+      ["holds the answer with", probability],
+      ["retriever's score", isNumber(passage.score) ? short(passage.score) : null],
+      ["from", passage.source === "external" ? ["outside", passage.via ? [", ", said(passage.via)] : ""] : null],
+      ["place", passage.url ? address(passage.url) : null],
+      ["reason", grade?.reason ? said(grade.reason) : null],
+      ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
+    ]),
+    long(passage.text, (shown) => marked(shown, grade?.span, strips)),
+  );
+}
+
+// The text with its span and its strips marked; what overlaps is cut where one of them begins or ends.
+function marked(text, span, strips) {
+  const { length, slice } = slicer(text);
+  const ends = [0, length, ...(span ?? []), ...strips.flatMap((strip) => [strip.start, strip.end])].filter((end) => end >= 0 && end <= length);
+  const cuts = [...new Set(ends)].toSorted((a, b) => a - b);
+  return cuts.slice(1).map((end, n) => {
+    const start = cuts[n];
+    const strip = strips.find((one) => one.start <= start && end <= one.end);
+    const words = span && span[0] <= start && end <= span[1] ? h("mark", {}, slice(start, end)) : slice(start, end);
+    return strip ? h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : strip.reason }, words) : words;
+  });
+}
+
+function stripsTable(strips) {
+  const rows = strips.map((strip) => [jump(strip.passage_id, `passage-${strip.passage_id}`), checked(strip.kept, strip.kept ? "kept" : "dropped"), short(strip.score), said(strip.reason ?? ""), said(cut(strip.text, 400))]);
+  return table("Strips in their order", [{ name: "passage", head: true }, { name: "kept" }, { name: "score", right: true }, { name: "why dropped" }, { name: "text" }], rows);
+}
+
+function contextsPart(record) {
+  const title = "What the generator was given";
+  if (!record.contexts) return part(title, 2, h("p", { class: "missing" }, "Nobody kept the contexts."));
+  if (!record.contexts.length) return part(title, 2, h("p", { class: "missing" }, "Nothing."));
+  const cards = record.contexts.map((passage) => (record.trace ? h("article", { class: "card" }, h("h3", {}, said(passage.title || passage.id)), long(passage.text)) : passageCard(passage, null, [], 3)));
+  return part(title, 2, record.trace ? more(many(cards.length, "text"), h("div", { class: "cards" }, cards)) : h("div", { class: "cards" }, cards));
+}
+
+function conflictsPart(trace) {
+  const rows = trace.conflicts.map((one) => [said(one.local), said(one.local_says), said(one.external), said(one.external_says)]);
+  return part("Conflicts", 2, table("Where the corpus and what came from outside say different things", [{ name: "corpus", head: true }, { name: "says" }, { name: "outside" }, { name: "says" }], rows));
+}
+
+const DEGREES = [0.15, 0.4, 0.7];
+
+function attributionPart(found) {
+  const most = Math.max(...found.values.map(Math.abs), 0);
+  const strength = (value) => (most ? DEGREES.filter((least) => Math.abs(value) >= least * most).length : 0);
+  const word = (unit, n) => {
+    const value = found.values[n];
+    const degree = strength(value);
+    const signs = (value > 0 ? "+" : "−").repeat(degree);
+    return [h("span", { class: degree ? `${value > 0 ? "up" : "down"}${degree}` : null, title: `${signed(value)} ± ${short(found.errors[n])}` }, said(unit.words), signs ? h("sup", {}, signs) : null), " "];
+  };
+  const sides = ["question", "title", "text", "passage"].filter((side) => found.units.some((unit) => unit.side === side));
+  const order = found.values.map((_, n) => n).toSorted((a, b) => Math.abs(found.values[b]) - Math.abs(found.values[a]));
+  const rows = order.slice(0, 400).map((n) => [said(found.units[n].words), found.units[n].side, signed(found.values[n]), short(found.errors[n])]);
+  return part(
+    "What the grade owes to its words",
+    2,
+    h("p", {}, said(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
+    h("p", { class: "dim small" }, "Words with + raise it, words with − lower it; the more signs, the more."),
+    h("dl", { class: "words" }, sides.map((side) => h("div", {}, h("dt", {}, side), h("dd", {}, found.units.map((unit, n) => (unit.side === side ? word(unit, n) : null)))))),
+    more("All values", table("The Shapley value of each word", [{ name: "word", head: true }, { name: "of" }, { name: "value", right: true }, { name: "± standard error", right: true }], rows)),
+    h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", said(note), "."])),
+  );
+}
+
+function stepsPart(trace) {
+  const total = trace.steps.reduce((sum, step) => sum + (step.seconds || 0), 0);
+  const rows = trace.steps.map((step) => [said(step.name), seconds(step.seconds), share(step.seconds, total), ...["calls", "graded", "tokens", "cached"].map((name) => (step[name] ? counted(step[name]) : "–")), step.error || step.degraded ? [step.error ? said(step.error) : null, step.error && step.degraded ? "; " : null, step.degraded ? ["instead: ", said(step.degraded)] : null] : "–"]);
+  const headings = [{ name: "step", head: true }, { name: "time", right: true }, { name: "share" }, ...["calls", "graded", "tokens", "cached"].map((name) => ({ name, right: true })), { name: "went wrong" }];
+  return part("Steps", 2, table(`What each step cost: ${seconds(total)} in all`, headings, rows), Object.keys(trace.config ?? {}).length ? more("Configuration of this trace", json(trace.config)) : null);
+}
+
+const share = (value, total) => svg("svg", { class: "share", viewBox: "0 0 100 10", "aria-hidden": "true", preserveAspectRatio: "none" }, svg("rect", { x: 0, y: 0, width: total ? (100 * (value || 0)) / total : 0, height: 10 }));

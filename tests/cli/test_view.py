@@ -1,0 +1,70 @@
+"""`surefoot report` and `surefoot view`."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sample_run
+
+Run = Callable[..., Any]
+
+
+def test_r_42_report_writes_one_file(surefoot: Run, here: Path) -> None:
+    """Where it is told to, saying how large it is."""
+    sample_run.write(here / "run", 3)
+    done = surefoot("report", "run", "--one-file", "out/page.html")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("out/page.html: 3 records, ")
+    assert (here / "out/page.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_report_goes_into_the_folder_unless_told_otherwise(surefoot: Run, here: Path) -> None:
+    """As report.html."""
+    sample_run.write(here / "run", 3)
+    assert surefoot("report", "run").code == 0
+    assert (here / "run/report.html").exists()
+
+
+@pytest.mark.parametrize("command", ["report", "view"])
+def test_what_is_no_evaluation_is_one_line(surefoot: Run, here: Path, command: str) -> None:
+    """With exit code 2, before anything is served or written."""
+    done = surefoot(command, "library")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "records.jsonl" in done.err
+
+
+def test_view_opens_the_browser_and_ends_with_ctrl_c(
+    surefoot: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the address that it names; the interruption is how it is left, and no failure."""
+    sample_run.write(here / "run", 3)
+    got: list[bytes] = []
+
+    def visit(url: str) -> None:
+        with urllib.request.urlopen(url, timeout=60) as reply:
+            got.append(reply.read())
+        _thread.interrupt_main()
+
+    monkeypatch.setattr(webbrowser, "open", lambda url: threading.Thread(target=visit, args=(url,)).start())
+    done = surefoot("view", "run")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("http://127.0.0.1:")
+    assert got[0].startswith(b"<!doctype html>")
+
+
+def test_view_leaves_the_browser_alone_when_told_to(surefoot: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It only says the address."""
+    sample_run.write(here / "run", 3)
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr("surefoot.cli.view.Server.serve_forever", lambda self: None)
+    assert surefoot("view", "run", "--no-browser").code == 0
+    assert opened == []

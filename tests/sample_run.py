@@ -1,0 +1,541 @@
+"""A run folder as an evaluation leaves it, made of the demo library: for the viewer's tests and its screenshots.
+
+    python tests/sample_run.py FOLDER [RECORDS]
+
+The same number of records gives the same bytes. Nothing here was measured: faults are planted at fixed rates, and the
+scores, gradings and explanations say what those faults would have brought.
+"""
+
+# ruff: noqa: E501 - prose of a diagnosis, a string each
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from surefoot.store import to_json, write_text
+from surefoot.types import (
+    Action,
+    ActionItem,
+    Answer,
+    Attribution,
+    Citation,
+    Conflict,
+    Decision,
+    Diagnosis,
+    Gain,
+    Grade,
+    Insight,
+    Interaction,
+    Level,
+    Passage,
+    Quote,
+    Record,
+    Score,
+    Step,
+    Strip,
+    Summary,
+    Trace,
+    Unit,
+)
+
+FACTS = (
+    ("anna-tresk-guide", "In which village was the guide Anna Tresk born?", "Torvath", "people"),
+    ("anna-tresk-guide", "What was the number of Anna Tresk's guide badge?", "17", "people"),
+    (
+        "anna-tresk-botanist",
+        "Which flower did the botanist Anna Tresk describe in 1968?",
+        "Hohrin bellflower",
+        "people",
+    ),
+    ("anton-tresk", "Who first climbed Hohrin by its north ridge?", "Anton Tresk", "people"),
+    ("corvin-haddick", "In what year was the first sheet of Haddick's map printed?", "1903", "people"),
+    ("hohrin-hut", "Who was the builder of the second Hohrin Hut?", "Rosa Quillen", "huts"),
+    ("hohrin-hut", "At what height does the second Hohrin Hut stand?", "2,475 metres", "huts"),
+    ("upper-larrow-hut", "Who built the Upper Larrow Hut in 1926?", "Josef Tamblin", "huts"),
+    ("upper-larrow-hut", "Who is the present keeper of the Upper Larrow Hut?", "Luka Ferrend", "huts"),
+    ("lower-larrow-hut", "Who built the Lower Larrow Hut?", "Jost Tamlin", "huts"),
+    ("lower-larrow-hut", "How many beds has the Lower Larrow Hut?", "30 beds", "huts"),
+    ("hut-rules", "What do members of an alpine club pay for a bed?", "half price", "huts"),
+    ("ruvel-bridge", "Who built the Ruvel Bridge in 1911?", "Tomas Aldwin", "transport"),
+    ("ruvel-bridge", "What carried the old wooden bridge away in October 1909?", "flood", "transport"),
+    ("larrow-cable-railway", "When was the Larrow Cable Railway opened?", "3 May 1908", "transport"),
+    ("larrow-cable-railway", "What are the two cars of the cable railway called?", "Gentian", "transport"),
+    ("bus-timetable", "What does a day ticket of the valley bus cost?", "7.50", "transport"),
+    ("sorvay-lighthouse", "When was the Sorvay Lighthouse built?", "1874", "transport"),
+    ("hohrin-glacier-radar-survey", "How thick is the Hohrin Glacier at most?", "74 metres", "nature"),
+    ("hohrin-glacier", "How long was the Hohrin Glacier in 2020?", "1.9 kilometres", "nature"),
+    ("chamois", "How many chamois did the count of 2022 find?", "640 animals", "nature"),
+    ("keddling-herbarium", "Who founded the Keddling Herbarium in 1878?", "Emil Vorse", "nature"),
+    ("lantern-march", "When was the Lantern March first held?", "1871", "customs"),
+    ("ambrel-midsummer-fair", "Who has organised the Ambrel Midsummer Fair since 2009?", "Greta Mollin", "customs"),
+    ("cheese-dumplings", "How long do the cheese dumplings simmer?", "fifteen minutes", "customs"),
+    ("ordel-rescue-service", "Who founded the Ordel Rescue Service in 1924?", "Leo Harn", "customs"),
+)
+ASKED = ("{}", "For a walking guide: {}", "A guest of the hut asks: {}", "For the school quiz: {}", "In one line: {}")
+FAULTS = {"none": 22, "missed": 30, "split": 9, "ungrounded": 32, "wordy": 4, "no truth": 3}
+SEES = {
+    "answer_relevancy": "the answer",
+    "context_relevancy": "the context",
+    "context_adherence": "the answer",
+    "factuality": "the answer",
+    "context_recall": "the context",
+    "grading_note": "the answer",
+}
+# Of each fault, the rating that each metric is planted with, in the order of SEES.
+RATINGS = {
+    "none": (5, 5, 5, 5, 5, 5),
+    "missed": (5, 2, 1, 1, 1, 5),
+    "split": (5, 2, 2, 3, 3, 5),
+    "ungrounded": (5, 5, 1, 4, 5, 5),
+    "wordy": (3, 5, 5, 5, 5, 2),
+    "no truth": (5, 4, 5, 0, 0, 5),
+}
+UPPER, LOWER, STRIP = 2.0, -1.0, 0.0
+CONFIG = {
+    "pipeline": {"k": 4},
+    "retriever": {"use": "bm25"},
+    "evaluator": {"use": "minilm"},
+    "thresholds": {"upper": UPPER, "lower": LOWER, "strip": STRIP},
+    "refiner": {"use": "strips"},
+    "searcher": {"use": "folder"},
+    "generator": {"use": "llm"},
+    "llm": {"use": "local", "temperature": 0.0},
+}
+
+
+def write(folder: Path, records: int = 200) -> Path:
+    """Write the whole folder, and give it back."""
+    made = [_record(n) for n in range(records)]
+    scores = [score for n, (record, fault) in enumerate(made) for score in _scores(n, record, fault)]
+    summaries = [_summary(metric, [score for score in scores if score.metric == metric]) for metric in SEES]
+    truthless = sum(not record.truths for record, _ in made)
+    lexical = (("f1", 0.42), ("bleu", 0.12), ("rouge_1", 0.44))
+    summaries += [_lexical(metric, mean, records, truthless) for metric, mean in lexical]
+    gain = Gain("context_recall", 0.712, 0.846, 0.134, 0.071, 0.198, 0.0004, records // 2)
+    lost = Gain("factuality", 0.741, 0.728, -0.013, -0.052, 0.027, 0.51, records // 2)
+    ledger = [
+        {
+            "title": "Find the passage that holds the fact",
+            "arm": "patch",
+            "predicted": 0.15,
+            "realised": gain,
+            "kept": True,
+        },
+        {
+            "title": "Find the passage that holds the fact",
+            "arm": "placebo",
+            "predicted": 0.0,
+            "realised": lost,
+            "kept": False,
+        },
+    ]
+    about = {
+        "experiment": "Demo library, BM25 baseline",
+        "created": "2026-03-14T09:26:53Z",
+        "kind": "evaluation",
+        "judges": [f"embedded {metric}" for metric in SEES],
+        "seed": 42,
+        "environments": [{"python": "3.11.7", "system": "Linux 6.1 x86_64", "revision": "0f3c2a1d9b", "cores": 8}],
+    }
+    write_text(folder / "run.json", json.dumps(about, indent=1) + "\n")
+    _lines(folder / "records.jsonl", [(record.id, record) for record, _ in made])
+    _lines(folder / "scores.jsonl", [(f"{score.record_id}\t{score.metric}", score) for score in scores])
+    _lines(
+        folder / "attributions.jsonl", [(record.id, _attribution(record)) for record, _ in made[::4] if record.trace]
+    )
+    _lines(folder / "ledger.jsonl", [(str(n), row) for n, row in enumerate(ledger)])
+    write_text(folder / "summaries.json", json.dumps(to_json(summaries), indent=1) + "\n")
+    write_text(folder / "diagnosis.json", json.dumps(to_json(_diagnosis(made, summaries, gain)), indent=1) + "\n")
+    return folder
+
+
+def _lines(path: Path, rows: Sequence[tuple[str, Any]]) -> None:
+    lines = (json.dumps({"key": key, "value": to_json(value)}, ensure_ascii=False) for key, value in rows)
+    write_text(path, "\n".join(lines) + "\n")
+
+
+@cache
+def _pages(shelf: str) -> tuple[Passage, ...]:
+    """The paragraphs of the library, or of the world outside it."""
+    found = []
+    for page in sorted((files("surefoot") / "demo" / shelf).iterdir(), key=lambda page: page.name):
+        whole = page.read_text("utf-8")
+        title, *paragraphs = whole.strip().split("\n\n")
+        for number, text in enumerate(paragraphs, start=1):
+            name = page.name.removesuffix(".md")
+            source = "corpus" if shelf == "library" else "external"
+            url = f"library/{page.name}" if shelf == "library" else f"https://valley.example/{name}"
+            found.append(Passage(f"{name}#{number}", text, title.removeprefix("# "), source, url, whole.index(text)))
+    return tuple(found)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9]{3,}", text.lower()))
+
+
+def _likeness(question: str, text: str) -> float:
+    asked = _words(question) - set("the was for who what how did does has many when which".split())
+    return len(asked & _words(text)) / max(len(asked), 1)
+
+
+def _graded(question: str, text: str, answers: bool, dice: random.Random) -> float:
+    return round(7 * _likeness(question, text) - 3.6 + (1.8 if answers else 0) + dice.uniform(-0.4, 0.4), 3)
+
+
+def _ranked(question: str, shelf: str, count: int) -> list[Passage]:
+    order = sorted(
+        _pages(shelf), key=lambda passage: (-_likeness(question, f"{passage.title} {passage.text}"), passage.id)
+    )
+    return order[:count]
+
+
+def _record(number: int) -> tuple[Record, str]:
+    dice = random.Random(number)
+    page, plain, truth, domain = FACTS[number % len(FACTS)]
+    question = ASKED[number // len(FACTS) % len(ASKED)].format(plain)
+    (fault,) = dice.choices(list(FAULTS), list(FAULTS.values()))
+    gold = next(
+        p for shelf in ("library", "outside") for p in _pages(shelf) if p.id.startswith(f"{page}#") and truth in p.text
+    )
+    trace = _trace(number, question, gold, truth, fault, dice)
+    kept = {strip.passage_id for strip in trace.strips if strip.kept}
+    record = Record(
+        id=f"q{number:05}",
+        question=question,
+        contexts=tuple(p for p in (*trace.passages, *trace.external) if p.id in kept),
+        answer=trace.answer.text if trace.answer else "",
+        truths=() if fault == "no truth" else (truth,) if number % 7 else (truth, f"{truth} (as the page has it)"),
+        note="The response should name the one thing that is asked for, in a single sentence.",
+        group=f"fact-{number % len(FACTS)}",
+        tags={"domain": domain, "system": "baseline"},
+        trace=trace,
+    )
+    return record, fault
+
+
+def _trace(number: int, question: str, gold: Passage, truth: str, fault: str, dice: random.Random) -> Trace:
+    found = [p for p in _ranked(question, "library", 6) if p.id != gold.id]
+    there = gold.source == "corpus" and fault != "missed"
+    passages = [gold, *found[:3]] if there else found[:4]
+    if fault == "split" and there:
+        passages[0] = Passage(
+            gold.id, gold.text[: gold.text.index(truth)].rstrip(), gold.title, gold.source, gold.url, gold.start
+        )
+    passages = [_scored(p, 14.2 - 2.3 * n) for n, p in enumerate(passages)]
+    graded = [_grade(question, p, truth, dice) for p in passages]
+    best = max(grade.score or 0.0 for grade in graded)
+    action = Action.CORRECT if best >= UPPER else Action.INCORRECT if best < LOWER else Action.AMBIGUOUS
+    external = [] if action is Action.CORRECT else _ranked(question, "outside", 2)
+    if external and gold.source == "external" and fault != "missed" and gold not in external:
+        external[0] = gold
+    graded += [_grade(question, p, truth, dice) for p in external]
+    strips = [
+        s
+        for p, grade in zip([*passages, *external], graded, strict=True)
+        for s in _strips(question, p, grade, truth, dice)
+    ]
+    answer = _answer(question, strips, truth, fault)
+    because = (
+        f"the best score {best:.2f} is "
+        + {
+            Action.CORRECT: f"at or above {UPPER}",
+            Action.INCORRECT: f"below {LOWER}",
+            Action.AMBIGUOUS: f"between {LOWER} and {UPPER}",
+        }[action]
+    )
+    conflict = (
+        Conflict(passages[0].id, "built in 1911", external[0].id, "in the winter of 1910")
+        if number % 23 == 5 and external
+        else None
+    )
+    return Trace(
+        id=f"t{number:05}",
+        question=question,
+        passages=tuple(passages),
+        grades=tuple(graded),
+        decision=Decision(
+            action, "paper", UPPER, LOWER, because, best, round(min(abs(best - UPPER), abs(best - LOWER)), 3)
+        ),
+        queries=(question.split(": ")[-1].rstrip("?"),) if external else (),
+        external=tuple(external),
+        strips=tuple(strips),
+        conflicts=(conflict,) if conflict else (),
+        answer=answer,
+        steps=_steps(len(passages), external, len(strips), dice),
+        config=CONFIG,
+        created="2026-03-14T09:26:53Z",
+    )
+
+
+def _scored(passage: Passage, score: float) -> Passage:
+    return Passage(passage.id, passage.text, passage.title, passage.source, passage.url, passage.start, round(score, 2))
+
+
+def _grade(question: str, passage: Passage, truth: str, dice: random.Random) -> Grade:
+    start = passage.text.find(truth)
+    score = _graded(question, passage.text, start >= 0, dice)
+    label = Action.CORRECT if score >= UPPER else Action.INCORRECT if score < LOWER else Action.AMBIGUOUS
+    probability = round(1 / (1 + 2.718 ** -(score - 0.6)), 3)
+    return Grade(passage.id, score, probability, label, span=(start, start + len(truth)) if start >= 0 else None)
+
+
+def _strips(question: str, passage: Passage, grade: Grade, truth: str, dice: random.Random) -> Iterator[Strip]:
+    if grade.label is Action.INCORRECT:
+        return
+    for match in re.finditer(r"[^.!?]+(?:[.!?](?!\d)|[.!?](?=\d)[^.!?]*)*\s?", passage.text):
+        text = match.group().strip()
+        if text:
+            start = passage.text.index(text, match.start())
+            score = _graded(question, text, truth in text, dice) + 1.2
+            kept = score >= STRIP
+            why = "" if kept else f"score {score:.2f} is below {STRIP:g}"
+            yield Strip(passage.id, start, start + len(text), text, round(score, 3), kept, why)
+
+
+def _answer(question: str, strips: Sequence[Strip], truth: str, fault: str) -> Answer:
+    kept = [strip for strip in strips if strip.kept]
+    marker = next((n for n, strip in enumerate(kept, start=1) if truth in strip.text), 0)
+    if not kept or (fault == "missed" and len(question) % 3 == 0):
+        return Answer("I cannot answer that from what was found: none of the passages says it.", (), refused=True)
+    if not marker:
+        cited = Citation(1, kept[0], "", False, "no words of the strip carry the sentence")
+        return Answer(
+            f"It is {kept[0].text.split()[-1].rstrip('.')}, as far as the sources say [1].", (cited,), model="demo-2b"
+        )
+    text = f"{kept[marker - 1].text.rstrip('.')} [{marker}]."
+    cited = Citation(marker, kept[marker - 1], truth, True)
+    if fault == "ungrounded":
+        text += " It has been famous all over the country ever since, and visitors come from far away [9]."
+        return Answer(text, (cited, Citation(9, None, "", False, "there is no strip 9")), model="demo-2b")
+    if fault == "wordy":
+        text = (
+            "That is an interesting question, which many visitors ask, and there is much to be said about it. " * 3
+            + text
+        )
+    return Answer(text, (cited,), model="demo-2b")
+
+
+def _steps(passages: int, external: Sequence[Passage], strips: int, dice: random.Random) -> tuple[Step, ...]:
+    def took(low: float) -> float:
+        return round(low * dice.uniform(0.8, 1.6), 4)
+
+    steps = [Step("retrieve", took(0.004)), Step("grade", took(0.03), graded=passages, cached=1)]
+    if external:
+        failed = dice.random() < 0.2
+        steps.append(Step("rewrite", took(0.2), calls=1, tokens=84))
+        steps.append(
+            Step("search", took(0.3), error="the second provider is down", degraded="one provider only")
+            if failed
+            else Step("search", took(0.3))
+        )
+        steps.append(Step("grade", took(0.02), graded=len(external)))
+    return (*steps, Step("refine", took(0.04), graded=strips), Step("generate", took(0.9), calls=1, tokens=412))
+
+
+def _scores(number: int, record: Record, fault: str) -> Iterator[Score]:
+    dice = random.Random(f"scores {number}")
+    for place, metric in enumerate(SEES):
+        judge = f"embedded {metric}"
+        planted = RATINGS[fault][place]
+        if not planted:
+            yield Score(record.id, metric, None, applies=False, unscored_because="the record has no truth", judge=judge)
+        elif dice.random() < 0.02:
+            why = dice.choice(["the judge did not answer within 30 s", "its reply was no JSON, twice"])
+            yield Score(record.id, metric, None, unscored_because=why, judge=judge)
+        else:
+            rating = min(5, max(1, planted - (dice.random() < 0.12) + (dice.random() < 0.06)))
+            quotes = tuple(_quotes(record, metric, rating))
+            repeats = (rating / 5, max(0.2, rating / 5 - 0.2), rating / 5) if number % 10 == 0 else ()
+            value = round(fmean(repeats), 4) if repeats else rating / 5
+            said = _said(metric, rating, record, quotes)
+            yield Score(
+                record.id, metric, value, None if repeats else rating, said, quotes, judge=judge, repeats=repeats
+            )
+
+
+def _quotes(record: Record, metric: str, rating: int) -> Iterator[Quote]:
+    if SEES[metric] == "the context" and record.contexts:
+        yield Quote(record.contexts[0].text.split(".")[0], record.contexts[0].id, True)
+    elif record.answer and rating < 4:
+        yield Quote(record.answer.split(" [")[0].split(". ")[-1], "answer", True)
+        yield Quote("visitors come from abroad every summer", "", False)
+
+
+def _said(metric: str, rating: int, record: Record, quotes: Sequence[Quote]) -> str:
+    how = (
+        "leaves nothing to be wished",
+        "does with small gaps",
+        "does in part",
+        "does only at the edge",
+        "does not do it",
+    )
+    first = f"Asked whether {SEES[metric]} serves the question, it {how[5 - rating]}."
+    return f"{first} See “{quotes[0].text}”." if quotes else first
+
+
+def _summary(metric: str, scores: Sequence[Score]) -> Summary:
+    values = [score.value for score in scores if score.value is not None]
+    applicable = [score for score in scores if score.applies]
+    why = Counter(score.unscored_because for score in applicable if score.value is None)
+    missing = len(applicable) - len(values)
+    mean, total = fmean(values), len(applicable)
+    half = 1.96 * stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return Summary(
+        metric,
+        round(mean, 4),
+        round(max(0.0, mean - half), 4),
+        round(min(1.0, mean + half), 4),
+        min(values),
+        max(values),
+        len(values),
+        missing,
+        len(scores) - total,
+        round((sum(values) + 0.2 * missing) / total, 4),
+        round((sum(values) + missing) / total, 4),
+        _level(mean),
+        dict(why),
+    )
+
+
+def _level(mean: float) -> Level:
+    return "low" if mean < 0.5 else "moderate" if mean < 0.9 else "high"
+
+
+def _lexical(metric: str, mean: float, records: int, truthless: int) -> Summary:
+    return Summary(
+        metric, mean, mean - 0.04, mean + 0.04, 0.0, 1.0, records - truthless, 0, truthless, mean, mean, None
+    )
+
+
+def _diagnosis(made: Sequence[tuple[Record, str]], summaries: Sequence[Summary], gain: Gain) -> Diagnosis:
+    by_fault = {fault: [record for record, planted in made if planted == fault] for fault in FAULTS}
+    mean = {summary.metric: summary.mean or 0.0 for summary in summaries}
+    count = {fault: len(records) for fault, records in by_fault.items()}
+
+    def cases(fault: str) -> tuple[str, ...]:
+        return tuple(record.id for record in by_fault[fault][:4])
+
+    def quoted(fault: str) -> str:
+        return "\n".join(f"- “{record.question}”" for record in by_fault[fault][:3])
+
+    items = (
+        ActionItem(
+            title="Find the passage that holds the fact",
+            priority="critical",
+            problem_detection=f"Context recall is **{mean['context_recall']:.2f}**. In {count['missed']} of {len(made)} questions none of the retrieved passages held the fact, and the answers to these are wrong or refused.",
+            problem_detection_gist=f"In {count['missed']} of {len(made)} questions the fact was never retrieved, so that no later step could have answered.",
+            root_cause_analysis="`bm25` with `k = 4` ranks by the words of the question alone. Where the page words the fact differently, another page about the *same* place comes first, and four passages leave no room below it.",
+            root_cause_analysis_gist="Keyword search alone, cut off after four passages, prefers pages that repeat the question's words over the page that answers it.",
+            evidence_trace=f"Context recall and factuality are at one of five in the *same* records, whose answers read well. Cases:\n\n{quoted('missed')}",
+            evidence_trace_gist="Context recall and factuality fall together, in records whose answers are to the point: the model answers from memory where the passage is missing.",
+            recommended_protocol="1. Fuse `bm25` with `dense` retrieval.\n2. Keep ten passages instead of four.\n\nBoth cost **about 20 ms** a question; the evaluator drops what does not help. *Trade-off:* twice as many passages to grade.",
+            recommended_protocol_gist="- Fuse keyword search with dense retrieval\n- Raise k from 4 to 10",
+            stage="retrieval",
+            metrics=("context_recall", "factuality"),
+            cases=cases("missed"),
+            patch={"retriever": {"use": "hybrid"}, "pipeline": {"k": 10}},
+            predicted=0.15,
+            realised=gain,
+        ),
+        ActionItem(
+            title="Say only what the passages say",
+            priority="high",
+            problem_detection=f"Context adherence is **{mean['context_adherence']:.2f}**: {count['ungrounded']} answers add a sentence that no passage bears out, with a citation of a strip that does not exist.",
+            problem_detection_gist=f"{count['ungrounded']} answers add claims that none of the passages holds, and some cite strips that do not exist.",
+            root_cause_analysis="The contexts of these answers are relevant and complete; the model goes on after the fact. Nothing tells it to stop, and unverified citations are shown rather than refused.",
+            root_cause_analysis_gist="The generator goes on talking after the fact is told, since nothing asks it to stop there.",
+            evidence_trace=f"Context relevancy is high and adherence low in the same records:\n\n{quoted('ungrounded')}",
+            evidence_trace_gist="In these records context relevancy is at its best while adherence is at two of five: the evidence was there and was not kept to.",
+            recommended_protocol="Answer in sentences of the evidence (`extractive`), or keep the model and refuse unverified sentences. *Trade-off:* plainer prose.",
+            recommended_protocol_gist="- Answer in sentences of the evidence\n- Compare on the held-out half before it is kept",
+            stage="grounding",
+            metrics=("context_adherence",),
+            cases=cases("ungrounded"),
+            patch={"generator": {"use": "extractive"}},
+            predicted=0.08,
+            unsupported=("“unverified citations are shown”",),
+        ),
+        ActionItem(
+            title="Keep sentences whole when pages are split",
+            priority="medium",
+            problem_detection=f"{count['split']} contexts end in the middle of a sentence, just before the fact.",
+            problem_detection_gist="Some passages end in the middle of a sentence, just before the fact that was asked for.",
+            root_cause_analysis="Pages are cut by length. A fact at the border is in neither half as a whole.",
+            root_cause_analysis_gist="Pages are cut by length alone, so a fact that lies on a border is whole in neither of its halves.",
+            evidence_trace=f"Context relevancy falls to two of five where the passage is cut:\n\n{quoted('split')}",
+            evidence_trace_gist="Context relevancy is two of five where a passage is cut, and the judge's explanation names the cut in each of these cases.",
+            recommended_protocol="Index again with an overlap. There is no setting of a question that would do it.",
+            recommended_protocol_gist="- Index again, cutting at sentences\n- Let neighbouring passages overlap",
+            stage="chunking",
+            metrics=("context_relevancy",),
+            cases=cases("split"),
+        ),
+    )
+    insights = tuple(
+        Insight(
+            s.metric,
+            s.level,
+            f"The mean of {s.mean:.2f} is {s.level}. Its low scores lie together, in the questions whose fact was not retrieved; the others are good. Retrieval is what holds it back, rather than generation.",
+            "rules",
+        )
+        for s in summaries
+        if s.level
+    )
+    return Diagnosis(
+        executive_summary="The system answers what it finds. Its evaluator and its citations keep most answers to the evidence, which is its strength. Its weakness is retrieval: every third question never meets the passage that answers it. Mending retrieval comes first, since nothing behind it can make up for it.",
+        executive_summary_gist=f"Answers keep to what was retrieved in most cases, but in {count['missed']} of {len(made)} questions the passage that holds the fact was never found. Fusing keyword and dense retrieval is the first change to make, since no later step can make up for a missing passage.",
+        insights=insights,
+        items=items,
+        strategic_conclusion="With retrieval mended, grounding is what remains. After that the settings are **near what this library allows**, and more questions would be needed to tell further changes apart.",
+        by="rules",
+    )
+
+
+def _attribution(record: Record) -> Attribution:
+    assert record.trace
+    passage = record.trace.passages[0]
+    asked = _words(record.question)
+    units = [
+        Unit(side, match.start(), match.end(), match.group())
+        for side, text in (("question", record.question), ("title", passage.title), ("text", passage.text[:420]))
+        for match in re.finditer(r"\S+", text)
+    ]
+    dice = random.Random(record.id)
+    values = [
+        round((0.7 if _words(unit.words) & asked else 0.0) * dice.uniform(0.3, 1) + dice.gauss(0, 0.06), 4)
+        for unit in units
+    ]
+    base, total = -3.2, sum(values)
+    return Attribution(
+        of=f"score of {passage.id}",
+        question=record.question,
+        passage=passage,
+        units=tuple(units),
+        values=tuple(values),
+        errors=tuple(0.02 for _ in units),
+        base=base,
+        full=round(base + total, 6),
+        gap=0.0,
+        method="regression",
+        baseline="filler",
+        evaluations=512,
+        seed=0,
+        tolerance=0.1,
+        reached=True,
+        interactions=(Interaction(0, len(units) - 1, 0.21, 0.03),),
+        notes=("a text without words counts as -3.2",),
+    )
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 200)
