@@ -23,7 +23,8 @@ class Factuality:
 
     A reference of a few words is compared as one thing: do its words, its letters, its numbers and its meaning
     (`embedder`) stand in the answer, beyond what the question says anyway? Of a longer one, each sentence is a fact,
-    and the value is the mean chance that the answer carries the fact. What is true but not in the references counts as
+    and the value is half the mean chance that the answer carries a fact, half the cosine of the two as wholes (better
+    than either alone: benchmarks/judges.md). What is true but not in the references counts as
     wrong, and extra text does not count. Some milliseconds a record.
     """
 
@@ -60,9 +61,14 @@ class Factuality:
         said = Evidence([Passage("answer", answer)], self.embedder)
         facts = claims(truth) or [truth]
         each = [0.0 if said.empty else said.of(fact).probability for fact in facts]
-        least = facts[min(range(len(facts)), key=lambda place: each[place])]
-        told = f"of {len(facts)} facts of the reference the answer carries {sum(p >= 0.5 for p in each)}; the least: "
-        return self._score(record, sum(each) / len(each), f"{told}“{plainly(least)}” ({min(each):.2f})", least)
+        one, other = self.embedder.embed([plainly(answer), plainly(truth)])
+        near = max(0.0, float(one @ other))
+        least = facts[each.index(min(each))]
+        told = (
+            f"of {len(facts)} facts of the reference the answer carries {sum(p >= 0.5 for p in each)}; the least: "
+            f"“{plainly(least)}” ({min(each):.2f}); cosine of the two as wholes {near:.2f}"
+        )
+        return self._score(record, (sum(each) / len(each) + near) / 2, told, least)
 
     def _score(self, record: Record, value: float, reason: str, quoted: str) -> Score:
         quotes = (Quote(quoted, "truth", True),) if quoted else ()
