@@ -234,7 +234,7 @@ def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
     for record in task.records:
         evidence = support.Evidence(record.contexts or (), embedder)
         said = [] if evidence.empty else support.claims(record.answer or "")
-        found.append(np.array([astuple(evidence.of(claim).shared) for claim in said]).reshape(len(said), -1))
+        found.append(np.array([astuple(evidence.of(claim).shared) for claim in said]).reshape(-1, len(support.NAMES)))
     return found
 
 

@@ -7,8 +7,8 @@ import re
 _ADMITS = re.compile(
     r"""
       \b(?:I|we)\s+(?:(?:do|does|did|could|can|was|were|am|are)\s*(?:n['’]t|not)|cannot|can['’]t|couldn['’]t)\s+(?:\w+ly\s+)?
-        (?:know|find|have|answer|determine|able|sure|provide|locate|aware|tell|see|confirm|identify|access|certain)\b
-    | \b(?:I['’]m|I\s+am|we['’]re|we\s+are)\s+(?:unable|not\s+(?:able|sure|aware|certain))\b
+        (?:know|find|answer|determine|provide|locate|tell|see|confirm|identify|access|have\s+(?:any|enough|specific|access))\b
+    | \b(?:I['’]m|I\s+am|we['’]re|we\s+are)\s+(?:unable\b|not\s+(?:able\s+to\b|(?:sure|aware|certain)\W*$))
     | \b(?:un|not\s+)(?:able|possible)\s+to\s+(?:answer|find|determine|provide|say|tell)\b
     | \b(?:is|are|was|were)\s+(?:not|n['’]t)\s+(?:\w+ly\s+)?(?:mentioned|stated|specified|provided|given|included|found)
         \s+(?:in|by)\s+the\b

@@ -27,6 +27,8 @@ class Shared:
 
     held: float
     """Share of its telling words in the sentence that has most of them."""
+    every: float
+    """Share of all its words, the commonest too, that stand anywhere in the texts."""
     triples: float
     """Share of its word triples that stand in the texts; of fewer than three words, whether they stand side by side."""
     near: float
@@ -46,7 +48,6 @@ NAMES = tuple(Shared.__dataclass_fields__)
 class Support:
     """How far the texts carry a claim, and by what."""
 
-    probability: float
     shared: Shared
     passage_id: str
     """Of the text with the sentence that has most of the claim's telling words."""
@@ -54,6 +55,11 @@ class Support:
     """That sentence, as it stands there."""
     missing: tuple[str, ...]
     """Telling words of the claim that stand nowhere, in order."""
+
+    @property
+    def probability(self) -> float:
+        """The chance that people would say so, by the package's own head."""
+        return head("support").probability(astuple(self.shared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +98,18 @@ class Evidence:
         held = max(ranks)[0] / len(sought)
         near = held if len(sought) < FEWEST else max(0.0, float(cosines.max()))
         numbers = [word for word in plain if word[0].isdigit()]
+        stems = tuple(stem(word) for word in plain)
         shared = Shared(
             held,
-            self._triple_share(tuple(stem(word) for word in plain)),
+            sum(one in self._stems for one in stems) / max(1, len(stems)),
+            self._triple_share(stems),
             near,
             float(bool(_PERSON.intersection(plain) - self._words)),
             sum(word not in self._words for word in numbers) / len(numbers) if numbers else 0.0,
             float(_NEGATIONS.isdisjoint(plain) != _NEGATIONS.isdisjoint(best.words)),
         )
         missing = tuple(word for stemmed, word in sought.items() if stemmed not in self._stems)
-        return Support(head("support").probability(astuple(shared)), shared, best.passage_id, best.text, missing)
+        return Support(shared, best.passage_id, best.text, missing)
 
     def _triple_share(self, stems: tuple[str, ...]) -> float:
         if len(stems) < 3:

@@ -18,7 +18,7 @@ import argparse
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,10 @@ Floats = npt.NDArray[np.float64]
 PART = 4
 """Of EVOUNA's questions, every so many-th is learned from."""
 PENALTY = 3.0
-"""On the squared weights, which are of standardised inputs; a set counts as 500 records."""
+"""On the squared weights, which are of standardised inputs."""
+LIES = 100.0
+"""What the planted lies count for, in records, where a set that people judged counts for 500. At 500, lies of their
+kind are told better (AUC .90 instead of .77) and those of QAGS worse (.78 instead of .80)."""
 STEPS = 2000
 AGAINST = frozenset({"figures", "person", "negation"})
 """Inputs that speak against a verdict; all others speak for it."""
@@ -55,6 +58,8 @@ class Labelled:
     labels: Floats
     groups: tuple[str, ...]
     """Of each record: its question, or its source."""
+    say: float = 500.0
+    """What the set counts for in a fit, in records, however many it has."""
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -114,7 +119,8 @@ def supported(data: Path, embedder: Embedder) -> dict[str, Labelled]:
                 found[name].append((shared, label, group))
                 for lie in planted(claim) if label and name != "expertqa" else ():
                     found["planted"] += [(shared, True, group), (astuple(evidence.of(lie).shared), False, group)]
-    return {name: _labelled(each) for name, each in found.items()}
+    sets = {name: _labelled(each) for name, each in found.items()}
+    return sets | {"planted": replace(sets["planted"], say=LIES)}
 
 
 def planted(claim: str) -> Iterator[str]:
@@ -132,7 +138,7 @@ def fit(names: Sequence[str], sets: Sequence[Labelled]) -> Head:
     standard = (np.vstack([one.inputs for one in sets]) - middle) / spread
     which = np.concatenate([np.full(len(one.labels), place) for place, one in enumerate(sets)])
     design = np.hstack([standard, np.eye(len(sets))[which]])
-    say = np.concatenate([np.full(len(one.labels), 500 / len(one.labels)) for one in sets])
+    say = np.concatenate([np.full(len(one.labels), one.say / len(one.labels)) for one in sets])
     signs = np.array([-1.0 if name in AGAINST else 1.0 for name in names] + [0.0] * len(sets))
     solved = _descended(design, np.concatenate([one.labels for one in sets]), say, signs)
     weights = solved[: len(names)] / spread
