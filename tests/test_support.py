@@ -46,7 +46,7 @@ def test_what_stands_there_is_likelier_than_what_does_not() -> None:
 def test_another_number_is_a_lie() -> None:
     """It lowers the chance though every other word stands there."""
     assert of("The Ruvel Bridge was built in 1918 by Tomas Aldwin.").shared.figures == 1.0
-    assert of("The hut stands at 2,914 metres.").probability < 0.5 < of("The hut stands at 2,214 metres.").probability
+    assert of("The hut stands at 2,914 metres.").probability < of("The hut stands at 2,214 metres.").probability - 0.2
 
 
 def test_a_negation_is_a_lie() -> None:
