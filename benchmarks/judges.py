@@ -40,7 +40,8 @@ learn from BEGIN, ExpertQA and QAGS, and the second table has it without. ROUGE-
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
 records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301's questions without a reference in the
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
-MTRAG's references as answers to be held against themselves.
+MTRAG's references as answers to be held against themselves. What the judges go by was chosen with these sets in view,
+so that on sets of another kind less is to be expected.
 """
 
 
