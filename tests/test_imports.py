@@ -23,6 +23,7 @@ LAYERS = (
     (
         *"screen act merge grounding recorder models fetch checkpoint corpus components".split(),
         *"network asked hits encyclopedia robots remembered diamond".split(),
+        *"support equivalence heads refusals".split(),
         *ROOMS.values(),
     ),
     ("pipeline",),

@@ -23,6 +23,12 @@ from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLM
+from surefoot.judges.answer_relevancy import AnswerRelevancy
+from surefoot.judges.context_adherence import ContextAdherence
+from surefoot.judges.context_recall import ContextRecall
+from surefoot.judges.context_relevancy import ContextRelevancy
+from surefoot.judges.factuality import Factuality
+from surefoot.judges.grading_note import GradingNote
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
@@ -70,6 +76,12 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("generator", "llm"): lambda index: LLM(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
     ("embedder", "hashing"): lambda index: Hashing(),
     ("embedder", "static"): lambda index: static(),
+    ("judge", "answer_relevancy"): lambda index: AnswerRelevancy(Lexical()),
+    ("judge", "context_adherence"): lambda index: ContextAdherence(Hashing()),
+    ("judge", "context_recall"): lambda index: ContextRecall(Lexical(), Hashing()),
+    ("judge", "context_relevancy"): lambda index: ContextRelevancy(Lexical()),
+    ("judge", "factuality"): lambda index: Factuality(Hashing()),
+    ("judge", "grading_note"): lambda index: GradingNote(),
 }
 ELSEWHERE = {
     ("retriever", "pgvector"): "needs a PostgreSQL server: tests/retrievers/test_pgvector.py",

@@ -1,0 +1,88 @@
+"""Whether the answer gives what the question asks for, right or wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from surefoot.equivalence import normal, telling
+from surefoot.heads import chance
+from surefoot.protocols import Evaluator
+from surefoot.refusals import refuses
+from surefoot.support import claims, plainly
+from surefoot.types import Passage, Quote, Record, Score
+from surefoot.words import names, stem
+
+REFUSED = 0.1
+"""The value of an answer that gives none, or that only says the question again: the need is not met."""
+OTHER_KIND = 0.5
+"""What is left where the answer has nothing of the kind that is asked for: no number to a "how many"."""
+SENTENCE = 4
+"""Telling words from which an answer stands by itself; a shorter one is read behind its question."""
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_WHEN = re.compile(
+    r"\b(?:when|what (?:year|date|day|month|time|century)|which (?:year|date|day|month|century))\b", re.I
+)
+_COUNT = re.compile(r"\bhow (?:many|much|old|tall|long|far|high|deep|big|large|fast|heavy|often)\b", re.I)
+_WHO = re.compile(r"^\W*(?:by )?(?:who|whom|whose)\b", re.I)
+_TIMES = frozenset((*_MONTHS, *"today yesterday century spring summer autumn fall winter morning evening".split()))
+_AMOUNTS = frozenset("none no few several many dozen half once twice million billion thousand every daily".split())
+
+
+class AnswerRelevancy:
+    """The chance, by the `evaluator`, that the answer answers the question; lowered where it refuses, only says the
+    question again, or has nothing of the kind that is asked for. No language model.
+
+    Whether it is right plays no part. An answer of a few words is read behind its question, as it has no topic of its
+    own. Cost: one graded pair.
+    """
+
+    name: ClassVar[str] = "answer_relevancy"
+    metric: ClassVar[str] = "answer_relevancy"
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; it applies where an answer was kept. An empty answer counts as a refusal."""
+        if record.answer is None:
+            told = "the record has no answer"
+            return Score(record.id, self.metric, None, reason=told, applies=False, judge=self.name)
+        if refuses(record.answer) and not claims(record.answer):
+            return self._score(record, REFUSED, "the answer gives none")
+        answer = plainly(record.answer)
+        new = telling(answer, record.question)
+        asked = {stem(word) for word in normal(record.question)}
+        if all(stem(word) in asked for word in new) and len(new) >= SENTENCE:
+            return self._score(record, REFUSED, "the answer only says the question again")
+        text = answer if len(telling(answer)) >= SENTENCE else f"{record.question.rstrip('? ')}: {answer}"
+        (grade,) = self.evaluator.grade([(record.question, Passage("answer", text))])
+        sure = chance(grade, self.evaluator.thresholds)
+        if sure is None:
+            because = f"the answer could not be graded: {grade.reason}"
+            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+        lacks = lacking(record.question, answer)
+        told = f"the evaluator takes it for an answer with {sure:.2f}"
+        told += f"; but it has no {lacks}, which is asked for" if lacks else ""
+        pointed = text[slice(*grade.span)] if grade.span else ""
+        return self._score(record, sure * (OTHER_KIND if lacks else 1.0), told, pointed)
+
+    def _score(self, record: Record, value: float, reason: str, pointed: str = "") -> Score:
+        said = " ".join((record.answer or "").split()).casefold()
+        there = bool(pointed) and " ".join(pointed.split()).casefold() in said
+        quotes = (Quote(pointed, "answer", True),) if there else ()
+        return Score(record.id, self.metric, value, reason=reason, quotes=quotes, judge=self.name)
+
+
+def lacking(question: str, answer: str) -> str:
+    """What kind of thing the question asks for and the answer has none of; empty: it has, or any kind will do."""
+    every = set(normal(answer))
+    numbered = any(word[0].isdigit() for word in every)
+    if _WHEN.search(question):
+        return "" if numbered or every & _TIMES else "date or time"
+    if _COUNT.search(question):
+        return "" if numbered or every & _AMOUNTS else "number"
+    if _WHO.search(question) and answer != answer.lower():
+        return "" if names(f"It is {answer}") else "name"
+    return ""

@@ -1,0 +1,79 @@
+"""How much of the answer the contexts carry, claim by claim."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from surefoot.protocols import Embedder
+from surefoot.support import Evidence, Support, claims, plainly
+from surefoot.types import Quote, Record, Score
+
+SUPPORTED = 0.5
+"""Probability from which a claim counts as supported in the explanation; the value takes the probabilities as they
+are."""
+
+
+class ContextAdherence:
+    """The mean, over the answer's claims, of the chance that the contexts carry the claim; no language model.
+
+    A claim is a sentence, or a line of a list. It is held against the contexts by the words, word triples, numbers and
+    the meaning (`embedder`) that it shares with them; `surefoot.support` says how, and what that misses. A refusal
+    claims nothing, and what claims nothing is carried: 1. Without any context, 0. Some milliseconds a record.
+    """
+
+    name: ClassVar[str] = "context_adherence"
+    metric: ClassVar[str] = "context_adherence"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; it applies where there are an answer and contexts."""
+        if record.contexts is None or not record.answer or not record.answer.strip():
+            lacking = "contexts" if record.contexts is None else "answer"
+            return self._score(record, reason=f"the record has no {lacking}", applies=False)
+        if not (said := claims(record.answer)):
+            return self._score(record, 1.0, "the answer claims nothing that a context would have to carry")
+        if not record.contexts:
+            return self._score(record, 0.0, "there was no context, so that nothing carries the answer")
+        evidence = Evidence(record.contexts, self.embedder)
+        if evidence.empty:
+            return self._score(record, unscored_because="the contexts hold no words to hold the answer against")
+        each = [evidence.of(claim) for claim in said]
+        value = sum(one.probability for one in each) / len(each)
+        least = min(range(len(each)), key=lambda place: each[place].probability)
+        return self._score(record, value, _told(each, said[least], least), _quotes(said[least], each[least]))
+
+    def _score(
+        self,
+        record: Record,
+        value: float | None = None,
+        reason: str = "",
+        quotes: tuple[Quote, ...] = (),
+        unscored_because: str = "",
+        applies: bool = True,
+    ) -> Score:
+        return Score(
+            record.id,
+            self.metric,
+            value,
+            reason=reason,
+            quotes=quotes,
+            unscored_because=unscored_because,
+            applies=applies,
+            judge=self.name,
+        )
+
+
+def _told(each: list[Support], claim: str, least: int) -> str:
+    carried = sum(one.probability >= SUPPORTED for one in each)
+    weakest = each[least]
+    missing = f"; nowhere in the contexts: {', '.join(weakest.missing[:8])}" if weakest.missing else ""
+    return (
+        f"{carried} of {len(each)} claims are likely carried by the contexts. The least: “{plainly(claim)}” "
+        f"({weakest.probability:.2f}), nearest to “{plainly(weakest.sentence)}”{missing}."
+    )
+
+
+def _quotes(claim: str, support: Support) -> tuple[Quote, ...]:
+    return (Quote(claim, "answer", True), Quote(support.sentence, support.passage_id, True))

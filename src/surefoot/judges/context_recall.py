@@ -1,0 +1,86 @@
+"""How much of the reference answer the contexts hold."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import ClassVar
+
+from surefoot.equivalence import likeness, telling
+from surefoot.heads import chance
+from surefoot.protocols import Embedder, Evaluator
+from surefoot.support import Evidence, claims, plainly
+from surefoot.types import Passage, Quote, Record, Score
+
+SHORT = 10
+"""Telling words up to which a reference is looked up as one thing; a longer one is cut into its facts."""
+_VERDICTS = ({"yes"}, {"no"}, {"true"}, {"false"})
+
+
+class ContextRecall:
+    """The share of the reference that the contexts hold, of several references the best held; no language model.
+
+    A reference of a few words is looked up in each context: the share of its telling words that one context holds,
+    which counts in full where the `evaluator` finds that this context answers the question, and down to half where it
+    does not, since a name may stand there by chance. Of a longer one, each sentence is a fact, and the value is the
+    mean chance that the contexts carry the fact (`surefoot.support`). Without any context, 0. A bare yes or no cannot
+    be looked up: such a record is unscored. Cost: a graded pair a context where a reference is short.
+    """
+
+    name: ClassVar[str] = "context_recall"
+    metric: ClassVar[str] = "context_recall"
+
+    def __init__(self, evaluator: Evaluator, embedder: Embedder) -> None:
+        self.evaluator = evaluator
+        self.embedder = embedder
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; it applies where there are contexts and a reference with a word in it."""
+        truths = [truth for truth in record.truths if telling(truth)]
+        if not truths or record.contexts is None:
+            lacking = "contexts" if truths else "reference answer"
+            return Score(
+                record.id, self.metric, None, reason=f"the record has no {lacking}", applies=False, judge=self.name
+            )
+        if all(set(telling(truth)) in _VERDICTS for truth in truths):
+            because = "a bare yes or no cannot be looked up in the contexts"
+            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+        if not any(passage.text.strip() for passage in record.contexts):
+            return self._score(record, 0.0, "there was no context")
+        long = [truth for truth in truths if len(telling(truth)) > SHORT]
+        short = [truth for truth in truths if truth not in long]
+        found = [self._by_facts(record, record.contexts, truth) for truth in long]
+        found += self._looked_up(record, record.contexts, short) if short else []
+        return max(found, key=lambda score: score.value or 0.0)
+
+    def _by_facts(self, record: Record, contexts: tuple[Passage, ...], truth: str) -> Score:
+        evidence = Evidence(contexts, self.embedder)
+        facts = claims(truth) or [truth]
+        if evidence.empty:
+            return self._score(record, 0.0, "the contexts hold no words")
+        each = [evidence.of(fact) for fact in facts]
+        least = min(range(len(facts)), key=lambda place: each[place].probability)
+        missing = f"; nowhere in the contexts: {', '.join(each[least].missing[:8])}" if each[least].missing else ""
+        told = (
+            f"of {len(facts)} facts of the reference the contexts carry {sum(x.probability >= 0.5 for x in each)}; "
+            f"the least: “{plainly(facts[least])}” ({each[least].probability:.2f}), nearest to "
+            f"“{plainly(each[least].sentence)}”{missing}"
+        )
+        quotes = (Quote(facts[least], "truth", True), Quote(each[least].sentence, each[least].passage_id, True))
+        return self._score(record, sum(one.probability for one in each) / len(each), told, quotes)
+
+    def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
+        texts = [passage for passage in contexts if passage.text.strip()]
+        grades = self.evaluator.grade([(record.question, passage) for passage in texts])
+        found = []
+        for passage, grade in zip(texts, grades, strict=True):
+            each = likeness(record.question, f"{passage.title} {passage.text}", truths, self.embedder)
+            best = max(range(len(truths)), key=lambda place: (each[place].held, astuple(each[place])))
+            sure = chance(grade, self.evaluator.thresholds)
+            value = each[best].held * (0.5 + 0.5 * (sure or 0.0))
+            answers = "which could not be graded" if sure is None else f"which answers the question with {sure:.2f}"
+            told = f"{passage.id}, {answers}, holds {each[best].held:.0%} of the telling words of “{truths[best]}”"
+            found.append(self._score(record, value, told, (Quote(truths[best], "truth", True),)))
+        return found
+
+    def _score(self, record: Record, value: float, reason: str, quotes: tuple[Quote, ...] = ()) -> Score:
+        return Score(record.id, self.metric, value, reason=reason, quotes=quotes, judge=self.name)

@@ -1,0 +1,70 @@
+"""Whether the contexts hold what the question asks for, whole."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from surefoot.heads import chance
+from surefoot.protocols import Evaluator
+from surefoot.types import Grade, Passage, Quote, Record, Score
+
+SPLIT = 0.75
+"""What is left of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
+_BEGINS_INSIDE = re.compile(r"\W{0,3}[a-z]|[,;:)]|\.{3}|…")
+_ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?:\s*\[\d+\])*\s*$")
+_CUT_OFF = re.compile(r"(?:\.{3}|…)\s*$")
+SENTENCE = 8
+"""Words from which a text without a full stop is a sentence cut off, and not a heading or an entry."""
+
+
+class ContextRelevancy:
+    """The chance, by the `evaluator`, that the best of the contexts answers the question; lowered where its text is cut
+    off inside a sentence, which the reason says. No language model.
+
+    One good context among many is enough: what else was retrieved does not lower it. A question whose answer is spread
+    over several contexts gets less than it deserves. Without any context, 0. Cost: a graded pair a context.
+    """
+
+    name: ClassVar[str] = "context_relevancy"
+    metric: ClassVar[str] = "context_relevancy"
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; it applies where contexts were kept."""
+        if record.contexts is None:
+            told = "the record has no contexts"
+            return Score(record.id, self.metric, None, reason=told, applies=False, judge=self.name)
+        texts = [passage for passage in record.contexts if passage.text.strip()]
+        if not texts:
+            return Score(record.id, self.metric, 0.0, reason="there was no context", judge=self.name)
+        grades = self.evaluator.grade([(record.question, passage) for passage in texts])
+        chances = [chance(grade, self.evaluator.thresholds) for grade in grades]
+        known = [place for place, sure in enumerate(chances) if sure is not None]
+        if not known:
+            because = f"no context could be graded: {grades[0].reason}"
+            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+        best = max(known, key=lambda place: chances[place] or 0.0)
+        return self._score(record, texts[best], grades[best], chances[best] or 0.0, len(texts))
+
+    def _score(self, record: Record, passage: Passage, grade: Grade, sure: float, of: int) -> Score:
+        cut = split(passage.text)
+        told = f"of {of} contexts, {passage.id} answers the question best ({sure:.2f})"
+        pointed = passage.text[slice(*grade.span)] if grade.span else ""
+        told += f", with “{pointed}”" if pointed else ""
+        told += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
+        value = sure * (SPLIT if cut else 1.0)
+        quotes = (Quote(pointed, passage.id, True),) if pointed else ()
+        return Score(record.id, self.metric, value, reason=told, quotes=quotes, judge=self.name)
+
+
+def split(text: str) -> list[str]:
+    """How the text is cut off inside a sentence, in words; empty: it is not."""
+    whole = text.strip()
+    found = ["begins inside a sentence"] if _BEGINS_INSIDE.match(whole) and whole != whole.lower() else []
+    last = whole.splitlines()[-1] if whole else ""
+    if _CUT_OFF.search(whole) or (len(last.split()) >= SENTENCE and not _ENDS.search(whole)):
+        found.append("ends inside a sentence")
+    return found

@@ -1,0 +1,85 @@
+"""Whether the answer says what a reference answer says."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import ClassVar
+
+from surefoot.equivalence import Likeness, likeness, telling
+from surefoot.heads import head
+from surefoot.protocols import Embedder
+from surefoot.refusals import refuses
+from surefoot.support import Evidence, claims, plainly
+from surefoot.types import Passage, Quote, Record, Score
+
+SHORT = 10
+"""Telling words up to which a reference is one thing that an answer says or not; a longer one is cut into facts."""
+REFUSED = 0.05
+"""The value of an answer that gives none: about the least chance that the shipped head gives to any."""
+
+
+class Factuality:
+    """The chance that people would call the answer right beside the likest of the references; no language model.
+
+    A reference of a few words is compared as one thing: do its words, its letters, its numbers and its meaning
+    (`embedder`) stand in the answer, beyond what the question says anyway? Of a longer one, each sentence is a fact,
+    and the value is half the mean chance that the answer carries a fact, half the cosine of the two as wholes (better
+    than either alone: benchmarks/judges.md). What is true but not in the references counts as
+    wrong, and extra text does not count. Some milliseconds a record.
+    """
+
+    name: ClassVar[str] = "factuality"
+    metric: ClassVar[str] = "factuality"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; it applies where there are an answer and a reference with a word in it."""
+        truths = [truth for truth in record.truths if truth.strip()]
+        if not truths or record.answer is None:
+            lacking = "answer" if truths else "reference answer"
+            return Score(
+                record.id, self.metric, None, reason=f"the record has no {lacking}", applies=False, judge=self.name
+            )
+        if refuses(record.answer) and not claims(record.answer):
+            return self._score(record, REFUSED, "the answer gives none", "")
+        long = [truth for truth in truths if len(telling(truth)) > SHORT]
+        short = [truth for truth in truths if truth not in long]
+        found = [self._by_facts(record, record.answer, truth) for truth in long]
+        if short:
+            found.append(self._as_one(record, record.answer, short))
+        return max(found, key=lambda score: score.value or 0.0)
+
+    def _as_one(self, record: Record, answer: str, truths: list[str]) -> Score:
+        each = likeness(record.question, plainly(answer), truths, self.embedder)
+        chances = [head("equivalence").probability(astuple(one)) for one in each]
+        best = max(range(len(truths)), key=lambda place: chances[place])
+        return self._score(record, chances[best], _told(truths[best], each[best]), truths[best])
+
+    def _by_facts(self, record: Record, answer: str, truth: str) -> Score:
+        said = Evidence([Passage("answer", answer)], self.embedder)
+        facts = claims(truth) or [truth]
+        each = [0.0 if said.empty else said.of(fact).probability for fact in facts]
+        one, other = self.embedder.embed([plainly(answer), plainly(truth)])
+        near = max(0.0, float(one @ other))
+        least = facts[each.index(min(each))]
+        told = (
+            f"of {len(facts)} facts of the reference the answer carries {sum(p >= 0.5 for p in each)}; the least: "
+            f"“{plainly(least)}” ({min(each):.2f}); cosine of the two as wholes {near:.2f}"
+        )
+        return self._score(record, (sum(each) / len(each) + near) / 2, told, least)
+
+    def _score(self, record: Record, value: float, reason: str, quoted: str) -> Score:
+        quotes = (Quote(quoted, "truth", True),) if quoted else ()
+        return Score(record.id, self.metric, value, reason=reason, quotes=quotes, judge=self.name)
+
+
+def _told(truth: str, one: Likeness) -> str:
+    if one.run:
+        return f"“{truth}” stands in the answer word for word"
+    lacks = ", and it lacks a number of it" if one.figures else ""
+    return (
+        f"likest to “{truth}”: the answer has {one.held:.0%} of its telling words (or of each other's {one.either:.0%})"
+        f"{lacks}; cosine {one.near:.2f}"
+    )

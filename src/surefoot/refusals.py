@@ -1,0 +1,32 @@
+"""Whether an answer says that it gives none."""
+
+from __future__ import annotations
+
+import re
+
+_ADMITS = re.compile(
+    r"""
+      \b(?:I|we)\s+(?:(?:do|does|did|could|can|was|were|am|are)\s*(?:n['’]t|not)|cannot|can['’]t|couldn['’]t)\s+(?:\w+ly\s+)?
+        (?:know|find|answer|determine|provide|locate|tell|see|confirm|identify|access|have\s+(?:any|enough|specific|access))\b
+    | \b(?:I['’]m|I\s+am|we['’]re|we\s+are)\s+(?:unable\b|not\s+(?:able\s+to\b|(?:sure|aware|certain)\W*$))
+    | \b(?:un|not\s+)(?:able|possible)\s+to\s+(?:answer|find|determine|provide|say|tell)\b
+    | \b(?:is|are|was|were)\s+(?:not|n['’]t)\s+(?:\w+ly\s+)?(?:mentioned|stated|specified|provided|given|included|found)
+        \s+(?:in|by)\s+the\b
+    | \b(?:context|passages?|documents?|texts?|sources?|evidence|information|conversation)\b[^.]{0,60}
+        \b(?:do(?:es)?\s*(?:n['’]t|not)|did\s*(?:n['’]t|not))\s+(?:\w+ly\s+)?
+        (?:contain|provide|mention|say|give|specify|include|state|indicate|hold|answer|have|discuss|cover)
+    | \b(?:there\s+is|contains?|provides?|has|have|found|gives?)\s+(?:no|not\s+enough|insufficient)\s+
+        (?:specific\s+|further\s+|such\s+|enough\s+)?(?:information|mention|answer|evidence|details?)\b
+    | \bcannot\s+be\s+(?:answered|determined|found)\b | ^\W*(?:unknown|unanswerable|no\s+answer|not\s+found|n/a)\W*$
+    | ^\W*(?:I['’]m|I\s+am)\s+sorry\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def refuses(text: str) -> bool:
+    """Whether these words say that the answer is not known, not there or not to be had; an empty text does too.
+
+    By the commonest English phrases: no model, no certainty.
+    """
+    return not text.strip() or bool(_ADMITS.search(text))
