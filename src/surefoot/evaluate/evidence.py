@@ -133,7 +133,9 @@ class Pool:
     """All passages of the corpus that a run ever saw, by their words: what one question missed another may have had."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        seen = {passage.text: passage for record in records for passage in seen_by(record) if passage.source == "corpus"}
+        seen = {
+            passage.text: passage for record in records for passage in seen_by(record) if passage.source == "corpus"
+        }
         self.passages = tuple(seen.values())
         self._by_word: dict[str, list[int]] = defaultdict(list)
         for number, passage in enumerate(self.passages):

@@ -302,7 +302,9 @@ def _not_searched(cue: Cue, trace: Trace, missing: str) -> Failure:
         return _told(cue, "retrieval", "miss", missing)
     if trace.decision.action is Action.CORRECT:
         best = "" if trace.decision.best is None else f" at {trace.decision.best:.3g}"
-        return _told(cue, "grading", "lax", f"{missing}, and yet the best was graded CORRECT{best} and nothing searched")
+        return _told(
+            cue, "grading", "lax", f"{missing}, and yet the best was graded CORRECT{best} and nothing searched"
+        )
     return _told(cue, "search", "nothing", f"{missing}, {len(trace.external)} of them from the search outside")
 
 
