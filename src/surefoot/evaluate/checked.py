@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -195,10 +195,11 @@ def _said(record: Record) -> Iterator[str]:
 
 def _settings(sentence: str, facts: Facts, proposes: bool) -> tuple[list[str], str]:
     """Settings that do not exist or have another value, and the sentence without what was said of settings."""
-    wrong: list[str] = []
-    for match in _ASSIGNED.finditer(sentence):
-        if not _exists(match[1], facts) or not (proposes or _has(match[1], match[2], facts)):
-            wrong.append(match[0])
+    wrong = [
+        match[0]
+        for match in _ASSIGNED.finditer(sentence)
+        if not _exists(match[1], facts) or not (proposes or _has(match[1], match[2], facts))
+    ]
     sentence = _ASSIGNED.sub(" ", sentence)
     spans: list[tuple[int, int]] = []
     for match in _SETTING.finditer(sentence):
@@ -340,8 +341,3 @@ def _parts(record: Record) -> Iterator[float]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def numbers_told(counts: Iterable[tuple[int, int]]) -> tuple[float, ...]:
-    """For `Facts.also`: each (count, of) as a count, a total and a share."""
-    return tuple(number for count, of in counts for number in (float(count), float(of), *([count / of] if of else [])))

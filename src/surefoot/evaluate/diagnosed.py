@@ -121,6 +121,13 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
     return tuple(sorted((tally for tally in every if tally.lost), key=lambda tally: -len(tally.lost)))
 
 
+def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
+    """The numbers that the rules compute beyond the summaries, for `checked.Facts.also`."""
+    counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
+    means = [mean for t in by_stage for metric in NAMES if (mean := _mean_of(metric, t, scores)) is not None]
+    return (*counts, *means, float(sum(len(tally.lost) for tally in by_stage)))
+
+
 def insight(summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Insight:
     """What one metric says, in three to five sentences; it has to have a mean."""
     level = summary.level or "low"
@@ -268,7 +275,7 @@ class _Run:
         pattern = [
             f"{NAMES[metric]} averages {here:.2f} over these records and {mean:.2f} over all."
             for metric in metrics[:2]
-            if (here := self._mean_of(metric, tally)) is not None and (mean := self._mean(metric)) is not None
+            if (here := _mean_of(metric, tally, self.scores)) is not None and (mean := self._mean(metric)) is not None
         ]
         lines = [f"- {quoted(self._question(f), LONGEST_QUESTION)}: {f.evidence}" for f in self._cases(tally)]
         return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
@@ -301,20 +308,22 @@ class _Run:
     def _mean(self, metric: str) -> float | None:
         return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
 
-    def _mean_of(self, metric: str, tally: Tally) -> float | None:
-        ids = {failure.record_id for failure in tally.lost}
-        values = [s.value for s in self.scores if s.metric == metric and s.record_id in ids and s.value is not None]
-        return fmean(values) if values else None
-
     def _room(self, metric: str, tally: Tally) -> float:
         """How much a record gains that comes back: the mean of the other records less that of the lost ones."""
-        here = self._mean_of(metric, tally)
+        here = _mean_of(metric, tally, self.scores)
         if here is None:
             return 1.0
         ids = {failure.record_id for failure in tally.lost}
         values = {id: of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in ids}
         others = [value for value in values.values() if value is not None]
         return max(0.0, (fmean(others) if others else 1.0) - here)
+
+
+def _mean_of(metric: str, tally: Tally, scores: Sequence[Score]) -> float | None:
+    """Of the records that the stage lost."""
+    ids = {failure.record_id for failure in tally.lost}
+    values = [s.value for s in scores if s.metric == metric and s.record_id in ids and s.value is not None]
+    return fmean(values) if values else None
 
 
 def _priority(share: float) -> Priority:

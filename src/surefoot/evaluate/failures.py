@@ -22,7 +22,7 @@ from surefoot.evaluate.evidence import (
     torn,
 )
 from surefoot.types import Action, Grade, Passage, Record, Score, Strip, Trace
-from surefoot.words import STOP_WORDS, content_words, stem, words
+from surefoot.words import STOP_WORDS, content_words, sentences, stem, words
 
 STAGES = tuple(
     "error retrieval chunking ranking grading thresholds search refinement truncation grounding refusal reading "
@@ -368,11 +368,18 @@ def _truncated(cue: Cue, said: str) -> bool:
     """Whether an answer was cut off: it ends within a sentence, and no fuller one would have had room."""
     if ended(said) or not words(said):
         return False
-    if words(said)[-1] in STOP_WORDS and not said.rstrip().endswith("?"):
+    if words(said)[-1] in STOP_WORDS or _begins_the_answer(cue.record, said):
         return True
     generator = cue.config.get("generator", {})
     limit = generator.get("max_tokens", 100) if generator.get("use") == "llm" else LONG / ROOM
     return len(said.split()) >= ROOM * limit
+
+
+def _begins_the_answer(record: Record, said: str) -> bool:
+    """Whether a sentence that was read begins so and goes on to a reference answer."""
+    flat = " ".join(said.split())
+    given = (" ".join(p.text[a:b].split()) for p in read(record) or () for a, b in sentences(p.text))
+    return any(whole.startswith(flat) and holds(whole[len(flat) :], record.truths) for whole in given)
 
 
 def _made_up(cue: Cue, said: str) -> bool:
