@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from surefoot.evaluate.remedies import REMEDIES
 from surefoot.evaluate.shaped import bullets, count_sentences, count_words, violations
@@ -65,9 +63,15 @@ def test_r_33_a_report_as_it_should_be_breaks_nothing() -> None:
         (report(item(root_cause_analysis_gist=LINE + " More.")), "root_cause_analysis_gist has 2 sentences"),
         (report(item(evidence_trace_gist=LINE)), "evidence_trace_gist has 16 words and must have 25 to 40"),
         (report(item(evidence_trace="Low.\n- “Who?”: me.")), "evidence_trace has 1 cases and must have 2 to 4"),
-        (report(item(evidence_trace="A. B. C. D.\n- “a”: b.\n- “c”: d.")), "the metric pattern has 4 sentences"),
-        (report(item(evidence_trace="A.\n- “a”: b. c. d.\n- “c”: d.")), "has 3 sentences and must have 1 to 2"),
-        (report(item(evidence_trace="A.\n- record 7 is bad.\n- “c”: d.")), "must quote its question"),
+        (
+            report(item(evidence_trace="Low. Bad. Poor. Sad.\n- “a”: me.\n- “c”: you.")),
+            "the metric pattern has 4 sentences",
+        ),
+        (
+            report(item(evidence_trace="Low.\n- “a”: Me. You. Them.\n- “c”: you.")),
+            "has 3 sentences and must have 1 to 2",
+        ),
+        (report(item(evidence_trace="Low.\n- record 7 is bad.\n- “c”: you.")), "must quote its question"),
         (report(item(recommended_protocol_gist="- Raise k.")), "recommended_protocol_gist has 1 bullets"),
         (report(item(recommended_protocol_gist="- Raise k.\n- The time matters.")), "must start with a verb"),
     ],
@@ -77,11 +81,7 @@ def test_r_33_what_breaks_a_rule_is_named(broken: dict[str, Any], said: str) -> 
     assert any(said in violation for violation in violations(broken)), violations(broken)
 
 
-@given(
-    st.recursive(
-        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
+@pytest.mark.parametrize("said", [None, 3, True, "", "\n- “", [], ["x"], {}, {"a": [None]}])
 def test_r_33_whatever_a_model_says_is_checked_and_not_believed(said: Any) -> None:
     """A field of any type is a violation at worst, never an exception."""
     assert violations({"insights": [{"title": said, "evidence_trace": said}], "executive_summary": said})

@@ -179,7 +179,7 @@ def answer(record: Record) -> str:
 
 def read(record: Record) -> tuple[Passage, ...] | None:
     """What the generator was given; None: nobody kept it."""
-    if record.trace is None:
+    if record.trace is None or record.contexts is not None:
         return record.contexts
     origin = {passage.id: passage for passage in seen_by(record)}
     kept = [strip for strip in record.trace.strips if strip.kept]
@@ -262,6 +262,8 @@ def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
     ids = {passage.id for passage in useful}
     strips = [strip for strip in trace.strips if strip.passage_id in ids]
     bearing = [strip for strip in strips if holds(strip.text, cue.record.truths)]
+    if any(strip.kept for strip in bearing):
+        return _told(cue, "truncation", "sources", f"{_truth(cue)} was kept, and there was no room for it")
     if strips and not bearing:
         return _told(cue, "refinement", "cut", f"the passage that holds {_truth(cue)} was cut so that no strip does")
     if any(not strip.reason.startswith("not among") for strip in bearing):
@@ -312,8 +314,6 @@ def _generation(cue: Cue) -> Failure:
     """The evidence was read, and still the record is lost."""
     record, said = cue.record, answer(cue.record)
     there = f"{_truth(cue)} was in what was read" if record.truths else "what was read holds the evidence"
-    if _sources_left_out(record):
-        return _told(cue, "truncation", "sources", f"{there} or left out of it, since not all sources fitted")
     if said.strip() and _truncated(cue, said):
         return _told(cue, "truncation", "answer", f"{there}, and the answer breaks off")
     if refused(record) and (not said.strip() or declines(said) or not _withheld(record)):
@@ -404,11 +404,6 @@ def _far_down(cue: Cue) -> bool:
         return False  # what was read is in order of its grades, and short
     first = [bears(cue.record.question, passage, cue.record.truths) for passage in cue.record.contexts or ()]
     return True in first and first.index(True) >= DEEP
-
-
-def _sources_left_out(record: Record) -> bool:
-    steps = record.trace.steps if record.trace else ()
-    return any("sources left out" in (step.degraded or "") for step in steps)
 
 
 def _label(grade: Grade | None) -> Action | None:

@@ -66,7 +66,7 @@ def count_sentences(text: str) -> int:
 def bullets(text: str) -> list[str]:
     """The items of a Markdown list, without their marks; what stands before the first is none."""
     starts = [*_BULLET.finditer(text)]
-    ends = [*(match.start() for match in starts[1:]), len(text)]
+    ends = [*(match.start() for match in starts), len(text)][1:]
     return [text[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
 
 
