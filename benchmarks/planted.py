@@ -6,8 +6,8 @@
 Each run has its own country: huts, bridges and museums with invented names, each with a page of a few facts, some of
 them namesakes, and some pages only outside the corpus. The whole method answers questions about them: BM25 over an
 index on disk, `lexical` grades, strips, a second index outside; the language model is a script that reads: it says
-the sentence that holds the answer where it is among its sources, and else that it found none. Then one stage is
-broken. Every run is diagnosed three times: with its traces; as another system's, contexts and answers alone; and by
+the sentence that holds the answer where it is among its sources, and else that it found none; now and then it errs,
+whatever is planted. Then one stage is broken. Every run is diagnosed three times: with its traces; as another system's, contexts and answers alone; and by
 scores alone, from a judge that knows what is true and errs by a level now and then. A fault is found where the first
 item names its stage.
 """
@@ -65,6 +65,8 @@ OUTSIDE = 0.25
 """Share of the pages that are only outside the corpus."""
 JUDGE_ERRS = 0.1
 """How often the judge is a level off."""
+NOISE = 0.15
+"""Share of the questions that go wrong whatever is planted: the reader picks the wrong sentence, or finds none."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,9 @@ def reader(facts: Sequence[Fact], spoil: Callable[[str], str] = str) -> Scripted
             if line.startswith("> ") and bears(asked.question, source, (asked.answer,)):
                 text = source.text.partition(": ")[2] or source.text
                 found = [text[a:b] for a, b in sentences(text) if places(asked.answer, text[a:b])]
+                other = [text[a:b] for a, b in sentences(text) if not places(asked.answer, text[a:b])]
+                if Random(asked.question).random() < NOISE:
+                    return other[0] if other else "Not found."
                 return spoil(found[0] if found else text)
         return spoil("Not found.")
 
@@ -182,7 +187,7 @@ def made_up(said: str) -> str:
 
 
 FAULTS = {
-    "none": Fault(("",), ways=("traces",)),
+    "none": Fault(("", "reading", "refusal")),
     "retrieval off": Fault(
         ("retrieval",), lambda _: {"retriever": Off(), "searcher": Nowhere()}, {"searcher": {"use": "nowhere"}}
     ),

@@ -149,7 +149,7 @@ def right(cue: Cue) -> bool | None:
     said = answer(cue.record)
     if not locatable(cue.record.truths):
         return bool({word for truth in cue.record.truths for word in words(truth)[:1]} & set(words(said)[:1]))
-    return holds(said, cue.record.truths) or token_f1(said, cue.record.truths) >= WEAK
+    return holds(said, cue.record.truths) or token_f1(said, cue.record.truths) > GAPS
 
 
 def lost(cue: Cue) -> bool:
