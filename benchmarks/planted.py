@@ -7,9 +7,9 @@ Each run has its own country: huts, bridges and museums with invented names, eac
 them namesakes, and some pages only outside the corpus. The whole method answers questions about them: BM25 over an
 index on disk, `lexical` grades, strips, a second index outside; the language model is a script that reads: it says
 the sentence that holds the answer where it is among its sources, and else that it found none; now and then it errs,
-whatever is planted. Then one stage is broken. Every run is diagnosed three times: with its traces; as another system's, contexts and answers alone; and by
-scores alone, from a judge that knows what is true and errs by a level now and then. A fault is found where the first
-item names its stage.
+whatever is planted. Then one stage is broken. Every run is diagnosed three times: with its traces; as another
+system's, contexts and answers alone; and by scores alone, from a judge that knows what is true and errs by a level now
+and then. A fault is found where the first item names its stage.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ FILLERS = (
     "A small shop sells bread, tea and postcards between eight in the morning and five.",
     "The view from the wall reaches to the lake when there is no mist over the meadows.",
 )
-OUTSIDE = 0.25
-"""Share of the pages that are only outside the corpus."""
+OUTSIDE = 4
+"""One page in so many is only outside the corpus."""
 JUDGE_ERRS = 0.1
 """How often the judge is a level off."""
 NOISE = 0.15
@@ -91,7 +91,7 @@ def country(random: Random, things: int) -> Country:
     while len(inside) + len(outside) < things:
         kind, name = random.choice(THINGS), invented(random)
         for title in [f"{name} {kind}", f"{name} {random.choice([other for other in THINGS if other != kind])}"]:
-            shelf = outside if random.random() < OUTSIDE else inside
+            shelf = inside if (len(inside) + len(outside)) % OUTSIDE else outside
             shelf[title], told = page(title, random)
             facts += [Fact(question, said, shelf is outside) for question, said in told]
     random.shuffle(facts)
@@ -209,7 +209,10 @@ FAULTS = {
     "ungrounded": Fault(("grounding",), spoil=made_up),
     "refusals": Fault(("refusal",), spoil=lambda _: "I do not know."),
     "truncated": Fault(
-        ("truncation",), spoil=lambda said: " ".join(said.split()[:3]), config={"generator": {"max_tokens": 3}}
+        ("truncation",),
+        spoil=lambda said: " ".join(said.split()[:3]),
+        config={"generator": {"max_tokens": 3}},
+        ways=("traces", "contexts"),
     ),
 }
 """By name."""

@@ -14,7 +14,7 @@ from surefoot.evaluate.failures import NAMES
 from surefoot.evaluate.remedies import Settings, flat, known_keys, written
 from surefoot.evaluate.shaped import TEXTS
 from surefoot.types import ActionItem, Diagnosis, Insight, Record, Score, Summary
-from surefoot.words import sentences
+from surefoot.words import replaced, sentences
 
 BOUNDS = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """A text may say how many scores lie below, at, or above each of these."""
@@ -23,6 +23,8 @@ BANDS = (0.5, 0.6, 0.7, 0.9)
 PROSE = 4
 """Up to here a number that counts no records is a way of speaking: "2 changes"."""
 
+_SHORT = {"context_recall": ("recall",), "context_adherence": ("adherence",)}
+_CODE = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"\n]+)\"|«([^»]+)»")
 _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w[-−])([-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(\s?%|\s(?:percent|per cent)\b)?(?![\w]|\.\d)"
@@ -47,7 +49,10 @@ _COMPARED = re.compile(
     r"\bscor(?:e|es|ed|ing)\s+\Z",
     re.IGNORECASE,
 )
-_HOPED = re.compile(r"(?:\bto|\bby|about|around|roughly|least|most|[~≈→=+])\s*\Z", re.IGNORECASE)
+_HOPED = re.compile(
+    r"(?:\bto|\bby|about|around|roughly|least|most|(?:gain|rise|lift|increase|improvement)s?\s+of|[~≈→=+])\s*\Z",
+    re.IGNORECASE,
+)
 _NOW = re.compile(r"(?:\bfrom|now|current(?:ly)?(?:\s+\w+)?)\s*\Z", re.IGNORECASE)
 _SURE = re.compile(r"\s*(?:confidence|interval|CI)\b", re.IGNORECASE)
 _SCALE = re.compile(r"(?:out\s+of|/|\brated|\brating(?:\s+of)?|\bscale\b.*|\b1\s+to)\s*\Z", re.IGNORECASE)
@@ -110,15 +115,15 @@ class Facts:
         return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
 
 
-def unsupported(text: str, facts: Facts, proposes: bool = False) -> tuple[str, ...]:
+def unsupported(text: str, facts: Facts, proposes: bool = False, about: str = "") -> tuple[str, ...]:
     """What of a text the run does not bear out, as it stands there, each once.
 
     A quotation has to stand in a record, word for word but for case, white space and what … leaves out. A setting has
     to exist, and have the value that the text says it has. A number has to be one of the run to the digits that are
-    written: of the metric that its sentence names, where it names one, or of a record that its paragraph quotes.
-    `proposes`: numbers are what to do, unless they are said to be so now.
+    written: of the metric that its sentence names, or else of `about`, where there is one; or of a record that its
+    paragraph quotes. `proposes`: numbers are what to do, unless they are said to be so now.
     """
-    return tuple(dict.fromkeys(_found(text, facts, proposes)))
+    return tuple(dict.fromkeys(_found(text, facts, proposes, about)))
 
 
 def checked(diagnosis: Diagnosis, facts: Facts) -> Diagnosis:
@@ -135,9 +140,7 @@ def checked(diagnosis: Diagnosis, facts: Facts) -> Diagnosis:
 
 def checked_insight(insight: Insight, facts: Facts) -> Insight:
     """The insight with what it says without support; what it says of no metric it says of its own."""
-    own = replace(facts, summaries=[s for s in facts.summaries if s.metric == insight.metric] or facts.summaries)
-    alone = tuple(said for said in unsupported(insight.text, own) if said in unsupported(insight.text, facts))
-    return replace(insight, unsupported=alone)
+    return replace(insight, unsupported=unsupported(insight.text, facts, about=insight.metric))
 
 
 def _checked_item(item: ActionItem, facts: Facts) -> ActionItem:
@@ -146,17 +149,18 @@ def _checked_item(item: ActionItem, facts: Facts) -> ActionItem:
     return replace(item, unsupported=tuple(dict.fromkeys(found)))
 
 
-def _found(text: str, facts: Facts, proposes: bool) -> Iterator[str]:
+def _found(text: str, facts: Facts, proposes: bool, about: str) -> Iterator[str]:
     for line in _MARK.sub("", text).splitlines():
-        quotes = [next(filter(None, match.groups())) for match in _QUOTED.finditer(line)]
-        holders = {quote: _holders(quote, facts) for quote in quotes}
+        outside = _CODE.sub(lambda match: " " * len(match[0]), line)
+        quotes = {match.span(): next(filter(None, match.groups())) for match in _QUOTED.finditer(outside)}
+        holders = {quote: _holders(quote, facts) for quote in quotes.values()}
         yield from (f"“{quote}”" for quote, ids in holders.items() if not ids and not _is_setting(quote, facts))
         near = [number for ids in holders.values() if len(ids) <= PROSE for id in ids for number in facts.of_record(id)]
-        rest = _QUOTED.sub("“”", line)
+        rest = replaced(line, dict.fromkeys(quotes, "“”"))
         for start, end in sentences(rest):
             wrong, left = _settings(rest[start:end], facts, proposes)
             yield from wrong
-            yield from _numbers(left, facts, near, proposes)
+            yield from _numbers(left, facts, near, proposes, about)
 
 
 # Quotations
@@ -257,8 +261,8 @@ def _equal(one: str, other: str) -> bool:
 # Numbers
 
 
-def _numbers(sentence: str, facts: Facts, near: Sequence[float], proposes: bool) -> Iterator[str]:
-    named = [metric for metric in facts.of_metric if _names(sentence, metric)]
+def _numbers(sentence: str, facts: Facts, near: Sequence[float], proposes: bool, about: str) -> Iterator[str]:
+    named = [metric for metric in facts.of_metric if _names(sentence, metric)] or [about] * (about in facts.of_metric)
     every = [number for metric in named or facts.of_metric for number in facts.of_metric[metric]]
     means = [mean for metric in named if (mean := facts.mean(metric)) is not None]
     gaps = [abs(one - other) for one, other in combinations(means, 2)]
@@ -303,7 +307,8 @@ def _bears_out(fact: float, match: re.Match[str]) -> bool:
 
 def _names(sentence: str, metric: str) -> bool:
     text = sentence.casefold()
-    return any(re.search(rf"\b{re.escape(name.casefold())}\b", text) for name in (metric, NAMES.get(metric, metric)))
+    names = (metric, NAMES.get(metric, metric).casefold(), *_SHORT.get(metric, ()))
+    return any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
 
 
 def _numbers_of(summary: Summary) -> Iterator[float]:

@@ -174,7 +174,7 @@ def _fit_thresholds(settings: Settings, records: Sequence[Record]) -> Patch:
         return {}
     lower = _down(float(np.quantile(good, SPARED)))
     upper = min(_up(float(np.quantile(bad, 1 - SPARED))), _down(float(np.median(good)))) if bad else lower
-    return {"thresholds": {"upper": max(upper, lower), "lower": lower}}
+    return {"thresholds": {"upper": upper, "lower": min(lower, upper)}}
 
 
 def _search_outside(settings: Settings, _: Sequence[Record]) -> Patch:
