@@ -10,7 +10,7 @@ import pytest
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.evaluate.evidence import bears, declines, ended, facts, held_by, holds, tiny, torn
+from surefoot.evaluate.evidence import bears, bears_out, declines, ended, facts, held_by, holds, tiny, torn
 from surefoot.evaluate.failures import STAGES, failures, quoted
 from surefoot.evaluate.remedies import REMEDIES
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
@@ -270,6 +270,14 @@ def test_a_passage_about_something_else_bears_nothing() -> None:
     """The year stands there, and the bridge does not."""
     assert bears("When was the Ruvel Bridge built?", GOOD, ["1911"])
     assert not bears("When was the Ruvel Bridge built?", Passage("p", "In 1911 the hut burnt down."), ["1911"])
+
+
+def test_the_corpus_holds_it_only_in_a_passage_that_names_what_is_asked_about() -> None:
+    """Somebody else was born in the same city."""
+    passage = Passage("p", "Ada Keld was born in the city of Torvath.")
+    assert bears("In what city was Rosa Quillen born?", passage, ["Torvath"])
+    assert not bears_out("In what city was Rosa Quillen born?", passage, ["Torvath"])
+    assert bears_out("In what city was Ada Keld born?", passage, ["Torvath"])
 
 
 def test_an_index_is_looked_through_for_the_reference(tmp_path: Any) -> None:

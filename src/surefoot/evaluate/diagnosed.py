@@ -291,8 +291,8 @@ class _Run:
         said += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
         if gain is not None:
             said.append(
-                f"Expected: {NAMES[metric]} up by about {gain:.2g}, if half of these records come back, shrunk as if "
-                f"{DOUBT} more records had been judged and none of them lost."
+                f"Expected: {NAMES[metric]} up by about {gain:.2g}, if half of these records come back. That is shrunk "
+                f"as if {DOUBT} more records had been judged and none of them lost."
             )
         return " ".join(said)
 

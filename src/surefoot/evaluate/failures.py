@@ -44,6 +44,8 @@ GAPS = 0.6
 """Likewise of factuality, where 3 means that the core is there with gaps."""
 STRONG = 0.7
 """A score from this up says that a stage did its work: a rating of 4, or of 5."""
+COVERED = 0.75
+"""Recall above this says that the evidence was read, in whatever words."""
 FEW = 5
 """Where fewer passages are retrieved, one that is missing may just not have had room."""
 DEEP = 5
@@ -239,7 +241,7 @@ def _was_read(cue: Cue) -> bool | None:
     """Whether the generator had the evidence; None: nothing tells."""
     given = read(cue.record)
     recall = cue.value("context_recall")
-    if recall is not None and recall > 0.75:
+    if recall is not None and recall > COVERED and given != ():
         return True
     if given is None or not locatable(cue.record.truths):
         return None
