@@ -186,6 +186,25 @@ def test_a_question_that_failed_is_an_error() -> None:
     assert stage(record) == ("error", "failed")
 
 
+def test_a_generator_or_a_retriever_that_failed_is_an_error() -> None:
+    """Its fallback, a refusal, is nobody's wish."""
+    for name in ("retrieve", "generate"):
+        record = useful(strips=(strip(GOOD),), steps=(Step(name, 0.1, error="the model is missing"),))
+        assert stage(record) == ("error", "failed")
+        assert "“the model is missing”" in failures([record], (), {})[0].evidence
+
+
+def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> None:
+    """Nothing retrieved, nothing searched, nothing found outside, or a strip kept and not used."""
+    unknown = [replace(r, truths=()) for r in (traced(), traced(*POOR), useful(strips=(strip(GOOD),)))]
+    assert [stage(record) for record in unknown] == [
+        ("retrieval", "miss"),
+        ("search", "off"),
+        ("refusal", "silent"),
+    ]
+    assert stage(unknown[1], FOLDER) == ("search", "nothing")
+
+
 # Without one
 
 
@@ -303,6 +322,20 @@ def test_a_refusal_is_recognised(text: str) -> None:
 def test_an_answer_is_no_refusal(text: str) -> None:
     """A no answers."""
     assert not declines(text)
+
+
+def test_a_long_answer_may_say_what_its_sources_lack() -> None:
+    """Only one that begins so is a refusal."""
+    rest = "word " * 40
+    assert not declines(f"Tomas Aldwin built it. {rest}. The sources do not mention when.")
+    assert declines(f"I do not know who built it. {rest}.")
+
+
+def test_a_right_answer_in_the_words_of_a_refusal_is_right() -> None:
+    """Where it was given, and not withheld."""
+    words = "No information says otherwise: Tomas Aldwin."
+    assert stage(bare(words, GOOD)) is None
+    assert stage(useful(strips=(strip(GOOD),), said=Answer("", refused=True, withheld="Tomas Aldwin.")))
 
 
 def test_tiny_and_torn_passages_are_told_from_whole_ones() -> None:

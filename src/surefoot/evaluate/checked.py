@@ -98,9 +98,7 @@ class Facts:
             if score.value is not None:
                 values[score.metric].append(score.value)
         summed = {summary.metric: list(_numbers_of(summary)) for summary in self.summaries}
-        return {
-            name: (*summed.get(name, ()), *_counts(values[name])) for name in dict.fromkeys([*summed, *values.copy()])
-        }
+        return {name: (*summed.get(name, ()), *_counts(values[name])) for name in dict.fromkeys([*summed, *values])}
 
     def of_record(self, id: str) -> tuple[float, ...]:
         """Numbers that stand in a record, or count its parts."""

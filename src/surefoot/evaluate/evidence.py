@@ -20,6 +20,8 @@ SHORT = 6
 MOST = 0.75
 WHOLE = 0.6
 """Share of a reference answer's facts that make it a whole one."""
+BRIEF = 30
+"""Words: a longer answer may say in passing what its sources lack."""
 ABOUT = 0.3
 """Share of a question's words that a passage has to share with it where no name of the question stands there."""
 TINY = 40
@@ -44,8 +46,9 @@ _DECLINED = re.compile(
 
 
 def declines(text: str) -> bool:
-    """Whether an answer says that there is none; an empty one does."""
-    return not text.strip() or bool(_DECLINED.search(text))
+    """Whether an answer says that there is none; an empty one does, and a long one where it begins so."""
+    first = text[slice(*next(iter(sentences(text)), (0, 0)))]
+    return not text.strip() or bool(_DECLINED.search(first if len(text.split()) > BRIEF else text))
 
 
 def ended(text: str) -> bool:

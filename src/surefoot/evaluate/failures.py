@@ -146,9 +146,9 @@ def right(cue: Cue) -> bool | None:
         return value > GAPS
     if not cue.record.truths or cue.record.answer is None:
         return None
-    if refused(cue.record):
-        return False
     said = answer(cue.record)
+    if refused(cue.record) and (_withheld(cue.record) or not holds(said, cue.record.truths)):
+        return False
     if not locatable(cue.record.truths):
         return bool({word for truth in cue.record.truths for word in words(truth)[:1]} & set(words(said)[:1]))
     return holds(said, cue.record.truths) or token_f1(said, cue.record.truths) > GAPS
@@ -225,8 +225,8 @@ def quoted(text: str, most: int = _QUOTE_WORDS) -> str:
 
 def _failure(cue: Cue) -> Failure | None:
     trace = cue.record.trace
-    if trace and trace.error:
-        return _told(cue, "error", "failed", "the question failed before there was an answer")
+    if trace and _error(trace):
+        return _told(cue, "error", "failed", "a part failed before there was an answer")
     has_read = _was_read(cue)
     if has_read is None:
         return _by_signature(cue)
@@ -349,7 +349,7 @@ def _by_signature(cue: Cue) -> Failure | None:
     if silent and (fed or read(cue.record)):
         return _told(cue, "refusal", "silent", "there was something to answer from")
     if silent:
-        return _told(cue, "retrieval", "miss", "there was nothing to answer from")
+        return _empty_handed(cue)
     if _truncated(cue, answer(cue.record)):
         return _told(cue, "truncation", "answer", "the answer breaks off")
     if cue.weak("context_adherence"):
@@ -363,7 +363,23 @@ def _by_signature(cue: Cue) -> Failure | None:
     return None
 
 
+def _empty_handed(cue: Cue) -> Failure:
+    """Refused, with nothing to answer from: nobody knows what the answer would have been."""
+    trace = cue.record.trace
+    if trace is None or not trace.passages:
+        return _told(cue, "retrieval", "miss", "there was nothing to answer from")
+    what = f"none of the {len(seen_by(cue.record))} passages found was graded good enough"
+    off = cue.config.get("searcher", {}).get("use", "nowhere") == "nowhere"
+    return _told(cue, "search", "off" if off else "nothing", what)
+
+
 # What it goes by
+
+
+def _error(trace: Trace) -> str:
+    """Why there could be no answer; empty: there could."""
+    vital = (step.error for step in trace.steps if step.name in ("retrieve", "generate") and step.error)
+    return trace.error or next(vital, "")
 
 
 def _truncated(cue: Cue, said: str) -> bool:
@@ -398,7 +414,8 @@ def _made_up(cue: Cue, said: str) -> bool:
 
 def _withheld(record: Record) -> bool:
     """Whether the pipeline refused for the model, which had said something."""
-    return bool(record.trace and record.trace.answer and record.trace.answer.withheld)
+    made = record.trace.answer if record.trace else None
+    return bool(made and made.refused and made.withheld)
 
 
 def _far_down(cue: Cue) -> bool:
@@ -426,8 +443,8 @@ def _told(cue: Cue, stage: str, kind: str, what: str) -> Failure:
 
 def _ending(record: Record) -> str:
     said = answer(record)
-    if record.trace and record.trace.error:
-        return f"the error was {quoted(record.trace.error)}"
+    if record.trace and (error := _error(record.trace)):
+        return f"the error was {quoted(error)}"
     if refused(record):
         return f"the answer {quoted(said)} was withheld" if _withheld(record) and words(said) else "it was refused"
     return f"the answer was {quoted(said)}" if words(said) else "the answer is not known"
