@@ -459,3 +459,5 @@ class Diagnosis:
     """The model that wrote it, or "rules"."""
     unsupported: tuple[str, ...] = ()
     """Of the summary and the conclusion."""
+    fallback: str = ""
+    """Why the rules wrote it although a model was asked; empty: none was asked, or its report stands."""
