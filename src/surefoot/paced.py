@@ -241,7 +241,7 @@ class Paced:
         self.pace = Pace(in_flight, requests, tokens)
         self.told = Told()
         self._timeout, self._retries, self._patience = timeout, retries, patience
-        self._prices = prices
+        self.prices = prices
         self._lock = Lock()
         self._plain = False
 
@@ -308,7 +308,7 @@ class Paced:
             self.purse.settle(most, spent)
 
     def _cost(self, asked: int, said: int) -> Spent:
-        return Spent(1, asked, said, self._prices.of(asked, said) if self._prices else 0.0)
+        return Spent(1, asked, said, self.prices.of(asked, said) if self.prices else 0.0)
 
 
 def _passing(error: EndpointError) -> bool:
