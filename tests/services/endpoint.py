@@ -72,8 +72,8 @@ class Endpoint:
         try:
             while line := await reader.readline():
                 await self._one(line.split()[1].decode(), reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the other side has gone, or this one closes
         finally:
             writer.transport.abort()
 
