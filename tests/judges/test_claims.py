@@ -53,7 +53,7 @@ def test_the_words_that_decide_are_looked_up() -> None:
 
 
 def test_each_conversation_shows_what_it_is_about() -> None:
-    """The question and the answer, then the passages and the claims; hostile text is quoted, its orders are not shown."""
+    """The question and the answer, then the passages and the claims, without orders to a machine."""
     first = splitting(RECORD)[1].content
     assert f"> {RECORD.question}" in first
     assert f"> {RECORD.answer}" in first

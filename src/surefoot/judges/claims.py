@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter, protocols
 from surefoot.diamond import METRICS, lacking
@@ -15,6 +15,7 @@ from surefoot.paced import Spent, tokens
 from surefoot.screen import line, suspects
 from surefoot.types import Message, Quote, Record, Score
 
+T = TypeVar("T")
 Verdict = Literal["supported", "contradicted", "not found"]
 
 _SPLIT = """\
@@ -30,8 +31,8 @@ supported: a passage says so.
 contradicted: a passage says otherwise.
 not found: no passage says either, whether it is true or not.
 
-For each claim give the number of the passage, 0 where there is none, the words of that passage that decide it, exactly \
-as they stand there, and then the verdict."""
+For each claim give the number of the passage, 0 where there is none, the words of that passage that decide it, \
+exactly as they stand there, and then the verdict."""
 
 _WORDS = {"type": "string", "pattern": '^[^"\\\\]{0,200}$'}
 
@@ -51,9 +52,9 @@ class Claim:
 class Claims:
     """The share of an answer's claims that the retrieved context supports, each with its verdict and by which passage.
 
-    At most `most` claims are judged, the first ones. An answer that states nothing has no share, and the metric does not
-    apply to it. Cost: a call that splits the answer, one that judges its claims, and one more for each of the two where
-    the reply cannot be read.
+    At most `most` claims are judged, the first ones. An answer that states nothing has no share, and the metric does
+    not apply to it. Cost: a call that splits the answer, one that judges its claims, and one more for each of the two
+    where the reply cannot be read.
     """
 
     metric = "claims"
@@ -85,9 +86,11 @@ class Claims:
 
         Raises what the model raises.
         """
-        stated = self._asked(splitting(record), _SPLIT_FORM, 600, stated_in) if (record.answer or "").strip() else ()
+        if not (record.answer or "").strip():
+            return ()
+        stated = self._asked(splitting(record), _SPLIT_FORM, 600, stated_in)
         if not stated:
-            return stated
+            return None if stated is None else ()
         if ordering := suspects(record.contexts or ()):
             meter.degrade(f"instructions found in {', '.join(ordering)}: not shown to {self.name}")
         texts = [*stated[: self.most]]
@@ -112,7 +115,9 @@ class Claims:
         quotes = tuple(claim.quote for claim in found if claim.quote)
         return replace(nothing, value=share, reason=" ".join(map(_said, found)), quotes=quotes)
 
-    def _asked(self, messages: list[Message], form: dict[str, Any], room: int, read: Any) -> Any:
+    def _asked(
+        self, messages: list[Message], form: dict[str, Any], room: int, read: Callable[[str], T | None]
+    ) -> T | None:
         for again in (False, True):
             reply = self.llm.complete(repeated(messages) if again else messages, form, max_tokens=room)
             if (found := read(reply.text)) is not None:
@@ -164,7 +169,10 @@ def _held(reply: str, claims: Sequence[str], record: Record) -> tuple[Claim, ...
 
 
 def _claim(text: str, said: object, record: Record) -> Claim | None:
-    if not isinstance(said, Mapping) or (verdict := said.get("verdict")) not in get_args(Verdict):
+    if not isinstance(said, Mapping):
+        return None
+    verdict = next((one for one in get_args(Verdict) if one == said.get("verdict")), None)
+    if verdict is None:
         return None
     number, words = said.get("passage"), said.get("words")
     number = int(number) if isinstance(number, str | int) and str(number).isdigit() else 0

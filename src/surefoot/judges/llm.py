@@ -178,7 +178,9 @@ def prompt(metric: Metric, record: Record, again: bool = False, number: int = 1,
     rules = _RULES.format(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
     )
-    parts = [f"{_heading(name, record)}\n{quoted(_shown(name, record) or [_NOTHING[name]])}" for name in metric.sees]
+    parts = [
+        f"{_heading(name, record)}\n{quoted(_shown(name, record) or [_NOTHING.get(name, '')])}" for name in metric.sees
+    ]
     if number > 1:
         parts.append(f"This is judgement {number} of the same; judge as if it were the first.")
     if again:
