@@ -227,7 +227,10 @@ class Builder:
     @property
     def in_flight(self) -> int:
         """How many judgements are made at a time: 64 where an endpoint is asked, else one."""
-        return int(self.config["judge"].get("in_flight", 64 if self._asks_an_endpoint else 1))
+        chosen = self.config["judge"].get("in_flight", 64 if self._asks_an_endpoint else 1)
+        if not isinstance(chosen, int) or isinstance(chosen, bool) or chosen < 1:
+            raise ConfigError(f"[judge] in_flight must be a whole number from 1 up, not {chosen!r}")
+        return chosen
 
     def judges(self, metrics: Sequence[str] | None = None) -> tuple[Judge, ...]:
         """A judge for each metric; None: those that `[judge]` names, or else the diamond's six.

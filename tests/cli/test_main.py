@@ -15,7 +15,7 @@ import typer
 from surefoot import __version__, cli
 from surefoot.cli.console import plain
 
-COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "components", "doctor"]
+COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "evaluate", "components", "doctor"]
 COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]
 COMMANDS += [
     "bench evaluator",

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
-from surefoot.cli import ask, bench, demo, explain, index, inspect, models, trace, train
+from surefoot.cli import ask, bench, demo, evaluate, explain, index, inspect, models, trace, train
 from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
@@ -43,6 +43,7 @@ index.register(app)
 ask.register(app)
 trace.register(app)
 explain.register(app)
+evaluate.register(app)
 inspect.register(app)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
