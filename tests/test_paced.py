@@ -121,6 +121,15 @@ def test_no_more_calls_are_in_flight_than_may_be() -> None:
     assert server.peak == 3
 
 
+def test_more_than_a_hundred_can_be_in_flight() -> None:
+    """No pool of connections below is smaller than that."""
+    with endpoint(latency=2.0) as server:
+        llm = Paced(OpenAI("m", server.url, retries=0), in_flight=130)
+        with ThreadPoolExecutor(130) as pool:
+            list(pool.map(lambda n: llm.complete([Message("user", str(n))]), range(130)))
+    assert server.peak > 110
+
+
 def test_a_crowded_endpoint_is_asked_less_and_then_more_again() -> None:
     """It takes 4 at a time; 32 threads end up near that, and all are answered."""
     with endpoint(latency=0.02, most=4, retry_after="0") as server:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import MofNCompleteColumn
 
+from surefoot import __version__
 from surefoot.cli.console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
 from surefoot.config import LIMITS, Builder, Config
 from surefoot.evaluate import scored
@@ -56,7 +57,7 @@ def evaluate(
     if dry_run:
         _planned(builder, judges, read, scored.scores(folder))
         return
-    about = {"source": str(records), "evaluation": _evaluation(chosen)}
+    about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
     model = builder.judging if any(hasattr(one, "expected") for one in judges) else None
     with pulling(), _shown() as told:

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from surefoot import __version__, meter
+from surefoot import meter
 from surefoot.errors import ComponentError, TraceFault, UsageError
 from surefoot.paced import Paced, Prices, Spent
 from surefoot.protocols import Judge
@@ -345,7 +345,6 @@ def _described(
         created = datetime.now(UTC).isoformat()
     systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}
     return {
-        "surefoot": __version__,
         "experiment": folder.name,
         "created": created,
         **about,
