@@ -15,9 +15,10 @@ from surefoot.paced import Spent, tokens
 from surefoot.screen import line, screened, suspects
 from surefoot.types import Completion, Message, Passage, Quote, Record, Score
 
-LONGEST_EXPLANATION = 400
-"""Characters that the schema allows; what goes beyond is kept all the same, up to five times as much."""
-LONGEST_QUOTE = 200
+LONGEST_EXPLANATION = 240
+"""Characters that the schema allows; what goes beyond is kept all the same, up to five times as much. llama.cpp counts
+them at each token: with 400 a reply took twice as long as with none to count."""
+LONGEST_QUOTE = 100
 NOTE_TOKENS = 150
 """Of a reply that holds a grading note."""
 _EXPECTED = 120
@@ -33,7 +34,7 @@ there, or claims one, has not earned it.
 
 {special}
 
-Explain your rating in at most three sentences, about this one thing alone. Then give the rating that follows from \
+Explain your rating in one or two short sentences, about this one thing alone. Then give the rating that follows from \
 the explanation. Then quote up to three passages of a few words that your rating rests on, exactly as they stand in \
 the material; none where it rests on something that is not there."""
 
