@@ -62,6 +62,17 @@ def test_a_refused_call_waits_as_long_as_it_is_asked_to() -> None:
         Paced(Failing(refusal(30)), patience=1).complete(ASK)
 
 
+def test_nothing_waits_for_a_run_that_has_stopped() -> None:
+    """However long the endpoint asks to wait."""
+    llm = Paced(Failing(refusal(60.0)))
+    begun = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(llm.complete, ASK)
+        llm.stop()
+    assert isinstance(asked.exception(), EndpointError)
+    assert time.monotonic() - begun < 30
+
+
 @pytest.mark.parametrize("status", [None, 408, 500, 502])
 def test_what_may_pass_is_tried_again(status: int | None) -> None:
     """So many times, and no more."""

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Condition, Lock
+from threading import Condition, Event, Lock
 from typing import Any
 
 from surefoot.errors import ComponentError, ConfigError, EndpointError
@@ -244,6 +244,11 @@ class Paced:
         self.prices = prices
         self._lock = Lock()
         self._plain = False
+        self._stopped = Event()
+
+    def stop(self) -> None:
+        """Let no call wait any longer to be made again, for good; what is in flight ends."""
+        self._stopped.set()
 
     @property
     def name(self) -> str:
@@ -285,7 +290,8 @@ class Paced:
                 with self._lock:
                     self.told.refused += crowded
                     self.told.repeated += not crowded
-            time.sleep(wait)
+                if self._stopped.wait(wait):
+                    raise
 
     def _once(self, messages: Sequence[Message], schema: Any, max_tokens: int, stop: Any, on_text: Any) -> Completion:
         asked = tokens(messages)

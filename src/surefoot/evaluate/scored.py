@@ -177,7 +177,7 @@ def run(
         noted = [replace(record, note=known.get(record.id, record).note) for record in records]
         done = scored.values(Score)
         work = _Work(_missing(judges, noted, done), done, kept, scored, on_progress)
-        work.run(in_flight)
+        work.run(in_flight, model)
         if work.total:
             ended.add(work.started, work.summary(model, limits or {}))
     return work.scores
@@ -219,7 +219,7 @@ class _Work:
         self._unscored = self._calls = self._tokens = 0
         self._lock, self._stop = Lock(), Event()
 
-    def run(self, in_flight: int) -> None:
+    def run(self, in_flight: int, model: Paced | None) -> None:
         """Make them all; what one thread raises ends the others, and is raised."""
         self._on_progress(self._progress())
         pool = ThreadPoolExecutor(max(1, min(in_flight, self.total)))
@@ -228,6 +228,10 @@ class _Work:
             wait(taking)
             for one in taking:
                 one.result()
+        except BaseException:
+            if model:
+                model.stop()  # or an endpoint that asks to wait would hold whoever wants to leave
+            raise
         finally:
             self._stop.set()
             pool.shutdown()
