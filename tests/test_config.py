@@ -102,7 +102,7 @@ def test_a_model_is_exchanged_in_one_line(here: Path) -> None:
 @pytest.mark.parametrize(
     ("layer", "message"),
     [
-        ({"judge": {}}, "no section called 'judge'; there are: index, embedder, "),
+        ({"umpire": {}}, "no section called 'umpire'; there are: index, embedder, "),
         ({"pipeline": 3}, "'pipeline' must be a section of keys, not 3"),
         ({"evaluator": {"use": 3}}, r"\[evaluator\] use must be the name of a component, not 3"),
     ],

@@ -22,8 +22,8 @@ LAYERS = (
     ("protocols", "meter", "words", "wordpiece", "calibration"),
     (
         *"screen act merge grounding recorder models fetch checkpoint corpus components".split(),
-        *"network asked hits encyclopedia robots remembered diamond".split(),
         *"support equivalence heads refusals".split(),
+        *"network asked hits encyclopedia robots remembered diamond mended kept paced".split(),
         *ROOMS.values(),
     ),
     ("pipeline",),

@@ -18,11 +18,14 @@ from typing import Any
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS, require_match
 from surefoot.corpus.index import Index
+from surefoot.diamond import METRICS
 from surefoot.errors import ConfigError, TraceFault
 from surefoot.evaluators.cascade import Cascade
+from surefoot.kept import Kept
 from surefoot.network import Network
+from surefoot.paced import Budget, Paced, Prices
 from surefoot.pipeline import SIZES, Pipeline
-from surefoot.protocols import Policy
+from surefoot.protocols import LLM, Judge, Policy
 from surefoot.remembered import Remembered
 from surefoot.store import from_json
 from surefoot.types import Thresholds
@@ -42,6 +45,7 @@ DEFAULTS: Config = {
     "llm": {"use": "local"},
     "generator": {"use": "extractive"},
     "pipeline": {},
+    "judge": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
 }
 """What holds where nothing else is said."""
@@ -57,6 +61,21 @@ CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
 
 VALUES = ("upper", "lower", "strip")
 """What `[thresholds]` can replace one by one."""
+
+JUDGES = ("embedded", "llm")
+"""How a metric is judged: on this machine and without a language model, or by one."""
+
+LIMITS = (
+    *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds price_asked price_said".split(),
+    *"budget cache".split(),
+)
+"""Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
+
+_JUDGING = ("repeats", "excuses", "max_tokens")
+"""Keys of `[judge]` that are options of each language model's judge."""
+
+JUDGEMENTS = ".surefoot/judgements.db"
+"""Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
 
 SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
 """Constructor parameters that are given a part of the pipeline and are no option."""
@@ -194,6 +213,76 @@ class Builder:
         chosen = replace(own, **{"fitted_on": "set by hand" if values else own.fitted_on, **given})
         return _ordered(chosen, "[thresholds]", "give both")
 
+    @cached_property
+    def judging(self) -> Paced:
+        """The language model that judges ask: that of `[judge.llm]` or else of `[llm]`, within the limits of
+        `[judge]`."""
+        own = {key: value for key, value in self.config["judge"].items() if key in LIMITS[:-1]}
+        section = self._judging_section
+        if section["use"] == "openai":
+            section = {**section, "retries": 0}  # Paced does it, which sees that too much is asked
+        parts = {"llm": lambda: self._built("llm", section)}
+        return components.assemble("[judge]", _paced, {"in_flight": self.in_flight, **own}, parts)  # type: ignore[no-any-return]
+
+    @property
+    def in_flight(self) -> int:
+        """How many judgements are made at a time: 64 where an endpoint is asked, else one."""
+        chosen = self.config["judge"].get("in_flight", 64 if self._asks_an_endpoint else 1)
+        if not isinstance(chosen, int) or isinstance(chosen, bool) or chosen < 1:
+            raise ConfigError(f"[judge] in_flight must be a whole number from 1 up, not {chosen!r}")
+        return chosen
+
+    def judges(self, metrics: Sequence[str] | None = None) -> tuple[Judge, ...]:
+        """A judge for each metric; None: those that `[judge]` names, or else the diamond's six.
+
+        `[judge] use` says whether language models judge or this machine does; where it does not, a language model
+        judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
+        `use` and options, and `use` may be any judge's name. Raises ConfigError.
+        """
+        chosen = self.config["judge"].get("metrics", [*METRICS]) if metrics is None else metrics
+        if not _listed(chosen) or len(set(chosen)) < len(chosen):
+            raise ConfigError(f"judge.metrics must be a list of metrics, each once, not {chosen!r}")
+        known = {"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *METRICS}
+        if unknown := sorted(self.config["judge"].keys() - known):
+            raise ConfigError(f"[judge] has no key '{unknown[0]}'; it has: {', '.join(sorted(known))}")
+        return tuple(self._judge(metric) for metric in chosen)
+
+    def _judge(self, metric: str) -> Judge:
+        section = self.config["judge"]
+        own = section.get(metric, {})
+        own = {"use": own} if isinstance(own, str) else dict(own)
+        use = own.pop("use", section.get("use", JUDGES[self._asks_an_endpoint]))
+        if use not in JUDGES and metric not in section:
+            raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
+        shared = {key: section[key] for key in _JUDGING if key in section}
+        if use == "llm" and metric in METRICS:
+            return components.build("judge", "llm", {"metric": metric, **shared, **own}, self._judging_parts)  # type: ignore[no-any-return]
+        return components.build("judge", metric if use in JUDGES else use, own, self._judging_parts)  # type: ignore[no-any-return]
+
+    @property
+    def _judging_section(self) -> dict[str, Any]:
+        section = self.config["judge"].get("llm", self.config["llm"])
+        if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
+            raise ConfigError(f"[judge.llm] is a table with `use`, like [llm], not {section!r}")
+        return dict(section)
+
+    @property
+    def _asks_an_endpoint(self) -> bool:
+        return bool(self._judging_section["use"] == "openai")
+
+    @property
+    def _judging_parts(self) -> dict[str, Callable[[], Any]]:
+        return {**self._parts, "llm": lambda: self._asked}
+
+    @cached_property
+    def _asked(self) -> Any:
+        """What judges ask: the model, or what it has said before."""
+        file = self.config["judge"].get("cache", JUDGEMENTS)
+        if not isinstance(file, str):
+            raise ConfigError(f"[judge] cache must be the name of a file, or empty, not {file!r}")
+        where = str(self._judging_section.get("base_url", ""))
+        return Kept(self.judging, Path(file), where) if file else self.judging
+
     def policy(self) -> Policy:
         """What turns grades into an action."""
         options = dict(self.config["policy"])
@@ -258,6 +347,26 @@ class Builder:
         return {name: lambda name=name: getattr(self, name) for name in SHARED}  # type: ignore[misc]
 
 
+def _paced(
+    llm: LLM,
+    in_flight: int,
+    requests_per_minute: float | None = None,
+    tokens_per_minute: float | None = None,
+    timeout: float = 60.0,
+    retries: int = 2,
+    patience: float = 300.0,
+    seconds: float = 2.0,  # for the plan alone
+    price_asked: float | None = None,
+    price_said: float | None = None,
+    budget: str = "",
+) -> Paced:
+    if (price_asked is None) != (price_said is None):
+        raise ConfigError("[judge] price_asked and price_said, of a million tokens each, come together")
+    prices = None if price_asked is None or price_said is None else Prices(price_asked, price_said)
+    most = Budget.read(budget) if budget else None
+    return Paced(llm, in_flight, requests_per_minute, tokens_per_minute, timeout, retries, patience, most, prices)
+
+
 def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
@@ -317,8 +426,8 @@ def _merge(config: Config, section: str, values: Any) -> None:
         raise ConfigError(f"'{section}' must be a section of keys, not {values!r}")
     if not isinstance(values.get("use", ""), str):
         raise ConfigError(f"[{section}] use must be the name of a component, not {values['use']!r}")
-    if "use" in values and values["use"] != config[section].get("use"):
-        config[section] = {}  # another component has other options
+    if "use" in values and values["use"] != config[section].get("use") and section != "judge":
+        config[section] = {}  # another component has other options; a budget for judges holds whoever judges
     config[section].update(values)
 
 

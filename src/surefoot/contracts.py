@@ -10,13 +10,25 @@ tests run the same checks over every built-in.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 from surefoot import protocols
 from surefoot.errors import ConfigError, NetworkError, SearchError
 from surefoot.meter import metered
-from surefoot.types import Action, Completion, Decision, Grade, Message, Passage, Strip, Thresholds
+from surefoot.types import (
+    Action,
+    Completion,
+    Decision,
+    Grade,
+    Message,
+    Passage,
+    Record,
+    Score,
+    Strip,
+    Thresholds,
+)
 
 PASSAGES = (
     Passage(
@@ -180,6 +192,54 @@ def embedder(component: protocols.Embedder) -> None:
         _holds(component.embed([text]).shape == (1, component.dimensions), "embeds any text", repr(text[:20]))
 
 
+RECORD = Record(
+    "bridge",
+    QUESTION,
+    PASSAGES,
+    "Tomas Aldwin built the Ruvel Bridge in 1911.",
+    ("Tomas Aldwin", "T. Aldwin"),
+    "The response should be a name.",
+)
+BARE = (
+    Record("nothing known", QUESTION),
+    replace(RECORD, id="no truth", truths=()),
+    replace(RECORD, id="no answer", answer=None),
+    replace(RECORD, id="no context", contexts=None),
+    replace(RECORD, id="nothing retrieved", contexts=()),
+    replace(RECORD, id="nothing answered", answer=""),
+    replace(RECORD, id="no note", note=""),
+)
+
+
+def judge(component: protocols.Judge) -> None:
+    """Checks a judge."""
+
+    def scored(record: Record) -> Score:
+        score = component.judge(record)
+        _holds(isinstance(score, Score), "returns a score", score)
+        names = score.record_id, score.metric, score.judge
+        _holds(names == (record.id, component.metric, component.name), "says whose score it is, and by whom", score)
+        known = score.value is not None
+        _holds(known != bool(score.unscored_because), "has a value, or says why not", score)
+        _holds(score.applies or not known, "gives no value where it does not apply", score)
+        _holds(not known or 0 <= (score.value or 0.0) <= 1, "a value lies in [0, 1]", score)
+        rated = score.rating is not None
+        _holds(not rated or score.value == (score.rating or 0) / 5, "a value is a fifth of its rating", score)
+        _holds(not known or bool(score.reason), "explains a value", score)
+        return score
+
+    whole = scored(RECORD)
+    _holds(whole.applies, "applies to a record that lacks nothing", whole)
+    again = replace(component.judge(RECORD), calls=whole.calls, tokens=whole.tokens)  # it may be remembered
+    _holds(again == whole, "is deterministic", again)
+    for record in BARE:
+        scored(record)
+    bare = component.judge(BARE[0])
+    _holds(not bare.applies, "does not apply where there is but a question", bare)
+    for text in HOSTILE:
+        scored(Record("hostile", text, (Passage("x", text, text),), text, (text,), text))
+
+
 CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
     "retriever": (protocols.Retriever, retriever),
     "evaluator": (protocols.Evaluator, evaluator),
@@ -190,6 +250,7 @@ CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
     "llm": (protocols.LLM, llm),
     "generator": (protocols.Generator, generator),
     "embedder": (protocols.Embedder, embedder),
+    "judge": (protocols.Judge, judge),
 }
 """The protocol and the check of each role."""
 

@@ -62,6 +62,13 @@ class ModelError(ComponentError):
 class EndpointError(ComponentError):
     """A server that is down, slow, or answers what it should not."""
 
+    def __init__(self, message: str, status: int | None = None, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """Of its answer in HTTP; None: there was none, or none that could be read."""
+        self.wait = wait
+        """Seconds that it asks to wait; None: it does not say."""
+
 
 class NetworkError(ComponentError):
     """Another machine: not allowed, not reached, too slow, too large, garbled."""

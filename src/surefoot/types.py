@@ -322,7 +322,7 @@ class Quote:
 
     text: str
     where: str
-    """"question", "answer", "truth", or the id of a context; empty: they stand nowhere."""
+    """"question", "answer", "truth", "note", or the id of a context; empty: they stand nowhere."""
     verified: bool
     """They are there, word for word but for white space and case."""
 
@@ -343,6 +343,8 @@ class Score:
     """What the explanation says stands in the record, each looked up there."""
     unscored_because: str = ""
     """Why there is no value; empty: there is one."""
+    passing: bool = False
+    """What kept it from being scored may pass: a run that is gone on with asks again."""
     applies: bool = True
     """False: the record lacks what the metric is about, so that it belongs in no mean and is no failure."""
     judge: str = ""

@@ -15,7 +15,7 @@ import typer
 from surefoot import __version__, cli
 from surefoot.cli.console import plain
 
-COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "components", "doctor"]
+COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "evaluate", "components", "doctor"]
 COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]
 COMMANDS += ["compare", "gate", "agree"]
 COMMANDS += ["report", "view"]
@@ -63,7 +63,7 @@ def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> Non
     ("words", "said"),
     [
         (["ask", "Who?", "--index", "none.db"], "none.db"),
-        (["ask", "Who?", "--set", "judge.use=x"], "no section called 'judge'"),
+        (["ask", "Who?", "--set", "umpire.use=x"], "no section called 'umpire'"),
         (["ask", "Who?", "--set", "nonsense"], "write section.key=value"),
         (["ask", "Who?", "--config", "none.toml"], "none.toml"),
         (["index", "no-such-folder"], "no-such-folder"),

@@ -29,6 +29,8 @@ from surefoot.judges.context_recall import ContextRecall
 from surefoot.judges.context_relevancy import ContextRelevancy
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.grading_note import GradingNote
+from surefoot.judges.claims import Claims
+from surefoot.judges.llm import Llm
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
@@ -82,6 +84,8 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("judge", "context_relevancy"): lambda index: ContextRelevancy(Lexical()),
     ("judge", "factuality"): lambda index: Factuality(Hashing()),
     ("judge", "grading_note"): lambda index: GradingNote(),
+    ("judge", "llm"): lambda index: Llm(Scripted(rating), "grading_note"),
+    ("judge", "claims"): lambda index: Claims(Scripted(rating)),
 }
 ELSEWHERE = {
     ("retriever", "pgvector"): "needs a PostgreSQL server: tests/retrievers/test_pgvector.py",
@@ -105,6 +109,13 @@ def judging(messages: Sequence[Message]) -> str:
     passages = re.findall(r"^\[(\d+)\] (.*)$", messages[-1].content, re.MULTILINE)
     grades = {number: "CORRECT" if "Aldwin" in text else "INCORRECT" for number, text in passages}
     return json.dumps({n: {"rationale": "read", "grade": grade, "confidence": 1} for n, grade in grades.items()})
+
+
+def rating(messages: Sequence[Message]) -> str:
+    """The reply of a model that makes notes, rates, splits answers into claims and holds these against passages."""
+    said = {"note": "The response should be a name.", "claims": ["Tomas Aldwin built it."]}
+    said |= {"explanation": "It says so.", "grading_note_score": "4", "quotes": ["Tomas Aldwin"]}
+    return json.dumps({**said, "1": {"passage": 1, "words": "built in 1911", "verdict": "supported"}})
 
 
 def static() -> Any:

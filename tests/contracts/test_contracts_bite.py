@@ -20,9 +20,10 @@ from surefoot.errors import ConfigError, EndpointError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.llms.scripted import Scripted
 from surefoot.refiners.strips import Strips
-from surefoot.types import Action, Answer, Citation, Completion, Grade, Passage, Strip, Thresholds
+from surefoot.types import Action, Answer, Citation, Completion, Grade, Passage, Record, Score, Strip, Thresholds
 
 OWN = Thresholds(0.5, -0.5, 0.0, "broken")
+NUMBERS = count()
 FOUND = (Passage("a", "x", score=2.0), Passage("b", "y", score=1.0))
 
 
@@ -252,7 +253,33 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ("embedder", "a row depends on its text only", lambda: embedding(lambda rows, _: np.roll(rows, len(rows), axis=1))),
     ("embedder", "no texts, no rows", lambda: embedding(lambda rows, texts: rows if texts else np.zeros((1, 256)))),
     ("embedder", "embeds any text", lambda: embedding(lambda rows, texts: rows[:0] if texts == [""] else rows)),
+    ("judge", VERB, lambda: component("judge", lambda record: None)),
+    ("judge", "returns a score", lambda: judging(lambda score: None)),
+    ("judge", "says whose score it is, and by whom", lambda: judging(lambda score: replace(score, judge="other"))),
+    ("judge", "has a value, or says why not", lambda: judging(lambda score: replace(score, unscored_because="x"))),
+    ("judge", "gives no value where it does not apply", lambda: judging(lambda score: replace(score, applies=False))),
+    ("judge", "a value lies in [0, 1]", lambda: judging(lambda score: replace(score, value=1.2, rating=None))),
+    ("judge", "a value is a fifth of its rating", lambda: judging(lambda score: replace(score, rating=4))),
+    ("judge", "explains a value", lambda: judging(lambda score: replace(score, reason=""))),
+    (
+        "judge",
+        "applies to a record that lacks nothing",
+        lambda: judging(lambda score: replace(score, value=None, rating=None, unscored_because="no", applies=False)),
+    ),
+    ("judge", "is deterministic", lambda: judging(lambda score: replace(score, reason=str(next(NUMBERS))))),
+    ("judge", "does not apply where there is but a question", lambda: judging(lambda score: score, lacks=False)),
 ]
+
+
+def judging(change: Callable[[Score], Any], lacks: bool = True) -> Any:
+    """A judge that gives every record the highest score, but for what is changed in it."""
+
+    def judge(record: Record) -> Any:
+        if lacks and record.contexts is None:
+            return Score(record.id, "charm", None, unscored_because="no context", applies=False, judge="broken")
+        return change(Score(record.id, "charm", 1.0, 5, "so", judge="broken"))
+
+    return component("judge", judge, name="broken", metric="charm")
 
 
 def first_strips_then_none() -> Callable[..., Any]:
@@ -295,8 +322,8 @@ def test_a_searcher_may_fail_with_a_search_error_only() -> None:
 
 def test_a_wrong_role_is_named() -> None:
     """With the right ones."""
-    with pytest.raises(ConfigError, match="no role called 'judge'; there are: retriever, evaluator, policy"):
-        verify("judge", object())
+    with pytest.raises(ConfigError, match="no role called 'umpire'; there are: retriever, evaluator, policy"):
+        verify("umpire", object())
 
 
 def test_a_long_value_does_not_flood_the_screen() -> None:

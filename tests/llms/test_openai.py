@@ -235,6 +235,21 @@ def test_a_question_without_time_waits_for_no_retry(server: Server) -> None:
     assert time.monotonic() - begun < 4
 
 
+def test_a_refusal_says_its_status_and_how_long_to_wait(server: Server) -> None:
+    """For who asks many things at once, and has to slow down; a date counts too."""
+    for asked, wait in (("7", 7.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0), ("soon", None)):
+        with pytest.raises(EndpointError) as caught:
+            server.llm(Reply("", 429, {"Retry-After": asked}), retries=0).complete(ASK)
+        assert (caught.value.status, caught.value.wait) == (429, wait)
+
+
+def test_silence_has_no_status(server: Server) -> None:
+    """Nothing was answered."""
+    with pytest.raises(EndpointError) as caught:
+        server.llm(Reply(silence=0.5), timeout=0.1).complete(ASK)
+    assert (caught.value.status, caught.value.wait) == (None, None)
+
+
 def test_pauses_grow_and_are_bounded() -> None:
     """From half a second at most up to five, whatever Retry-After says; a date there counts as nothing."""
     assert 0.25 <= openai._pause(0) <= 0.5 <= openai._pause(1) <= 1 <= openai._pause(2)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
-from surefoot.cli import agree, ask, bench, compare, demo, explain, gate, index, inspect, models, trace, train, view
+from surefoot.cli import agree, ask, bench, compare, demo, evaluate, explain, gate, index, inspect, models, trace, train, view
 from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
@@ -43,6 +43,7 @@ index.register(app)
 ask.register(app)
 trace.register(app)
 explain.register(app)
+evaluate.register(app)
 inspect.register(app)
 compare.register(app)
 gate.register(app)

@@ -16,7 +16,7 @@ import httpx
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.hits import address, excerpt, key_if_any
-from surefoot.network import Network
+from surefoot.network import Network, Reply
 from surefoot.network.pace import left, within
 from surefoot.types import Completion, Message
 
@@ -218,7 +218,8 @@ class OpenAI:
 
     def _status(self, response: httpx.Response) -> EndpointError:
         body = next(self._bounded(response), b"").decode(errors="replace")
-        return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", self._hint(response))
+        what = f"answered HTTP {response.status_code} ({self._excerpt(body)})"
+        return self._error(what, self._hint(response), response)
 
     def _hint(self, response: httpx.Response) -> str:
         if response.status_code in (401, 403):
@@ -245,8 +246,10 @@ class OpenAI:
         said = f": {self._excerpt(body)}" if body else ""
         return self._error(f"sent {what}{said}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
 
-    def _error(self, what: str, remedy: str) -> EndpointError:
-        return EndpointError(f"the endpoint {self._where} {what}; {remedy}")
+    def _error(self, what: str, remedy: str, response: httpx.Response | None = None) -> EndpointError:
+        reply = Reply(self._where, response.status_code, response.headers, b"") if response else None
+        said = f"the endpoint {self._where} {what}; {remedy}"
+        return EndpointError(said, reply.status if reply else None, reply.wait if reply else None)
 
     def _excerpt(self, body: object) -> str:
         return excerpt(str(body), self._key)

@@ -38,8 +38,8 @@ class Transport(httpx.BaseTransport):
         context = verify if isinstance(verify, ssl.SSLContext) else httpx.create_ssl_context(verify)
         self._pool = httpcore.ConnectionPool(
             ssl_context=context,
-            max_connections=100,
-            max_keepalive_connections=20,
+            max_connections=200,  # more than judgements in flight, which would wait here until they are late
+            max_keepalive_connections=200,
             keepalive_expiry=5,
             network_backend=_Backend(guard, trusted),
         )

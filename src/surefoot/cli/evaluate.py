@@ -1,0 +1,150 @@
+"""`surefoot evaluate`: judges over the records of any RAG system."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import MofNCompleteColumn
+
+from surefoot import __version__
+from surefoot.cli.console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.config import LIMITS, Builder, Config
+from surefoot.evaluate import scored
+from surefoot.evaluate.scored import OnProgress, Plan, Progress
+from surefoot.protocols import Judge
+from surefoot.types import Record, Score
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(evaluate)
+
+
+def evaluate(
+    records: Annotated[Path, typer.Argument(help="Answered questions: a file of records, or a run's folder.")],
+    folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="Judge this; may be given again. Unnamed: the diamond's six."),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask nothing.")] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
+    ] = None,
+    in_flight: Annotated[
+        int | None, typer.Option("--in-flight", min=1, help="Judgements at a time; 64 where an endpoint is asked.")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Judge each so often by a model.")] = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Score answered questions by several metrics, each score with its reason. What is judged already is not judged, or
+    paid, again: run it once more to go on."""
+    given = {"use": judge, "budget": budget, "in_flight": in_flight, "repeats": repeats}
+    chosen = _overridden(configured(config, settings, None), {k: v for k, v in given.items() if v is not None})
+    builder = Builder(chosen)
+    judges, read = builder.judges(metrics), _records(records)
+    if dry_run:
+        _planned(builder, judges, read, scored.scores(folder))
+        return
+    about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
+    limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
+    model = builder.judging if any(hasattr(one, "expected") for one in judges) else None
+    with pulling(), _shown() as told:
+        found = scored.run(
+            judges,
+            read,
+            folder,
+            about,
+            in_flight=builder.in_flight,
+            model=model,
+            limits=limits,
+            on_progress=told,
+        )
+    _show(judges, read, found, folder)
+
+
+def _overridden(config: Config, given: Mapping[str, Any]) -> Config:
+    return {**config, "judge": {**config["judge"], **given}}
+
+
+def _records(path: Path) -> Sequence[Record]:
+    from surefoot.evaluate.records import read
+
+    return tuple(read(path).records)
+
+
+def _evaluation(config: Config) -> dict[str, Any]:
+    """What a score follows from: the configuration without what says how fast and for how much."""
+    own = {key: value for key, value in config["judge"].items() if key not in LIMITS}
+    return {**config, "judge": own}
+
+
+@contextmanager
+def _shown() -> Iterator[OnProgress]:
+    with bar(MofNCompleteColumn()) as progress:
+        task = progress.add_task("judging", total=None)
+
+        def told(now: Progress) -> None:
+            aside = f", {now.unscored:,} unscored" if now.unscored else ""
+            spent = f"judging ({now.calls:,} calls, {now.tokens:,} tokens{aside})"
+            progress.update(task, completed=now.done, total=now.total, description=spent)
+
+        yield told
+
+
+def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], done: Mapping[str, Score]) -> None:
+    known = builder.config["judge"]
+    asks = any(hasattr(judge, "expected") for judge in judges)
+    planned = scored.plan(
+        judges,
+        read,
+        done,
+        in_flight=builder.in_flight,
+        seconds=float(known.get("seconds", scored.ASSUMED)),
+        requests=known.get("requests_per_minute"),
+        tokens=known.get("tokens_per_minute"),
+        prices=builder.judging.prices if asks else None,
+    )
+    for line in _told(planned, judges):
+        out.print(plain(line), soft_wrap=True)
+
+
+def _told(planned: Plan, judges: Sequence[Judge]) -> Iterator[str]:
+    yield f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}"
+    rest = f"{planned.kept:,} are there already, {planned.not_applicable:,} do not apply"
+    yield f"{planned.judgements:,} judgements to make; {rest}"
+    spent = planned.spent
+    yield f"about {spent.calls:,} calls, {spent.asked:,} tokens asked and {spent.said:,} said; re-asks come on top"
+    money = (
+        "no prices are set: judge.price_asked, judge.price_said" if planned.money is None else f"{planned.money:.2f}"
+    )
+    yield f"about {planned.seconds / 60:.1f} minutes of calls; money: {money}"
+
+
+def _show(judges: Sequence[Judge], read: Sequence[Record], found: Mapping[str, Score], folder: Path) -> None:
+    table = headed(["metric", "judge"], ["mean", "scored", "unscored", "not applicable"])
+    reasons: Counter[str] = Counter()
+    for judge in judges:
+        own = [found[scored.key(record.id, judge.metric)] for record in read]
+        values = [score.value for score in own if score.value is not None]
+        lost = [score.unscored_because for score in own if score.value is None and score.applies]
+        reasons.update(lost)
+        mean = f"{sum(values) / len(values):.3f}" if values else "–"
+        aside = len(own) - len(values) - len(lost)
+        table.add_row(judge.metric, plain(judge.name), mean, *(f"{n:,}" for n in (len(values), len(lost), aside)))
+    out.print(table)
+    for reason, times in reasons.most_common(REASONS):
+        out.print(plain(f"{times:,} unscored: {reason}"), style="yellow", soft_wrap=True)
+    again = "; run it again to ask for what is unscored" if any(one.passing for one in found.values()) else ""
+    err.print(plain(f"scores in {folder / scored.SCORES}{again}"), style="dim", soft_wrap=True)

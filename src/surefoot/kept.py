@@ -1,0 +1,85 @@
+"""A language model whose completions are kept on disk, so that none is asked for, or paid, twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+from surefoot import meter
+from surefoot.network.cache import Cache
+from surefoot.network.values import Reply
+from surefoot.protocols import LLM
+from surefoot.types import Completion, Message
+
+
+class Kept:
+    """Another model's completions, each asked for once, also by several threads at once and by later runs.
+
+    `file` is SQLite, readable by its owner alone; it holds the replies, which may quote what was asked about, under
+    hashes of the model's name and the whole request. `where` is what the model's name alone does not say, such as the
+    endpoint. What is kept costs no call and counts as `cached`. A file that cannot be used keeps nothing, which the
+    step's meter says. A failure is not kept.
+    """
+
+    def __init__(self, llm: LLM, file: Path, where: str = "") -> None:
+        self.inner = llm
+        self._where = where
+        self._cache = Cache(file, math.inf)
+        self._lock = Lock()
+        self._asking: dict[str, Event] = {}
+
+    @property
+    def name(self) -> str:
+        """The inner one's."""
+        return self.inner.name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None = None,
+        *,
+        max_tokens: int = 100,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """What is kept, or what the inner model says; raises what that raises."""
+        said = [[message.role, message.content] for message in messages]
+        key = _key([self.name, self._where, said, schema, max_tokens, list(stop)])
+        while (kept := self._recalled(key)) is None:
+            with self._lock:
+                mine, done = key not in self._asking, self._asking.setdefault(key, Event())
+            if not mine:
+                done.wait()  # and look again: who was asking may have failed
+                continue
+            try:
+                completion = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
+                self._keep(key, completion)
+                return completion
+            finally:
+                with self._lock:
+                    self._asking.pop(key).set()
+        if on_text and kept.text:
+            on_text(kept.text)
+        meter.count(cached=1)
+        return kept
+
+    def _recalled(self, key: str) -> Completion | None:
+        if (reply := self._cache.get(key)) is None:
+            return None
+        asked, said, cut = (int(reply.headers[name]) for name in ("asked", "said", "cut"))
+        return Completion(reply.body.decode("utf-8", "surrogatepass"), reply.url, asked, said, truncated=bool(cut))
+
+    def _keep(self, key: str, completion: Completion) -> None:
+        headers = {"asked": completion.prompt_tokens, "said": completion.completion_tokens, "cut": completion.truncated}
+        body = completion.text.encode("utf-8", "surrogatepass")
+        told = {name: str(int(value)) for name, value in headers.items()}
+        self._cache.put(key, Reply(completion.model, 200, told, body))
+
+
+def _key(asked: Any) -> str:
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()

@@ -1,0 +1,327 @@
+"""A language model that is asked by many threads at once: no faster than it may be, no longer than it is worth, and for
+no more than there is to spend."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Condition, Event, Lock
+from typing import Any
+
+from surefoot.errors import ComponentError, ConfigError, EndpointError
+from surefoot.network.pace import within
+from surefoot.protocols import LLM
+from surefoot.types import Completion, Message
+
+CROWDED = (429, 503, 529)
+"""What an endpoint says that is asked too much."""
+TOLERATED = 0.2
+"""Share of the latest calls that may be refused before the pace is halved: a provider that refuses one in twenty
+whatever the pace would else bring it down to one call at a time."""
+_MEMORY = 32
+"""Calls over which that share is taken, the latest weighing most."""
+_FASTER = 0.1
+"""Calls in flight that one more is worth that was not refused."""
+_LONGEST_PAUSE = 20.0
+"""Seconds between two tries where the endpoint does not say."""
+_LETTERS = 4
+"""Characters of a token, about, where nobody has counted."""
+_TURN = 4
+"""Tokens that a message takes beside its text."""
+
+
+class OverBudget(ComponentError):
+    """What there was to spend is spent."""
+
+
+def tokens(messages: Sequence[Message]) -> int:
+    """About how many tokens a conversation has."""
+    return sum(len(message.content) // _LETTERS + 1 + _TURN for message in messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, in whatever money."""
+
+    asked: float
+    """Of the prompts."""
+    said: float
+    """Of the replies."""
+
+    def of(self, asked: int, said: int) -> float:
+        """What so many tokens cost."""
+        return (asked * self.asked + said * self.said) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls that were answered, and what they cost."""
+
+    calls: int = 0
+    asked: int = 0
+    """Tokens of the prompts."""
+    said: int = 0
+    """Tokens of the replies."""
+    money: float = 0.0
+    """0 also where no prices are known."""
+
+    @property
+    def tokens(self) -> int:
+        """Of prompts and replies."""
+        return self.asked + self.said
+
+    def plus(self, other: Spent, times: int = 1) -> Spent:
+        """Both together; `times` -1 takes the other away."""
+        return Spent(
+            self.calls + times * other.calls,
+            self.asked + times * other.asked,
+            self.said + times * other.said,
+            self.money + times * other.money,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that may be spent; None: as much as it takes."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    money: float | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Budget:
+        """ "300 calls", "2M tokens", or a sum of money: "5", "0.50". Raises ConfigError."""
+        said = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmM]?)\s*(calls?|tokens?|)\s*", text)
+        if not said or (said[2] and not said[3]):
+            raise ConfigError(f"a budget is like '300 calls', '2M tokens' or, of money, '5.00'; it is not {text!r}")
+        amount = float(said[1]) * {"": 1, "k": 1e3, "m": 1e6}[said[2].lower()]
+        if not said[3]:
+            return cls(money=amount)
+        return cls(calls=int(amount)) if said[3].startswith("call") else cls(tokens=int(amount))
+
+    def holds(self, spent: Spent) -> bool:
+        """Whether it is enough for that."""
+        pairs = (self.calls, spent.calls), (self.tokens, spent.tokens), (self.money, spent.money)
+        return all(most is None or taken <= most for most, taken in pairs)
+
+    def __str__(self) -> str:
+        parts = (self.calls, "calls"), (self.tokens, "tokens"), (self.money, "of money")
+        return ", ".join(f"{most:,g} {what}" for most, what in parts if most is not None) or "any"
+
+
+class Purse:
+    """What is left of a budget, for all threads: nothing is begun that could go beyond it."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.spent = Spent()
+        self._reserved = Spent()
+        self._over = False
+        self._changed = Condition()
+
+    def reserve(self, most: Spent) -> None:
+        """Put so much aside, if need be once others have settled; raises OverBudget where there is too little.
+
+        Once there is too little for one call there is nothing more for any, so that a run ends and does not fray.
+        """
+        with self._changed:
+            while not self._over:
+                if self.budget.holds(self.spent.plus(self._reserved).plus(most)):
+                    self._reserved = self._reserved.plus(most)
+                    return
+                if self._reserved.calls == 0:
+                    self._over = True
+                    self._changed.notify_all()
+                else:
+                    self._changed.wait()
+        raise OverBudget(f"the budget of {self.budget} is spent; run it again to go on")
+
+    def settle(self, reserved: Spent, spent: Spent) -> None:
+        """What was put aside has become this."""
+        with self._changed:
+            self._reserved = self._reserved.plus(reserved, -1)
+            self.spent = self.spent.plus(spent)
+            self._changed.notify_all()
+
+
+class Pace:
+    """How many calls may be in flight, and when the next may begin."""
+
+    def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
+        self.limit = float(in_flight)
+        """Calls in flight at present, at most."""
+        self._most = in_flight
+        self._requests, self._tokens = requests, tokens
+        self._running = 0
+        self._opens = 0.0
+        self._afford = 0.0
+        self._refused = 0.0
+        self._since = 0.0
+        self._changed = Condition()
+
+    def begin(self, tokens: int) -> float:
+        """Wait for a turn; when it was got."""
+        with self._changed:
+            while self._running >= max(1, int(self.limit)):
+                self._changed.wait()
+            self._running += 1
+            begun = max(time.monotonic(), self._opens, self._afford)
+            self._opens = begun + (60 / self._requests if self._requests else 0.0)
+            self._afford = begun + (60 * tokens / self._tokens if self._tokens else 0.0)
+        time.sleep(max(0.0, begun - time.monotonic()))
+        return begun
+
+    def end(self, begun: float, crowded: bool, wait: float = 0.0, beyond: int = 0) -> None:
+        """A call that began then is over; `beyond`: tokens that it took more than was thought.
+
+        Where too many are refused, the number in flight is halved and all wait for as long as the endpoint asks; calls
+        that began before that tell nothing of the new pace.
+        """
+        with self._changed:
+            self._running -= 1
+            self._afford += 60 * beyond / self._tokens if self._tokens else 0.0
+            if begun >= self._since:
+                self._refused += (crowded - self._refused) / _MEMORY
+                if self._refused > TOLERATED:
+                    self.limit = max(1.0, self.limit / 2)
+                    self._since = self._opens = max(self._opens, time.monotonic() + wait)
+                    self._refused = 0.0
+                elif not crowded:
+                    self.limit = min(float(self._most), self.limit + _FASTER)
+            self._changed.notify_all()
+
+
+@dataclass(slots=True)
+class Told:
+    """What became of the calls, beside what they cost."""
+
+    refused: int = 0
+    """Times that the endpoint asked to wait."""
+    repeated: int = 0
+    """Calls made again after silence, a broken connection or an error of the server's."""
+
+
+class Paced:
+    """Another model, asked within limits by any number of threads.
+
+    At most `in_flight` calls at a time, fewer while the endpoint refuses too many; `requests` and `tokens` are the most
+    a minute, None: any number. A call has `timeout` seconds; where it is refused (HTTP 429, 503, 529) it waits as long
+    as the endpoint asks and is made again, for `patience` seconds in all; what else may pass is tried `retries` times
+    more. An endpoint that takes no JSON schema is asked without one from then on. The limits hold for what goes over
+    the network; a model in this process keeps a thread as long as it likes.
+
+    Raises OverBudget where the purse has too little for the call, else what the model raises.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        in_flight: int = 64,
+        requests: float | None = None,
+        tokens: float | None = None,
+        timeout: float = 60.0,
+        retries: int = 2,
+        patience: float = 300.0,
+        budget: Budget | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        if (
+            min(in_flight, timeout) <= 0
+            or retries < 0
+            or any(most is not None and most <= 0 for most in (requests, tokens))
+        ):
+            raise ConfigError("in_flight, timeout and the limits a minute must be more than 0, and retries not less")
+        if budget and budget.money is not None and prices is None:
+            raise ConfigError("a budget of money needs prices; set judge.price_asked and judge.price_said")
+        self.inner = llm
+        self.purse = Purse(budget or Budget())
+        self.pace = Pace(in_flight, requests, tokens)
+        self.told = Told()
+        self._timeout, self._retries, self._patience = timeout, retries, patience
+        self.prices = prices
+        self._lock = Lock()
+        self._plain = False
+        self._stopped = Event()
+
+    def stop(self) -> None:
+        """Let no call wait any longer to be made again, for good; what is in flight ends."""
+        self._stopped.set()
+
+    @property
+    def name(self) -> str:
+        """The inner one's."""
+        return self.inner.name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None = None,
+        *,
+        max_tokens: int = 100,
+        stop: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """What the model says, after as many tries as it takes."""
+        form = None if self._plain else schema
+        try:
+            return self._insisted(messages, form, max_tokens, stop, on_text)
+        except EndpointError as error:
+            if form is None or error.status not in (400, 422, 501):
+                raise
+            completion = self._insisted(messages, None, max_tokens, stop, on_text)
+            self._plain = True
+            return completion
+
+    def _insisted(self, messages: Sequence[Message], schema: Any, max_tokens: int, *rest: Any) -> Completion:
+        patient = time.monotonic() + self._patience
+        refused = failed = 0
+        while True:
+            try:
+                return self._once(messages, schema, max_tokens, *rest)
+            except EndpointError as error:
+                crowded = error.status in CROWDED
+                refused, failed = refused + crowded, failed + (not crowded)
+                wait = _pause(refused + failed) if error.wait is None else error.wait
+                if not _passing(error) or failed > self._retries or time.monotonic() + wait > patient:
+                    raise
+                with self._lock:
+                    self.told.refused += crowded
+                    self.told.repeated += not crowded
+                if self._stopped.wait(wait):
+                    raise
+
+    def _once(self, messages: Sequence[Message], schema: Any, max_tokens: int, stop: Any, on_text: Any) -> Completion:
+        asked = tokens(messages)
+        most = self._cost(asked, max_tokens)
+        self.purse.reserve(most)
+        spent, crowded, wait = Spent(), False, 0.0
+        begun = None
+        try:
+            begun = self.pace.begin(asked + max_tokens)
+            with within(self._timeout):
+                said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
+            spent = self._cost(said.prompt_tokens or asked, said.completion_tokens or len(said.text) // _LETTERS + 1)
+            return said
+        except EndpointError as error:
+            crowded, wait = error.status in CROWDED, error.wait or 0.0
+            raise
+        finally:
+            if begun is not None:
+                self.pace.end(begun, crowded, wait, spent.tokens - most.tokens)
+            self.purse.settle(most, spent)
+
+    def _cost(self, asked: int, said: int) -> Spent:
+        return Spent(1, asked, said, self.prices.of(asked, said) if self.prices else 0.0)
+
+
+def _passing(error: EndpointError) -> bool:
+    """Whether the same may be answered in a moment."""
+    return error.status is None or error.status in (408, 409, 425, 429) or error.status >= 500
+
+
+def _pause(tries: int) -> float:
+    """Seconds before the next try; some chance in it keeps threads from falling in step."""
+    return min(0.5 * 2.0 ** (tries - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311

@@ -1,0 +1,107 @@
+"""`surefoot evaluate`: scores of answered questions, with their cost before and their reasons after."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from services.endpoint import endpoint
+from surefoot.store import from_json
+from surefoot.types import Record
+
+Surefoot = Callable[..., Any]
+METRIC = ("--metric", "answer_relevancy")
+
+
+@pytest.fixture
+def records(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of six records, and a plain reader of such files in the place of the package's own."""
+    reader = ModuleType("surefoot.evaluate.records")
+    rows = lambda path: [from_json(Record, json.loads(line)) for line in Path(path).read_text().splitlines()]  # noqa: E731
+    reader.read = lambda path: SimpleNamespace(records=rows(path))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "surefoot.evaluate.records", reader)
+    file = here / "records.jsonl"
+    lines = [{"id": f"r{n}", "question": f"Who built bridge {n}?", "answer": "Aldwin"} for n in range(6)]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return file
+
+
+def asking(url: str) -> tuple[str, ...]:
+    """The options that name an endpoint."""
+    return ("--set", "llm.use=openai", "--set", "llm.model=m", "--set", f"llm.base_url={url}")
+
+
+def test_records_are_scored_and_the_means_shown(surefoot: Surefoot, records: Path, here: Path) -> None:
+    """A line a metric; the scores are in the folder, with what they were made with."""
+    with endpoint() as server:
+        done = surefoot("evaluate", records, "--run", "out", *METRIC, "--metric", "factuality", *asking(server.url))
+    assert done.code == 0
+    relevancy, factuality = done.out.splitlines()[1:3]
+    assert relevancy.split()[:2] == ["answer_relevancy", "llm:m"]
+    assert relevancy.split()[3:] == ["6", "0", "0"]
+    assert factuality.split()[2:] == ["–", "0", "0", "6"]
+    assert len((here / "out" / "scores.jsonl").read_text().splitlines()) == 12
+    about = json.loads((here / "out" / "run.json").read_text())
+    assert about["evaluation"]["llm"]["model"] == "m"
+    assert about["source"].endswith("records.jsonl")
+
+
+def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(surefoot: Surefoot, records: Path, here: Path) -> None:
+    """Calls, tokens, minutes, and money where prices are set."""
+    with endpoint() as server:
+        words = ("evaluate", records, "--run", "out", *METRIC, "--dry-run", *asking(server.url))
+        done = surefoot(*words)
+        priced = surefoot(*words, "--set", "judge.price_asked=1000.0", "--set", "judge.price_said=1000.0")
+        assert not server.asked
+    assert done.code == 0
+    assert "6 records, 1 metrics by llm:m" in done.out
+    assert "about 6 calls" in done.out
+    assert "no prices are set" in done.out
+    assert "money: 0" not in priced.out.replace("money: 0.00", "money: 0")
+    assert not (here / "out").exists()
+
+
+def test_a_budget_ends_it_and_the_next_run_goes_on(surefoot: Surefoot, records: Path) -> None:
+    """With the reason, and with another budget."""
+    with endpoint() as server:
+        words = ("evaluate", records, "--run", "out", *METRIC, *asking(server.url))
+        first = surefoot(*words, "--budget", "4 calls", "--in-flight", "2")
+        assert "2 unscored: the budget of 4 calls is spent; run it again to go on" in first.out
+        assert "run it again to ask for what is unscored" in first.err
+        second = surefoot(*words)
+        assert second.out.splitlines()[1].split()[3:] == ["6", "0", "0"]
+        assert server.paid.total() == 6
+
+
+def test_a_judge_of_another_run_is_refused(surefoot: Surefoot, records: Path) -> None:
+    """A folder is of one way of judging."""
+    with endpoint() as server:
+        assert surefoot("evaluate", records, "--run", "out", *METRIC, *asking(server.url)).code == 0
+        done = surefoot("evaluate", records, "--run", "out", *METRIC, "--repeats", "2", *asking(server.url))
+    assert done.code == 2
+    assert "holds another run" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--metric", "charm"), "no judge called 'charm'"),
+        (("--judge", "people"), "[judge] use must be one of embedded, llm, not 'people'"),
+        (("--judge", "llm", "--budget", "lots"), "a budget is like '300 calls'"),
+        (("--judge", "llm", "--budget", "5"), "a budget of money needs prices"),
+        (("--set", "judge.pace=1"), "[judge] has no key 'pace'"),
+    ],
+)
+def test_a_mistake_is_said_before_anything_is_asked(
+    surefoot: Surefoot, records: Path, words: tuple[str, ...], said: str
+) -> None:
+    """In one line."""
+    done = surefoot("evaluate", records, "--run", "out", *words)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert said in done.err
