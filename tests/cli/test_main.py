@@ -30,6 +30,7 @@ COMMANDS += [
     "train evaluator",
     "train average",
     "train t5",
+    "improve",
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
-from surefoot.cli import ask, bench, demo, explain, index, inspect, models, trace, train
+from surefoot.cli import ask, bench, demo, explain, improve, index, inspect, models, trace, train
 from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
@@ -44,6 +44,7 @@ ask.register(app)
 trace.register(app)
 explain.register(app)
 inspect.register(app)
+improve.register(app)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
 app.add_typer(train.app, name="train")

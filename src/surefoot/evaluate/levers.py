@@ -12,15 +12,15 @@ from typing import Any
 from surefoot import components
 from surefoot.config import Builder, Config
 from surefoot.errors import UsageError
-from surefoot.evaluate.patched import Patch, shown, size, tried
+from surefoot.evaluate.patched import Patch, shown, tried
 from surefoot.pipeline import SIZES, Pipeline
-from surefoot.types import Action, ActionItem, Diagnosis, Record, Score, Summary, Thresholds, Trace
+from surefoot.types import Action, ActionItem, Diagnosis, Priority, Record, Score, Summary, Thresholds, Trace
 
 ITEMS = 4
 """At most so many are proposed."""
 SHOWN = 5
 """Records that an item names."""
-DRAWS = 200
+DRAWS = 50
 """So often a random patch is drawn before there is said to be none."""
 
 CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
@@ -82,11 +82,10 @@ def proposed(
 
 
 def drawn(config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False) -> Patch:
-    """A random patch of so many settings that can be built, and shares no value with the chosen one.
-
-    The same for a seed. Raises UsageError where `DRAWS` draws find none.
+    """A random patch that can be built and shares no value with the chosen one: of so many settings, or of fewer where
+    `DRAWS` draws find none. The same for a seed. Raises UsageError where not even one setting can be changed.
     """
-    own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")
+    own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
     searches = config["searcher"].get("use") != "nowhere"
     spread = {**CHOICES, **(SEARCHED if searches else {}), **_shifted(own)}
     free = {
@@ -95,13 +94,14 @@ def drawn(config: Config, settings: int, seed: int, chosen: Patch, outside: bool
         if _has(config, section, key)
         and (kept := [v for v in every if v != effective(config, section, key) and not _same(chosen, section, key, v)])
     }
-    for _ in range(DRAWS):
-        patch: dict[str, dict[str, Any]] = {}
-        for section, key in chance.sample(sorted(free), min(settings, len(free))):
-            patch.setdefault(section, {})[key] = chance.choice(free[section, key])
-        if size(patch) == settings and _builds(config, patch, outside):
-            return patch
-    raise UsageError(f"no random patch of {settings} settings could be built in {DRAWS} draws; try one item at a time")
+    for many in range(min(settings, len(free)), 0, -1):
+        for _ in range(DRAWS):
+            patch: dict[str, dict[str, Any]] = {}
+            for section, key in chance.sample(sorted(free), many):
+                patch.setdefault(section, {})[key] = chance.choice(free[section, key])
+            if _ordered(config, patch, own) and _builds(config, patch, outside):
+                return patch
+    raise UsageError(f"no random patch could be built in {DRAWS} draws; there is nothing to hold a change against")
 
 
 def placebo(config: Config, settings: int, seed: int) -> Patch:
@@ -110,7 +110,7 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     It is made of defaults that the configuration does not write out, as far as there are so many, so that the file
     changes and the pipeline does not. `inert` proves that.
     """
-    chance = random.Random(f"{seed}:placebo")
+    chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     known = [(role, key) for role in config for key in _defaults(config, role)]
     silent = [place for place in known if place[1] not in config[place[0]]]
     said = [(role, key) for role in config for key in config[role] if role in (*components.ROOMS, "pipeline")]
@@ -151,6 +151,12 @@ def _has(config: Config, section: str, key: str) -> bool:
     return key == "use" or section not in components.ROOMS or key in _parameters(config, section)
 
 
+def _ordered(config: Config, patch: Patch, own: Thresholds) -> bool:
+    """Before a model is loaded to find that out."""
+    there = {"upper": own.upper, "lower": own.lower, **config["thresholds"], **patch.get("thresholds", {})}
+    return bool(there["lower"] <= there["upper"])
+
+
 def _builds(config: Config, patch: Patch, outside: bool) -> bool:
     try:
         tried(config, patch, outside)
@@ -177,7 +183,7 @@ def _item(
     predicted = _expected([fared[id] for id in cases], [v for id, v in fared.items() if id not in set(cases)])
     share = f"{len(cases)} of {len(fared)} questions {lever.fault}."
     change = f"Set {shown(patch)}." if patch else ""
-    level = "critical" if (predicted or 0) >= 0.2 else "high" if (predicted or 0) >= 0.05 else "medium"
+    level: Priority = "critical" if (predicted or 0) >= 0.2 else "high" if (predicted or 0) >= 0.05 else "medium"
     return ActionItem(
         lever.title, level, share, share, lever.why, lever.why, share, share, f"{change} {lever.cost}", f"- {change}",
         lever.stage, (metric,) if metric else (), worst, {s: dict(values) for s, values in patch.items()}, predicted,
