@@ -132,7 +132,9 @@ def test_r_44_a_change_that_helps_is_found_and_proven_on_questions_it_was_not_ch
     assert outcome.kept == LONGER
     assert kept.kept
     assert kept.predicted == 0.4
-    assert kept.development and kept.realised and kept.p is not None
+    assert kept.development
+    assert kept.realised
+    assert kept.p is not None
     assert kept.realised.questions == len(mine.half("held-out"))
     assert kept.realised.after == 1.0
     assert kept.realised.low > 0.3
@@ -143,7 +145,8 @@ def test_a_planted_harmful_patch_is_rejected_with_its_figures(done: Any) -> None
     """On the development half; the held-out questions are not spent on it."""
     planted = trial(done[0], "planted")
     assert not planted.kept
-    assert planted.development and planted.development.difference < -0.2
+    assert planted.development
+    assert planted.development.difference < -0.2
     assert planted.development.high < 0
     assert "harmful on the development half (p = " in planted.because
     assert planted.realised is None
@@ -153,7 +156,8 @@ def test_what_is_no_better_and_what_cannot_be_tried_are_not_kept(done: Any) -> N
     """The one with its figures, the other with what stands against it; neither is combined with what helps."""
     outcome = done[0]
     idle, impossible = trial(outcome, "item 3"), trial(outcome, "item 2")
-    assert idle.development and idle.development.difference == 0
+    assert idle.development
+    assert idle.development.difference == 0
     assert "no better" in idle.because
     assert impossible.development is None
     assert "no key 'kk'" in impossible.because
@@ -166,7 +170,8 @@ def test_both_controls_have_as_many_settings_and_do_nothing_here(done: Any) -> N
     for name in ("placebo", "random lever"):
         control = trial(outcome, name)
         assert not control.kept
-        assert control.realised and control.realised.difference == 0
+        assert control.realised
+        assert control.realised.difference == 0
         assert sum(map(len, control.patch.values())) == 1
     placebo = trial(outcome, "placebo")
     assert levers.inert(CONFIG, placebo.patch)
@@ -223,7 +228,7 @@ def test_the_report_has_every_figure_and_the_picture_says_what_it_shows(done: An
 
 def test_a_finished_loop_asks_nothing_again(done: Any) -> None:
     """And comes to the same."""
-    outcome, folder, mine = done
+    outcome, _, mine = done
     asking = Asking()
     assert improve(replace(mine, spreading=asking)) == outcome
     assert asking.asked == []
@@ -253,7 +258,8 @@ def test_what_helps_together_is_combined_and_kept(tmp_path: Path) -> None:
     assert outcome.kept == both.patch == {**LONGER, **LAXER}
     assert both.kept
     assert both.predicted == pytest.approx(0.5)
-    assert both.realised and both.realised.after == 1.0
+    assert both.realised
+    assert both.realised.after == 1.0
     assert {trial(outcome, name).because for name in ("item 1", "item 2")} == {"kept in the combination"}
     assert sum(map(len, trial(outcome, "random lever").patch.values())) == 2
 
@@ -320,7 +326,8 @@ def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: 
     longer, impossible = proposals(mine)
     assert {name for name, _ in asking.asked} == {"baseline"}
     assert longer.config == read(CONFIG, LONGER)
-    assert longer.cost and longer.cost.questions == len(mine.half("development"))
+    assert longer.cost
+    assert longer.cost.questions == len(mine.half("development"))
     assert longer.cost.calls > 0
     assert (impossible.config, impossible.cost) == (None, None)
     assert "no option 'sizes'" in impossible.refused
@@ -386,7 +393,8 @@ def test_what_the_record_shows_is_what_was_read(tmp_path: Path) -> None:
     trace = Builder(read(CONFIG, LONGER)).pipeline()
     asked = improved.runs.answered(trace, improved.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
     made = improved.record(EXAMPLES[1], asked)
-    assert made.contexts and "Tomas Aldwin built" in made.contexts[0].text
+    assert made.contexts
+    assert "Tomas Aldwin built" in made.contexts[0].text
     assert made.answer == "Tomas Aldwin [1]."
     refused = improved.runs.answered(
         Builder(CONFIG).pipeline(), improved.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1]

@@ -140,7 +140,7 @@ def _offered(proposals: Sequence[Proposal], text: str) -> None:
             err.print(plain(f"  not tried: {one.refused}"), style="yellow", soft_wrap=True)
             continue
         for line in patched.diff(text, one.patch).splitlines():
-            out.print(plain(line), soft_wrap=True)
+            out.print(line[:1] + plain(line[1:]), soft_wrap=True)
         out.print(plain(f"  predicted {points(one.predicted)} points; {expected(one.cost)}"), soft_wrap=True)
     if not proposals:
         out.print("nothing to try: the diagnosis proposes no change of settings")
