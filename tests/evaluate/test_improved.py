@@ -395,7 +395,7 @@ def test_what_the_record_shows_is_what_was_read(tmp_path: Path) -> None:
     made = improved.record(EXAMPLES[1], asked)
     assert made.contexts
     assert "Tomas Aldwin built" in made.contexts[0].text
-    assert made.answer == "Tomas Aldwin [1]."
+    assert made.answer == "Tomas Aldwin. [1]"
     refused = improved.runs.answered(
         Builder(CONFIG).pipeline(), improved.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1]
     )

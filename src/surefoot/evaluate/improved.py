@@ -211,6 +211,7 @@ class _Loop:
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """What is proposed, after its dry run: first what the user wants to have tried."""
         items = [item for item in self.diagnosis(before).items if item.patch]
+        named: list[tuple[str, str, Patch, float | None]]
         named = [(name, "given to be tried", patch, None) for name, patch in self.plan.own.items()]
         named += [(f"item {n}", item.title, item.patch, item.predicted) for n, item in enumerate(items, start=1)]
         places = [*map(runs.place, (BASELINE, *CONTROLS)), *(runs.place(name) for name, *_ in named)]
@@ -344,7 +345,7 @@ class _Loop:
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
         if arm.kind in CONTROLS:
             return replace(arm, because=_control(arm, len(before.records), levers.inert(self.plan.config, arm.patch)))
-        controls = {}
+        controls: dict[str, Control] = {}
         for name in CONTROLS:
             other = found[name]
             if other is None:

@@ -23,6 +23,9 @@ SHOWN = 5
 DRAWS = 50
 """So often a random patch is drawn before there is said to be none."""
 
+BUILT = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
+"""Sections of the components that every pipeline has."""
+
 CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("pipeline", "k"): (1, 2, 3, 5, 8, 10, 15, 20),
     ("retriever", "use"): ("bm25", "dense", "hybrid"),
@@ -113,7 +116,7 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     known = [(role, key) for role in config for key in _defaults(config, role)]
     silent = [place for place in known if place[1] not in config[place[0]]]
-    said = [(role, key) for role in config for key in config[role] if role in (*components.ROOMS, "pipeline")]
+    said = [(role, key) for role in config for key in config[role] if role in (*BUILT, "pipeline")]
     chosen = chance.sample(silent, min(settings, len(silent)))
     chosen += chance.sample(said, min(settings - len(chosen), len(said)))
     patch: dict[str, dict[str, Any]] = {}
@@ -136,7 +139,7 @@ def _defaults(config: Config, section: str) -> dict[str, Any]:
     """The defaults, other than None, of a section's numbers, truth values and names."""
     if section == "pipeline":
         return {f.name: f.default for f in fields(Pipeline) if f.name in SIZES and f.default is not MISSING}
-    if section not in components.ROOMS or section == "embedder":
+    if section not in BUILT:
         return {}
     found = {name: one.default for name, one in _parameters(config, section).items()}
     return {name: value for name, value in found.items() if isinstance(value, bool | int | float | str)}
@@ -148,7 +151,7 @@ def _parameters(config: Config, section: str) -> Mapping[str, inspect.Parameter]
 
 def _has(config: Config, section: str, key: str) -> bool:
     """Whether the configured component has this option."""
-    return key == "use" or section not in components.ROOMS or key in _parameters(config, section)
+    return key == "use" or section not in BUILT or key in _parameters(config, section)
 
 
 def _ordered(config: Config, patch: Patch, own: Thresholds) -> bool:
