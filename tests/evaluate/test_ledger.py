@@ -46,8 +46,8 @@ def test_the_page_says_what_is_kept_and_what_it_brings() -> None:
     """First; then a row an arm, with intervals, and why."""
     page = document(outcome(trial(), trial("planted", development=gain(-0.3), **REJECTED)), {"seed": 0}, "gains.svg")
     assert "**Kept**: `pipeline.k=10`. +20.0 points [+10.0 to +30.0], from 0.300 to 0.500" in page
-    assert "| +25.0 | +30.0 [+20.0 to +40.0] | +20.0 [+10.0 to +30.0] | 0.012 | 0.4 | kept |" in page
-    assert "| – | – | 0.4 |  |" in page
+    assert "| +25.0 | +30.0 [+20.0 to +40.0] | +20.0 [+10.0 to +30.0] | 0.012 | 0.40 | kept |" in page
+    assert "| – | – | 0.40 |  |" in page
     assert "- **planted**: harmful" in page
     assert "48 questions to diagnose and choose on, 52 held out" in page
     assert "- seed: `0`" in page

@@ -246,8 +246,8 @@ class _Loop:
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
         """What goes to the held-out half: the best, what it is best together with, and the controls; empty: nothing is
         better on the development half."""
-        good = sorted((t for t in trials if t.development and t.development.difference > 0), key=_least_gain)
-        if not good:
+        good = sorted((t for t in trials if t.development and t.development.difference >= 0), key=_least_gain)
+        if not (good and good[0].development and good[0].development.difference):
             return []
         whole = self._together(good, before)
         chosen = [good[0]] + ([whole] if whole else [])
@@ -297,7 +297,8 @@ class _Loop:
         return Proposal(name, title, patch, predicted, config, "", _cost(before.records, self.plan.config, config))
 
     def _together(self, good: Sequence[Trial], before: _Ran) -> Trial | None:
-        """The best with one after the other that makes it better still; None: none does."""
+        """The best with one after the other that makes it better still; None: none does. What changes nothing alone
+        is tried too: how passages are read shows only where there are several."""
         best = good[0]
         for one in good[1:]:
             both = joined(best.patch, one.patch)
@@ -399,7 +400,7 @@ def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
 
 def _said(gain: Gain, alpha: float) -> str:
     """Of a trial on the development half."""
-    if gain.difference > 0:
+    if gain.difference > 0:  # of the best, the held-out half says more
         return "better on the development half, and not the best"
     harmful = gain.difference < 0 and gain.p < alpha
     return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"

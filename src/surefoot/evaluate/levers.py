@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from surefoot import components
+from surefoot.bench import given
 from surefoot.config import Builder, Config
 from surefoot.errors import UsageError
 from surefoot.evaluate.patched import Patch, shown, tried
@@ -116,7 +117,7 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     known = [(role, key) for role in config for key in _defaults(config, role)]
     silent = [place for place in known if place[1] not in config[place[0]]]
-    said = [(role, key) for role in config for key in config[role] if role in (*BUILT, "pipeline")]
+    said = [(role, key) for role in config for key in config[role] if key in _defaults(config, role)]
     chosen = chance.sample(silent, min(settings, len(silent)))
     chosen += chance.sample(said, min(settings - len(chosen), len(said)))
     patch: dict[str, dict[str, Any]] = {}
@@ -139,7 +140,7 @@ def _defaults(config: Config, section: str) -> dict[str, Any]:
     """The defaults, other than None, of a section's numbers, truth values and names."""
     if section == "pipeline":
         return {f.name: f.default for f in fields(Pipeline) if f.name in SIZES and f.default is not MISSING}
-    if section not in BUILT:
+    if section not in BUILT or config[section].get("use") == given.USE:
         return {}
     found = {name: one.default for name, one in _parameters(config, section).items()}
     return {name: value for name, value in found.items() if isinstance(value, bool | int | float | str)}
