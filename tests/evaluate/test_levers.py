@@ -49,10 +49,10 @@ def test_a_lever_answers_the_fault_that_traces_show() -> None:
     config = read(SIMPLE, {"pipeline": {"k": 1}, "thresholds": {"upper": 0.75}})
     found = [answered("1", 1.0), answered("2", 1.0), answered("3", 0.0, 0.1), answered("4", 0.0, 0.1)]
     first = diagnosed(config, *found).items[0]
-    assert (first.patch, first.stage, first.cases) == ({"pipeline": {"k": 10}}, "retrieval", ("3", "4"))
+    assert (first.patch, first.stage, first.cases) == ({"pipeline": {"k": 5}}, "retrieval", ("3", "4"))
     assert first.predicted == 0.5
     assert "2 of 4 questions have no passage" in first.problem_detection
-    assert "pipeline.k=10" in first.recommended_protocol
+    assert "pipeline.k=5" in first.recommended_protocol
 
 
 def test_what_nobody_can_tell_is_not_predicted() -> None:
@@ -65,7 +65,7 @@ def test_what_nobody_can_tell_is_not_predicted() -> None:
 @pytest.mark.parametrize(
     ("setting", "patch"),
     [
-        ({"pipeline": {"k": 3}}, {"pipeline": {"k": 10}}),
+        ({"pipeline": {"k": 3}}, {"pipeline": {"k": 5}}),
         ({"retriever": {"use": "bm25"}}, {"retriever": {"use": "hybrid"}}),
         ({"refiner": {"mode": "selection"}}, {"refiner": {"mode": "sentences"}}),
         ({"refiner": {"use": "surefoot.bench.ablate:Whole"}}, {"refiner": {"use": "strips"}}),

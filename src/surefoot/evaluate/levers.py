@@ -24,6 +24,9 @@ SHOWN = 5
 DRAWS = 50
 """So often a random patch is drawn before there is said to be none."""
 
+LONGER = (5, 10, 20)
+"""Passages asked for: a longer list is one step longer. Each is graded, so that time grows with it."""
+
 BUILT = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
 """Sections of the components that every pipeline has."""
 
@@ -209,7 +212,8 @@ def _only(section: str, values: dict[str, Any], config: Config) -> Patch:
 
 
 def _more(config: Config, own: Thresholds) -> Patch:
-    return _only("pipeline", {"k": 10}, config) if effective(config, "pipeline", "k") < 10 else {}
+    k = effective(config, "pipeline", "k")
+    return {"pipeline": {"k": next(step for step in LONGER if step > k)}} if k < LONGER[-1] else {}
 
 
 def _fused(config: Config, own: Thresholds) -> Patch:
