@@ -51,9 +51,7 @@ def improve(
     run: Folder = None,
     apply: Annotated[bool, typer.Option("--apply", help="Write what is kept into the configuration.")] = False,
     revert: Undone = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Diagnose, show patches and their cost, stop.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
     own: Tried = None,
     together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
     outside: Annotated[bool, typer.Option("--outside", help="Let a patch ask other machines.")] = False,

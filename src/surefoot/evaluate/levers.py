@@ -89,8 +89,9 @@ def proposed(
 
 
 def drawn(config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False) -> Patch:
-    """A random patch that can be built and shares no value with the chosen one: of so many settings, or of fewer where
-    `DRAWS` draws find none. The same for a seed. Raises UsageError where not even one setting can be changed.
+    """A random patch that can be built, of other settings than the chosen one: another value of the same setting would
+    be the same lever. Of so many settings, or of fewer where `DRAWS` draws find none; the same for a seed. Raises
+    UsageError where not even one can be changed.
     """
     own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
     searches = config["searcher"].get("use") != "nowhere"
@@ -98,8 +99,8 @@ def drawn(config: Config, settings: int, seed: int, chosen: Patch, outside: bool
     free = {
         (section, key): kept
         for (section, key), every in spread.items()
-        if _has(config, section, key)
-        and (kept := [v for v in every if v != effective(config, section, key) and not _same(chosen, section, key, v)])
+        if key not in chosen.get(section, {}) and _has(config, section, key)
+        if (kept := [value for value in every if value != effective(config, section, key)])
     }
     for many in range(min(settings, len(free)), 0, -1):
         for _ in range(DRAWS):
@@ -170,10 +171,6 @@ def _builds(config: Config, patch: Patch, outside: bool) -> bool:
     except UsageError:
         return False
     return True
-
-
-def _same(patch: Patch, section: str, key: str, value: Any) -> bool:
-    return key in patch.get(section, {}) and patch[section][key] == value
 
 
 def _shifted(own: Thresholds) -> dict[tuple[str, str], tuple[Any, ...]]:
