@@ -32,6 +32,7 @@ COMMANDS += [
     "train evaluator",
     "train average",
     "train t5",
+    "improve",
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
-from surefoot.cli import agree, ask, bench, compare, demo, evaluate, explain, gate, index, inspect, models, trace, train, view
+from surefoot.cli import agree, ask, bench, compare, demo, evaluate, explain, gate, improve, index, inspect, models, trace, train, view
 from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
@@ -49,6 +49,7 @@ compare.register(app)
 gate.register(app)
 agree.register(app)
 view.register(app)
+improve.register(app)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
 app.add_typer(train.app, name="train")

@@ -1,0 +1,161 @@
+"""`surefoot improve`: diagnose, try what is proposed, and keep what is shown to help on held-out questions."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from surefoot import config as configuration
+from surefoot import manifest
+from surefoot.cli import asking
+from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot.cli.errors import Golds
+from surefoot.errors import UsageError
+from surefoot.evaluate import improved, patched
+from surefoot.evaluate.ledger import Outcome, Proposal, Trial, expected, interval, points
+from surefoot.evaluate.patched import Patch
+
+Questions = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them."),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
+]
+Undone = Annotated[
+    Path | None,
+    typer.Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
+]
+Tried = Annotated[
+    list[Path] | None,
+    typer.Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(improve)
+
+
+def improve(
+    data: Questions = None,
+    index: IndexFile = None,
+    texts: asking.Texts = False,
+    run: Folder = None,
+    apply: Annotated[bool, typer.Option("--apply", help="Write what is kept into the configuration.")] = False,
+    revert: Undone = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
+    own: Tried = None,
+    together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
+    outside: Annotated[bool, typer.Option("--outside", help="Let a patch ask other machines.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Of the split, of the controls and of the test.")] = 0,
+    golds: Golds = None,
+    limit: asking.Limit = None,
+    workers: asking.Threads = 1,
+    ray: asking.Ray = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Diagnose the configuration on half of the questions, try each proposed change there, and show on the other half,
+    beside two controls, which of them helps; with --apply, write that into the configuration."""
+    if revert:
+        out.print(plain(f"{patched.revert(revert)} is as it was before"), soft_wrap=True)
+        return
+    if data is None:
+        raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
+    if apply and settings:
+        raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
+    asked = asking.asked("improve", data, golds, limit, texts, run, configured(config, settings, index))
+    file = Path(config or configuration.FILE)
+    plan = improved.Plan(
+        asked.loaded.examples,
+        asked.config,
+        asked.folder,
+        improved.golds(asked.loaded.examples),
+        partial(asking.spread, ray=ray, workers=workers),
+        asking.shown,
+        own={path.stem: _settings(path) for path in own or []},
+        about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},
+        together=together,
+        seed=seed,
+        outside=outside,
+    )
+    if dry_run:
+        _offered(improved.proposals(plan), _text(file))
+    else:
+        done = improved.improve(plan)
+        _show(done)
+        _applied(done, file, asked.folder, apply)
+    asking.kept_in(asked.folder)
+
+
+def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:
+    if not done.kept:
+        out.print("nothing is kept: no change is shown to help on the held-out half")
+        return
+    out.print(plain(f"kept: {patched.shown(done.kept)}"), soft_wrap=True)
+    if not wanted:
+        out.print("write it into the configuration with --apply")
+        return
+    patched.apply(file, done.kept, folder)
+    out.print(plain(f"written into {file}; undo with: surefoot improve --revert {folder}"), soft_wrap=True)
+
+
+def _show(done: Outcome) -> None:
+    out.print(_table(done.trials))
+    out.print()
+    for trial in done.trials:
+        out.print(plain(f"{trial.name}: {patched.shown(trial.patch)}"), style="dim", soft_wrap=True)
+        out.print(plain(f"  {trial.because}"), soft_wrap=True)
+    halves = f"{done.questions['development']} questions to choose on, {done.questions['held-out']} held out"
+    out.print(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", style="dim", soft_wrap=True)
+
+
+def _table(trials: Sequence[Trial]) -> Table:
+    """Within 80 columns: what a trial changes stands below."""
+    table = headed(["tried"], ["predicted", "chosen on", "held out", "95 % interval", "p", ""])
+    for one in trials:
+        chosen = points(one.development.difference if one.development else None)
+        held = points(one.realised.difference if one.realised else None)
+        p = "–" if one.p is None else f"{one.p:.2g}"
+        cells = points(one.predicted), chosen, held, interval(one.realised), p, "kept" if one.kept else ""
+        table.add_row(plain(one.name), *cells)
+    return table
+
+
+def _offered(proposals: Sequence[Proposal], text: str) -> None:
+    """What a patch would change in the file, and what trying it takes."""
+    for one in proposals:
+        out.print(plain(f"{one.name}: {one.title}"), style="bold", soft_wrap=True)
+        if one.refused:
+            err.print(plain(f"  not tried: {one.refused}"), style="yellow", soft_wrap=True)
+            continue
+        for line in patched.diff(text, one.patch).splitlines():
+            out.print(line[:1] + plain(line[1:]), soft_wrap=True)
+        out.print(plain(f"  predicted {points(one.predicted)} points; {expected(one.cost)}"), soft_wrap=True)
+    if not proposals:
+        out.print("nothing to try: the diagnosis proposes no change of settings")
+
+
+def _settings(path: Path) -> Patch:
+    try:
+        found: dict[str, Any] = tomllib.loads(_text(path, required=True))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error
+    return found
+
+
+def _text(path: Path, required: bool = False) -> str:
+    if not required and not path.exists():
+        return ""
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error

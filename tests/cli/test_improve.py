@@ -1,0 +1,112 @@
+"""`surefoot improve`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.evaluate import levers
+
+WEAK = """\
+# Ours, since the spring.
+embedder = "hashing"
+evaluator = "lexical"
+generator = "llm"
+
+[pipeline]
+k = 1                # passages
+
+[thresholds]
+upper = 0.75
+lower = 0.4
+strip = 0.5
+
+[llm]
+use = "scripted"
+
+[llm.replies]
+"Tomas Aldwin" = "Tomas Aldwin [1]."
+"""
+
+
+def question(number: int) -> dict[str, Any]:
+    """Every third has the passage that answers in the first place."""
+    place = f"the bridge of Larrow{number}"
+    built = {"id": f"b{number}", "title": place, "text": f"Tomas Aldwin built {place}."}
+    other = {"id": f"o{number}", "title": "Cheese", "text": "Cut the cheese and let it melt."}
+    passages = [built, other] if number % 3 == 0 else [other, built]
+    return {"id": str(number), "question": f"Who built {place}?", "answers": ["Tomas Aldwin"], "passages": passages}
+
+
+@pytest.fixture
+def improve(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`surefoot improve` over forty questions with a configuration that reads one passage; the random lever is drawn
+    from settings that do nothing here."""
+    monkeypatch.setattr(levers, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
+    monkeypatch.setattr(levers, "_shifted", lambda own: {})
+    (here / "qa.jsonl").write_text("".join(json.dumps(question(number)) + "\n" for number in range(40)))
+    (here / "surefoot.toml").write_text(WEAK)
+    (here / "planted.toml").write_text("[thresholds]\nupper = 2.0\nlower = 2.0\n")
+    return lambda *words: surefoot("improve", *words)
+
+
+def test_what_helps_is_applied_and_comes_out_again_to_the_byte(improve: Callable[..., Any], here: Path) -> None:
+    """The comment beside the value stays; the planted patch is tried and rejected with its figures."""
+    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "planted.toml", "--apply")
+    assert done.code == 0, done.err
+    assert "kept: pipeline.k=5" in done.out
+    assert "harmful on the development half (p = " in done.out
+    assert "undo with: surefoot improve --revert run" in done.out
+    assert (here / "surefoot.toml").read_text() == WEAK.replace("k = 1 ", "k = 5 ")
+    assert improve("--revert", "run").code == 0
+    assert (here / "surefoot.toml").read_bytes() == WEAK.encode()
+    again = improve("--revert", "run")
+    assert (again.code, "nothing of run is applied" in again.err) == (2, True)
+
+
+def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path) -> None:
+    """Without --apply nothing is written; with it nothing is asked again. The table fits into 80 columns."""
+    first = improve("qa.jsonl", "--given", "--run", "run")
+    assert (first.code, (here / "surefoot.toml").read_text()) == (0, WEAK)
+    assert "write it into the configuration with --apply" in first.out
+    table = first.out[: first.out.index("\n\n")].splitlines()
+    assert table[0].split()[0] == "tried"
+    assert max(map(len, table)) <= 80
+    traces = {path: path.read_bytes() for path in (here / "run").glob("*/*/traces.jsonl")}
+    assert improve("qa.jsonl", "--given", "--run", "run", "--apply").code == 0
+    assert {path: path.read_bytes() for path in traces} == traces
+    assert "k = 5" in (here / "surefoot.toml").read_text()
+
+
+def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., Any], here: Path) -> None:
+    """And what may not be tried, with its reason; the file stays as it is."""
+    done = improve("qa.jsonl", "--given", "--run", "run", "--dry-run")
+    assert done.code == 0
+    assert "-k = 1 # passages" in done.out
+    assert "+k = 5 # passages" in done.out
+    assert "questions" in done.out
+    assert "allow it with --outside" in done.err
+    assert (here / "surefoot.toml").read_text() == WEAK
+    assert not (here / "run" / "held-out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "name the questions"),
+        (["qa.jsonl", "--given", "--set", "pipeline.k=2", "--apply"], "--set is in no file"),
+        (["qa.jsonl", "--given", "--try", "none.toml"], "none.toml"),
+        (["qa.jsonl", "--given", "--try", "qa.jsonl"], "is not TOML"),
+        (["qa.jsonl", "--given", "--limit", "9", "--run", "few"], "give more questions"),
+        (["--revert", "nowhere"], "nothing of nowhere is applied"),
+    ],
+)
+def test_a_mistake_is_one_line(improve: Callable[..., Any], words: list[str], said: str) -> None:
+    """On standard error, with what to do."""
+    done = improve(*words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
