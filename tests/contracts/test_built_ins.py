@@ -24,12 +24,12 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLM
 from surefoot.judges.answer_relevancy import AnswerRelevancy
+from surefoot.judges.claims import Claims
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.context_recall import ContextRecall
 from surefoot.judges.context_relevancy import ContextRelevancy
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.grading_note import GradingNote
-from surefoot.judges.claims import Claims
 from surefoot.judges.llm import Llm
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network

@@ -10,7 +10,23 @@ from typing import Annotated
 import typer
 
 from surefoot import __version__
-from surefoot.cli import agree, ask, bench, compare, demo, evaluate, explain, gate, improve, index, inspect, models, trace, train, view
+from surefoot.cli import (
+    agree,
+    ask,
+    bench,
+    compare,
+    demo,
+    evaluate,
+    explain,
+    gate,
+    improve,
+    index,
+    inspect,
+    models,
+    trace,
+    train,
+    view,
+)
 from surefoot.cli.console import err, out, plain
 from surefoot.errors import SurefootError, UsageError
 
