@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,11 +14,15 @@ from rich.progress import MofNCompleteColumn
 
 from surefoot import __version__
 from surefoot.cli.console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.cli.errors import Golds, remarks
 from surefoot.config import LIMITS, Builder, Config
 from surefoot.evaluate import scored
+from surefoot.evaluate.concluded import REPORT, Conclusion, concluded
+from surefoot.evaluate.lexical import wordings
+from surefoot.evaluate.records import read
 from surefoot.evaluate.scored import OnProgress, Plan, Progress
 from surefoot.protocols import Judge
-from surefoot.types import Record, Score
+from surefoot.types import Diagnosis, Record, Score
 
 
 def register(app: typer.Typer) -> None:
@@ -32,6 +37,7 @@ def evaluate(
         list[str] | None,
         typer.Option("--metric", metavar="NAME", help="Judge this; may be given again. Unnamed: the diamond's six."),
     ] = None,
+    golds: Golds = None,
     judge: Annotated[
         str | None,
         typer.Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
@@ -53,9 +59,9 @@ def evaluate(
     given = {"use": judge, "budget": budget, "in_flight": in_flight, "repeats": repeats}
     chosen = _overridden(configured(config, settings, None), {k: v for k, v in given.items() if v is not None})
     builder = Builder(chosen)
-    judges, read = builder.judges(metrics), _records(records)
+    judges, asked = (*builder.judges(metrics), *(() if metrics else wordings())), _records(records, golds)
     if dry_run:
-        _planned(builder, judges, read, scored.scores(folder))
+        _planned(builder, judges, asked, scored.scores(folder))
         return
     about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
@@ -63,7 +69,7 @@ def evaluate(
     with pulling(), _shown() as told:
         found = scored.run(
             judges,
-            read,
+            asked,
             folder,
             about,
             in_flight=builder.in_flight,
@@ -71,17 +77,20 @@ def evaluate(
             limits=limits,
             on_progress=told,
         )
-    _show(judges, read, found, folder)
+    llm = builder.judging if model else None
+    with ThreadPoolExecutor(builder.in_flight) as executor:
+        conclusion = concluded(folder, llm, executor=executor)
+    _show(conclusion, folder, any(score.passing for score in found.values()))
 
 
 def _overridden(config: Config, given: Mapping[str, Any]) -> Config:
     return {**config, "judge": {**config["judge"], **given}}
 
 
-def _records(path: Path) -> Sequence[Record]:
-    from surefoot.evaluate.records import read
-
-    return tuple(read(path).records)
+def _records(path: Path, golds: Path | None) -> Sequence[Record]:
+    loaded = read(path, golds)
+    remarks(loaded.problems)
+    return loaded.records
 
 
 def _evaluation(config: Config) -> dict[str, Any]:
@@ -132,19 +141,31 @@ def _told(planned: Plan, judges: Sequence[Judge]) -> Iterator[str]:
     yield f"about {planned.seconds / 60:.1f} minutes of calls; money: {money}"
 
 
-def _show(judges: Sequence[Judge], read: Sequence[Record], found: Mapping[str, Score], folder: Path) -> None:
-    table = headed(["metric", "judge"], ["mean", "scored", "unscored", "not applicable"])
+def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
+    table = headed(["metric"], ["mean", "95 % interval", "scored", "unscored", "not applicable"])
     reasons: Counter[str] = Counter()
-    for judge in judges:
-        own = [found[scored.key(record.id, judge.metric)] for record in read]
-        values = [score.value for score in own if score.value is not None]
-        lost = [score.unscored_because for score in own if score.value is None and score.applies]
-        reasons.update(lost)
-        mean = f"{sum(values) / len(values):.3f}" if values else "–"
-        aside = len(own) - len(values) - len(lost)
-        table.add_row(judge.metric, plain(judge.name), mean, *(f"{n:,}" for n in (len(values), len(lost), aside)))
+    for one in conclusion.summaries:
+        counts = (f"{n:,}" for n in (one.scored, one.unscored, one.not_applicable))
+        ends = "–" if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
+        table.add_row(one.metric, "–" if one.mean is None else f"{one.mean:.3f}", ends, *counts)
+        reasons.update(one.unscored_because)
     out.print(table)
     for reason, times in reasons.most_common(REASONS):
         out.print(plain(f"{times:,} unscored: {reason}"), style="yellow", soft_wrap=True)
-    again = "; run it again to ask for what is unscored" if any(one.passing for one in found.values()) else ""
-    err.print(plain(f"scores in {folder / scored.SCORES}{again}"), style="dim", soft_wrap=True)
+    out.print()
+    _diagnosed(conclusion.diagnosis)
+    more = "; run it again to ask for what is unscored" if again else ""
+    err.print(plain(f"all of it in {folder / REPORT}{more}; to look at it: surefoot view {folder}"), style="dim")
+
+
+def _diagnosed(told: Diagnosis) -> None:
+    if told.fallback:
+        err.print(plain(f"{told.fallback}; what follows is by rules"), style="yellow", soft_wrap=True)
+    out.print(plain(told.executive_summary_gist))
+    for number, item in enumerate(told.items, start=1):
+        out.print()
+        out.print(plain(f"{number}. {item.title} ({item.priority})"), style="bold")
+        out.print(plain(item.problem_detection_gist))
+        out.print(plain(item.recommended_protocol_gist))
+        for section, settings in item.patch.items():
+            out.print(plain("   " + ", ".join(f"{section}.{key} = {value!r}" for key, value in settings.items())))

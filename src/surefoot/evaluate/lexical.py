@@ -13,6 +13,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from math import exp, log
 from operator import or_
@@ -50,6 +51,28 @@ def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
     given = record.answer, record.truths
     values = f1(*given, mode), bleu(*given, mode), rouge(*given, 1, mode), rouge(*given, 2, mode)
     return tuple(Score(record.id, metric, value, judge=mode) for metric, value in zip(METRICS, values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One of the four as a judge."""
+
+    metric: str
+    mode: Mode = "flashrag"
+
+    @property
+    def name(self) -> str:
+        """The mode."""
+        return self.mode
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; cheap, and the same every time."""
+        return next(score for score in scores(record, self.mode) if score.metric == self.metric)
+
+
+def wordings(mode: Mode = "flashrag") -> tuple[Wording, ...]:
+    """The four as judges."""
+    return tuple(Wording(metric, mode) for metric in METRICS)
 
 
 def f1(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:

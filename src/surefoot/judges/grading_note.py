@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from surefoot.equivalence import normal
@@ -134,6 +134,10 @@ class GradingNote:
 
     def __init__(self, refusal: bool = True) -> None:
         self.refusal = refusal
+
+    def noted(self, record: Record) -> Record:
+        """The record with the note that the rules write, where it has none."""
+        return record if record.note.strip() else replace(record, note=note_of(record.question))
 
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are a note and an answer that was kept."""
