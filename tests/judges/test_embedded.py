@@ -64,7 +64,7 @@ def test_r_17_a_metric_applies_where_its_inputs_are(metric: str, missing: str) -
     whole, lacking = judge(metric).judge(RECORD), judge(metric).judge(replace(RECORD, **{missing: NONE[missing]}))
     if missing in SEES[metric]:
         assert (lacking.applies, lacking.value) == (False, None)
-        assert lacking.reason.startswith("the record has no ")
+        assert lacking.unscored_because.startswith("the record has no ")
     else:
         assert lacking == whole
 

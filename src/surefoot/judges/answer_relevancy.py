@@ -48,7 +48,7 @@ class AnswerRelevancy:
         """The record's score; it applies where an answer was kept. An empty answer counts as a refusal."""
         if record.answer is None:
             told = "the record has no answer"
-            return Score(record.id, self.metric, None, reason=told, applies=False, judge=self.name)
+            return Score(record.id, self.metric, None, unscored_because=told, applies=False, judge=self.name)
         if refuses(record.answer) and not claims(record.answer):
             return self._score(record, REFUSED, "the answer gives none")
         answer = plainly(record.answer)

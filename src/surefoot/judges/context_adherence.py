@@ -31,7 +31,7 @@ class ContextAdherence:
         """The record's score; it applies where there are an answer and contexts."""
         if record.contexts is None or not record.answer or not record.answer.strip():
             lacking = "contexts" if record.contexts is None else "answer"
-            return self._score(record, reason=f"the record has no {lacking}", applies=False)
+            return self._score(record, unscored_because=f"the record has no {lacking}", applies=False)
         if not (said := claims(record.answer)):
             return self._score(record, 1.0, "the answer claims nothing that a context would have to carry")
         if not record.contexts:

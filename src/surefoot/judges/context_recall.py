@@ -39,7 +39,12 @@ class ContextRecall:
         if not truths or record.contexts is None:
             lacking = "contexts" if truths else "reference answer"
             return Score(
-                record.id, self.metric, None, reason=f"the record has no {lacking}", applies=False, judge=self.name
+                record.id,
+                self.metric,
+                None,
+                unscored_because=f"the record has no {lacking}",
+                applies=False,
+                judge=self.name,
             )
         if all(set(telling(truth)) in _VERDICTS for truth in truths):
             because = "a bare yes or no cannot be looked up in the contexts"

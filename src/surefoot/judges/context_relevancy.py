@@ -36,7 +36,7 @@ class ContextRelevancy:
         """The record's score; it applies where contexts were kept."""
         if record.contexts is None:
             told = "the record has no contexts"
-            return Score(record.id, self.metric, None, reason=told, applies=False, judge=self.name)
+            return Score(record.id, self.metric, None, unscored_because=told, applies=False, judge=self.name)
         texts = [passage for passage in record.contexts if passage.text.strip()]
         if not texts:
             return Score(record.id, self.metric, 0.0, reason="there was no context", judge=self.name)

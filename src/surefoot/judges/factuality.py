@@ -40,7 +40,12 @@ class Factuality:
         if not truths or record.answer is None:
             lacking = "answer" if truths else "reference answer"
             return Score(
-                record.id, self.metric, None, reason=f"the record has no {lacking}", applies=False, judge=self.name
+                record.id,
+                self.metric,
+                None,
+                unscored_because=f"the record has no {lacking}",
+                applies=False,
+                judge=self.name,
             )
         if refuses(record.answer) and not claims(record.answer):
             return self._score(record, REFUSED, "the answer gives none", "")

@@ -144,7 +144,12 @@ class GradingNote:
         if not record.note.strip() or record.answer is None:
             lacks = "answer" if record.note.strip() else "grading note"
             return Score(
-                record.id, self.metric, None, reason=f"the record has no {lacks}", applies=False, judge=self.name
+                record.id,
+                self.metric,
+                None,
+                unscored_because=f"the record has no {lacks}",
+                applies=False,
+                judge=self.name,
             )
         if self.refusal and refuses(record.answer) and not claims(record.answer):
             return self._score(record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
