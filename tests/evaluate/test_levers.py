@@ -80,8 +80,10 @@ def test_each_weakness_has_its_lever(setting: dict[str, Any], patch: dict[str, A
 
 
 def test_what_is_set_so_already_is_not_proposed() -> None:
-    """Of a configuration without a weakness that it knows, only the search is left; at most four items in any case."""
-    config = read(SIMPLE, {"thresholds": {"upper": 0.75}, "searcher": {"use": "folder", "path": "x"}})
+    """Of a configuration without a weakness that it knows, nothing; at most four items in any case."""
+    config = read(
+        SIMPLE, {"thresholds": {"upper": 0.75}, "searcher": {"use": "folder", "path": "x"}, "pipeline": {"k": 20}}
+    )
     assert diagnosed(config, answered("1", 1.0)).items == ()
     weak = read(SIMPLE, {"pipeline": {"k": 1}, "retriever": {"use": "bm25"}, "refiner": {"mode": "selection"}})
     assert len(diagnosed(weak, answered("1", 1.0)).items) == ITEMS
