@@ -202,7 +202,7 @@ def test_thresholds_set_by_hand_do_not_outlive_their_evaluator() -> None:
         ({"pipeline": {"k": 0}}, "from 1 up"),
         ({"refiner": {"size": "two"}}, "no name that Surefoot knows"),
         ({"refiner": {"size": True}}, "must be int"),
-        ({"judge": {"k": 3}}, "no section called 'judge'"),
+        ({"umpire": {"k": 3}}, "no section called 'umpire'"),
         ({"pipeline": {"k": 10}, "refiner": {"sizes": 1}}, "no option 'sizes'"),
         ({"refiner": {"use": "strips"}}, "changes nothing"),
     ],
