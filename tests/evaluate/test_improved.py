@@ -183,7 +183,7 @@ def test_r_44_all_runs_share_questions_index_judges_and_seeds(done: Any) -> None
     """What each run says of itself differs in its half, its name and its settings, and in nothing else."""
     _, folder, mine = done
     runs = [(path.parent.parent.name, *recorded(path.parent)) for path in folder.glob("*/*/run.json")]
-    assert len(runs) == 4 + 4
+    assert len(runs) == 5 + 4
     for half, about, traces in runs:
         assert set(traces) == {one.id for one in mine.half(half)}  # type: ignore[arg-type]
         assert about.pop("half") == half
@@ -245,7 +245,7 @@ def test_what_was_cut_off_goes_on_and_pays_for_nothing_twice(tmp_path: Path, mos
     assert got.kept == LONGER
     assert replace(trial(got, "item 1"), seconds=None) == replace(trial(done[0], "item 1"), seconds=None)
     asked = first.asked + second.asked
-    assert len(asked) == len(set(asked)) == 3 * len(wanted.half("development")) + 4 * len(wanted.half("held-out"))
+    assert len(asked) == len(set(asked)) == 4 * len(wanted.half("development")) + 4 * len(wanted.half("held-out"))
 
 
 def test_what_helps_together_is_combined_and_kept(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_random_lever_that_does_as_well_speaks_against_the_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then the diagnosis knew no more than chance; nothing is kept, and the reason names the control."""
-    monkeypatch.setattr(levers, "CHOICES", {("pipeline", "k"): (4,)})
+    monkeypatch.setattr(levers, "drawn", lambda *_: {"pipeline": {"k": 4}})
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER)))
     assert outcome.kept == {}
     assert "the random lever does as well" in trial(outcome, "item 1").because

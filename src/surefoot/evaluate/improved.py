@@ -254,7 +254,7 @@ class _Loop:
         settings = size(chosen[-1].patch)
         nothing = levers.placebo(self.plan.config, settings, self.plan.seed)
         chance = levers.drawn(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
-        said = f"{settings} settings at random (seed {self.plan.seed})"
+        said = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
         placebo = _trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
         return [*chosen, placebo, _trial("random lever", "random lever", said, chance, None)]
 

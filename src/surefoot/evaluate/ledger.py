@@ -157,7 +157,8 @@ def _page(outcome: Outcome, about: Mapping[str, Any], figure: str) -> Iterator[s
     yield f"- {halves}; by a hash of their words."
     if outcome.needed:
         yield f"- To be shown better among these arms, a change has to turn at least {outcome.needed} questions right."
-    yield from (f"- {key}: `{_plain(str(about[key]))}`" for key in known)
+    told = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
+    yield from (f"- {key}: `{_plain(words)}`" for key, words in told.items())
     yield from ("", "## The dry run", "", *_dry(outcome.proposals))
 
 

@@ -252,7 +252,8 @@ def _set(lines: list[_Line], section: str, values: dict[str, Any], was: Any, wan
     """The lines with this section's settings; `was`: as the file had it, `wanted`: all of it with the patch."""
     own = was if isinstance(was, dict) else {"use": was} if was else {}
     if any(line.key == section and not line.table for line in lines):
-        return _inline(lines, section, {key: wanted[key] for key in wanted if key in {**own, **values}})
+        whole = {key: wanted[key] for key in wanted if key in {**own, **values}}
+        return _inline(lines, section, whole["use"] if isinstance(was, str) and list(whole) == ["use"] else whole)
     gone = {key for key in own if key not in wanted}
     lines = [line for line in lines if not _sets(line, section, gone)]
     for key, value in values.items():
@@ -260,10 +261,9 @@ def _set(lines: list[_Line], section: str, values: dict[str, Any], was: Any, wan
     return lines
 
 
-def _inline(lines: list[_Line], section: str, whole: dict[str, Any]) -> list[_Line]:
+def _inline(lines: list[_Line], section: str, value: Any) -> list[_Line]:
     """A section that is a line of its own at the top of the file: `evaluator = "lexical"`, or a table in one line."""
     mine = [line for line in lines if line.key == section and not line.table]
-    value = whole["use"] if list(whole) == ["use"] else whole
     changed = _Line(_statement(section, value, mine[0].text), (), section)
     return [changed if line is mine[0] else line for line in lines if line is mine[0] or line not in mine]
 
