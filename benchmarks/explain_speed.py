@@ -16,7 +16,7 @@ nothing can be measured, which is told. Ours runs to its tolerance. shap's permu
 evaluations until its error is no larger than ours, or the next step would be beyond `--most`; so is its partition
 explainer, which `shap.Explainer` takes by itself for texts, and whose Owen values over a tree of the words need not
 come to the Shapley values at all. Only its last run's time counts. All score by the evaluator's own `grade`, one call a
-batch of theirs.
+batch of theirs. Seconds are the processor's, of all threads together, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -190,9 +190,9 @@ def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, most: 
         return float(np.sqrt(np.mean((found - values) ** 2)) / np.abs(values).max())
 
     def timed(name: str, run: Callable[[], tuple[Vector, int]], enough: float) -> dict[str, object]:
-        began = time.perf_counter()
+        began = time.process_time()
         found, evaluations = run()
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         error = off(found)
         return asdict(Run(pair, game.name, name, error, error <= enough, evaluations, seconds))
 
@@ -211,7 +211,7 @@ def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, most: 
 
 def table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
     """A line an explainer and a game: medians, and how many pairs it was as good as ours on."""
-    yield "| game | explainer | error | as good as ours | evaluations | seconds | times ours |"
+    yield "| game | explainer | error | as good as ours | evaluations | processor seconds | times ours |"
     yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
     runs = [Run(**row) for row in rows if row["explainer"] != "truth"]  # type: ignore[arg-type]
     mine = {(run.pair, run.game): run.seconds for run in runs if run.explainer == "ours"}

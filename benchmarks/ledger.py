@@ -71,6 +71,9 @@ def page(ledger: Mapping[str, Any], reports: Reports) -> Iterator[str]:
     yield from ("# The papers' figures, and ours", "")
     for name, paper in ledger["papers"].items():
         yield f"- {name}: [{paper['title']}]({paper['url']})"
+    for name, report in reports.items():
+        if not isinstance(report, list):  # that of `bench errors` is of a run that has a report of its own
+            yield f"- ours, {name}: {about(report)}"
     yield from ("", "## Figures", "", *header("published", "ours [95 % interval]", "published is"))
     for row in ledger["figure"]:
         yield line(row, published(row), *figure(row, reports))
@@ -82,6 +85,12 @@ def page(ledger: Mapping[str, Any], reports: Reports) -> Iterator[str]:
     for row in ledger["check"]:
         found = implied(row)
         yield line(row, f"{row['says']:.1f}", f"{found:.1f}", "yes" if agrees(row) else "**no**")
+
+
+def about(report: Mapping[str, Any]) -> str:
+    """What a report is of."""
+    parts = ", ".join(f"{role} {report['config'][role]['use']}" for role in ("evaluator", "generator"))
+    return f"{report['questions']:,} questions of {Path(report['data']).name}, {parts}"
 
 
 def header(*columns: str) -> tuple[str, str]:

@@ -109,9 +109,13 @@ def test_runs_without_a_question_in_common_are_refused(ledger: ModuleType) -> No
 
 def test_it_prints_a_page(ledger: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the reports that are named; a name that there is not is an error with those that there are."""
-    (tmp_path / "r.json").write_text(json.dumps(report(1, method="rag:1")))
+    parts = {"evaluator": {"use": "minilm"}, "generator": {"use": "extractive"}}
+    made = report(1, method="rag:1", data="here/qa.jsonl", questions=1, config=parts)
+    (tmp_path / "r.json").write_text(json.dumps(made))
     assert ledger.main([f"popqa={tmp_path / 'r.json'}"]) == 0
-    assert "| 51.4 of 1,385 | 60.0 [31.0, 83.0] of 10 | within |" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "- ours, popqa: 1 questions of qa.jsonl, evaluator minilm, generator extractive" in out
+    assert "| 51.4 of 1,385 | 60.0 [31.0, 83.0] of 10 | within |" in out
     assert ledger.main(["pop=r.json"]) == 2
     assert "no run called 'pop'; there are: arc," in capsys.readouterr().err
     assert ledger.main(["popqa=absent.json"]) == 2

@@ -75,7 +75,10 @@ def address(environment: dict[str, str]) -> Iterator[str]:
     try:
         yield cluster.stdout.readline().strip()
     finally:
-        cluster.communicate("")
+        try:
+            cluster.communicate("", timeout=60)
+        except subprocess.TimeoutExpired:
+            cluster.kill()
 
 
 @pytest.fixture
@@ -85,7 +88,7 @@ def bench(tmp_path: Path, environment: dict[str, str]) -> Callable[..., subproce
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         parts = "--given --set evaluator.use=lexical --set generator.use=llm --set llm.use=model:Model"
         command = [sys.executable, "-m", "surefoot", "bench", "qa", "questions.jsonl", *parts.split(), *words]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
 
     return run
 

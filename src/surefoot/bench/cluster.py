@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -43,8 +44,9 @@ def workers(address: str, build: Callable[[], Pipeline]) -> Iterator[Spread]:
     be built on it.
     """
     try:
+        _knock(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RayError, ValueError, RuntimeError) as error:
+    except (OSError, RayError, ValueError, RuntimeError) as error:
         raise UsageError(f"no Ray cluster at {address}: {_line(error)}; start one with: ray start --head") from error
     try:
         count = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -53,6 +55,13 @@ def workers(address: str, build: Callable[[], Pipeline]) -> Iterator[Spread]:
         yield lambda arm, examples: _spread(pool, arm, examples)
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raises OSError where nobody listens: Ray by itself would try for many minutes."""
+    host, _, port = address.rpartition(":")
+    if host:
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _spread(pool: Any, arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[str, Trace]]:

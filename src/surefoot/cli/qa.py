@@ -65,7 +65,8 @@ def _show(reports: Sequence[Report]) -> None:
         out.print(_otherwise(reports, rule))
         out.print()
         out.print(asking.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
-        out.print(f"right by {rule}; p: McNemar's exact test, each for itself; intervals: bootstrap over questions")
+        counted_by = f"right by {rule}; p: McNemar's exact test, each for itself; intervals: bootstrap over questions"
+        out.print(f"{counted_by}; seconds: medians, and what one method had graded the next has for nothing")
     for report in reports:
         if report.failed:
             out.print(plain(f"{report.method}: failed, and counted as wrong: {report.failed}"), style="yellow")
