@@ -268,7 +268,8 @@ def test_the_same_judge_gives_the_same_score_in_another_run_for_nothing(tmp_path
 def test_a_run_that_is_interrupted_starts_nothing_more(tmp_path: Path) -> None:
     """As Ctrl-C does it: what is in flight ends, what was judged is kept."""
     script = (
-        "import sys, time; from pathlib import Path\n"
+        "import signal, sys, time; from pathlib import Path\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs are deaf to it
         "from surefoot.evaluate.scored import run; from surefoot.types import Record, Score\n"
         "class Slow:\n"
         "    name, metric = 'slow', 'charm'\n"
