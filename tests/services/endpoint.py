@@ -55,6 +55,8 @@ class Endpoint:
     """Share of requests that get no answer at all."""
     most: int | None = None
     """In flight, beyond which it refuses; None: any number."""
+    gathers: int = 0
+    """Requests that must have been in flight at once before any is answered."""
     replies: Callable[[str], str] = rated
     url: str = ""
     paid: Counter[str] = field(default_factory=Counter)
@@ -109,6 +111,8 @@ class Endpoint:
             self.told["hanging"] += 1
             await asyncio.sleep(3600)
         await asyncio.sleep(self.latency)
+        while self.peak < self.gathers:
+            await asyncio.sleep(0.01)
         garbled = fate < self.refused + self.hanging + self.garbled
         said = "I would say, rather good!" if garbled else self.replies(prompt)
         choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
