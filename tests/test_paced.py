@@ -211,7 +211,7 @@ def test_no_more_calls_are_in_flight_than_may_be() -> None:
     assert server.peak == 3
 
 
-def test_more_than_a_hundred_can_be_in_flight() -> None:
+def test_r_41_more_than_a_hundred_can_be_in_flight() -> None:
     """No pool of connections below is smaller than that."""
     with endpoint(gathers=130) as server:
         llm = Paced(OpenAI("m", server.url, retries=0), in_flight=130, retries=0)
@@ -293,7 +293,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
         Budget.read(text)
 
 
-def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
+def test_r_41_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
     """By twelve threads at once; then there is nothing more for any."""
     with endpoint(latency=0.01) as server:
         llm = Paced(OpenAI("m", server.url, retries=0), budget=Budget(calls=10))

@@ -25,13 +25,15 @@ from typing import Any
 
 KEY = re.compile(r'"(\w+)": a rating')
 """Under which a judge's prompt asks for the rating."""
+AGAIN = re.compile(r"Your last reply did not have the form that was asked for\. (?:Keep it short\.\n\n)?")
+"""What a judge adds when it asks again: the rating is the same."""
 
 
 def rated(prompt: str) -> str:
     """A judgement that follows from the prompt: the same today and tomorrow; or a grading note."""
     if (asked := KEY.search(prompt)) is None:
         return json.dumps({"note": "The response should be a name."})
-    rating = str(1 + hashed(prompt.replace("Your last reply did not have the form that was asked for. ", "")) % 5)
+    rating = str(1 + hashed(AGAIN.sub("", prompt)) % 5)
     return json.dumps({"explanation": "It says so.", asked[1]: rating, "quotes": []})
 
 
