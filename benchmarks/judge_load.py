@@ -136,7 +136,6 @@ def whole(url: str, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]:
         "answers": sum(server["paid"].values()),
         "answered twice": sum(times > 1 for times in server["paid"].values()),
         "endpoint": server["told"],
-        "most in flight": server["peak"],
     }
 
 

@@ -242,6 +242,14 @@ def test_refusals_now_and_then_do_not_slow_it_down() -> None:
     assert pace.limit == 64
 
 
+def test_refusals_that_come_back_before_the_answers_do_not_slow_it_down() -> None:
+    """Ten of 128 calls that were begun at once; the others take their time."""
+    pace = Pace(128, None, None)
+    for start in [pace.begin(1) for _ in range(128)][:10]:
+        pace.end(start, crowded=True)
+    assert pace.limit == 128
+
+
 def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
     """Calls that were in flight then say nothing of the new pace."""
     pace = Pace(64, None, None)

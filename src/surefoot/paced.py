@@ -23,7 +23,8 @@ TOLERATED = 0.2
 """Share of the latest calls that may be refused before the pace is halved: a provider that refuses one in twenty
 whatever the pace would else bring it down to one call at a time."""
 _MEMORY = 32
-"""Calls over which that share is taken, the latest weighing most."""
+"""Calls over which that share is taken, the latest weighing most; all in flight where those are more: a refusal comes
+back before the answers to what was asked with it, and the first ten to end would all be refusals."""
 _FASTER = 0.1
 """Calls in flight that one more is worth that was not refused."""
 _LONGEST_PAUSE = 20.0
@@ -208,7 +209,7 @@ class Pace:
         with self._changed:
             self._afford += 60 * beyond / self._tokens if self._tokens else 0.0
             if begun >= self._since:
-                self._refused += (crowded - self._refused) / _MEMORY
+                self._refused += (crowded - self._refused) / max(_MEMORY, self._running)
                 if self._refused > TOLERATED:
                     self.limit = max(1.0, self.limit / 2)
                     self._since = time.monotonic() + wait
