@@ -14,7 +14,7 @@ from surefoot import paced
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
-from surefoot.paced import Budget, OverBudget, Pace, Paced, Prices, Spent
+from surefoot.paced import Budget, OverBudget, Pace, Paced, Prices, Spent, Stopped
 from surefoot.types import Message
 
 ASK = [Message("user", "Who built it?")]
@@ -69,8 +69,67 @@ def test_nothing_waits_for_a_run_that_has_stopped() -> None:
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(llm.complete, ASK)
         llm.stop()
-    assert isinstance(asked.exception(), EndpointError)
+    assert isinstance(asked.exception(), EndpointError | Stopped)
     assert time.monotonic() - begun < 30
+
+
+def test_nothing_is_begun_by_a_run_that_has_stopped() -> None:
+    """Neither what waits for its turn under a limit a minute, nor what comes then."""
+    inner = Failing()
+    llm = Paced(inner, requests=1)
+    llm.complete(ASK)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(llm.complete, ASK) for _ in range(3)]
+        time.sleep(0.05)
+        llm.stop()
+    assert all(isinstance(one.exception(), Stopped) for one in waiting)
+    assert time.monotonic() - begun < 30
+    with pytest.raises(Stopped, match="run it again"):
+        llm.complete(ASK)
+    assert len(inner.schemas) == 1
+
+
+def test_who_waits_for_a_turn_waits_on_when_all_are_held_back() -> None:
+    """The endpoint asked for it after the turn was given."""
+    pace = Pace(64, 600, None)
+    earlier = [pace.begin(1) for _ in range(8)]
+    pace.begin(1)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(pace.begin, 1)  # a tenth of a second from now
+        time.sleep(0.02)
+        for start in earlier:
+            pace.end(start, crowded=True, wait=0.5)
+        held = time.monotonic()
+        assert waiting.result() - held > 0.4
+
+
+def test_an_endpoint_that_wants_a_day_holds_nobody() -> None:
+    """What it refuses fails at once, and so does the next; nothing sleeps until tomorrow."""
+    llm = Paced(Failing(*[refusal(86_400)] * 20), patience=300)
+    begun = time.monotonic()
+    for _ in range(20):
+        with pytest.raises(EndpointError, match="slow down"):
+            llm.complete(ASK)
+    assert llm.complete(ASK).text == "yes"
+    assert time.monotonic() - begun < 10
+
+
+def test_once_nobody_was_answered_for_so_long_nothing_is_tried_again() -> None:
+    """A quota that is spent refuses all of them, and each would be patient for itself; an answer makes it so again."""
+    inner = Failing(*[refusal(0.05)] * 100)
+    llm = Paced(inner, patience=0.3)
+    with pytest.raises(EndpointError):
+        llm.complete(ASK)
+    tried = len(inner.schemas)
+    assert tried > 3
+    with pytest.raises(EndpointError):
+        llm.complete(ASK)
+    assert len(inner.schemas) == tried + 1
+    inner.errors = []
+    llm.complete(ASK)
+    inner.errors = [refusal(0.05)] * 3
+    assert llm.complete(ASK).text == "yes"
 
 
 @pytest.mark.parametrize("status", [None, 408, 500, 502])
@@ -120,7 +179,27 @@ def test_a_call_that_hangs_costs_no_more_than_its_timeout() -> None:
             llm.complete(ASK)
         assert 0.6 <= time.monotonic() - begun < 3
     assert server.told["hanging"] == 2
-    assert llm.purse.spent.calls == 0
+
+
+def test_what_reached_the_endpoint_in_vain_counts_against_the_budget() -> None:
+    """It may have been answered when nobody listened any more, and be paid; what never arrived is not."""
+    with endpoint(hanging=1.0) as server:
+        llm = Paced(OpenAI("m", server.url, retries=0), timeout=0.1, retries=5, budget=Budget(calls=2))
+        with pytest.raises(OverBudget):
+            llm.complete(ASK, max_tokens=50)
+    assert server.told["hanging"] == 2
+    assert (llm.purse.spent.calls, llm.purse.spent.said) == (2, 100)
+    nowhere = Paced(OpenAI("m", server.url, retries=0), retries=1)
+    with pytest.raises(EndpointError, match="cannot be reached"):
+        nowhere.complete(ASK)
+    assert nowhere.purse.spent == Spent()
+
+
+def test_silence_slows_it_down_as_refusals_do() -> None:
+    """A server that puts all it gets into one queue answers none of them in time."""
+    llm = Paced(Failing(*[EndpointError("silent")] * 9), in_flight=64, retries=9)
+    llm.complete(ASK)
+    assert llm.pace.limit < 64
 
 
 def test_no_more_calls_are_in_flight_than_may_be() -> None:
@@ -132,13 +211,13 @@ def test_no_more_calls_are_in_flight_than_may_be() -> None:
     assert server.peak == 3
 
 
-def test_more_than_a_hundred_can_be_in_flight() -> None:
+def test_r_41_more_than_a_hundred_can_be_in_flight() -> None:
     """No pool of connections below is smaller than that."""
-    with endpoint(latency=2.0) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), in_flight=130)
+    with endpoint(gathers=130) as server:
+        llm = Paced(OpenAI("m", server.url, retries=0), in_flight=130, retries=0)
         with ThreadPoolExecutor(130) as pool:
             list(pool.map(lambda n: llm.complete([Message("user", str(n))]), range(130)))
-    assert server.peak > 110
+    assert server.peak == 130
 
 
 def test_a_crowded_endpoint_is_asked_less_and_then_more_again() -> None:
@@ -161,6 +240,14 @@ def test_refusals_now_and_then_do_not_slow_it_down() -> None:
     for number in range(4000):
         pace.end(pace.begin(1), crowded=number % 20 == 0)
     assert pace.limit == 64
+
+
+def test_refusals_that_come_back_before_the_answers_do_not_slow_it_down() -> None:
+    """Ten of 128 calls that were begun at once; the others take their time."""
+    pace = Pace(128, None, None)
+    for start in [pace.begin(1) for _ in range(128)][:10]:
+        pace.end(start, crowded=True)
+    assert pace.limit == 128
 
 
 def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
@@ -214,7 +301,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
         Budget.read(text)
 
 
-def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
+def test_r_41_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
     """By twelve threads at once; then there is nothing more for any."""
     with endpoint(latency=0.01) as server:
         llm = Paced(OpenAI("m", server.url, retries=0), budget=Budget(calls=10))
@@ -255,6 +342,7 @@ def test_tokens_are_guessed_where_nobody_counts() -> None:
         llm.complete(ASK)
     assert llm.purse.spent == Spent()
     assert paced.tokens([Message("user", "x" * 400)]) == pytest.approx(100, abs=10)
+    assert paced.tokens([Message("user", "橋は誰が" * 100)]) == pytest.approx(300, abs=10)
 
 
 @pytest.mark.parametrize("wrong", [{"in_flight": 0}, {"timeout": 0.0}, {"requests": 0.0}, {"retries": -1}])

@@ -272,10 +272,10 @@ class Builder:
 
     @property
     def _judging_parts(self) -> dict[str, Callable[[], Any]]:
-        return {**self._parts, "llm": lambda: self._asked}
+        return {**self._parts, "llm": lambda: self.asked}
 
     @cached_property
-    def _asked(self) -> Any:
+    def asked(self) -> LLM:
         """What judges ask: the model, or what it has said before."""
         file = self.config["judge"].get("cache", JUDGEMENTS)
         if not isinstance(file, str):

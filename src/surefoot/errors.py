@@ -62,10 +62,14 @@ class ModelError(ComponentError):
 class EndpointError(ComponentError):
     """A server that is down, slow, or answers what it should not."""
 
-    def __init__(self, message: str, status: int | None = None, wait: float | None = None) -> None:
+    def __init__(
+        self, message: str, status: int | None = None, wait: float | None = None, reached: bool = True
+    ) -> None:
         super().__init__(message)
         self.status = status
         """Of its answer in HTTP; None: there was none, or none that could be read."""
+        self.reached = reached
+        """Whether it may have got the request, and have worked on it."""
         self.wait = wait
         """Seconds that it asks to wait; None: it does not say."""
 

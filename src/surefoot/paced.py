@@ -3,6 +3,7 @@ no more than there is to spend."""
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import time
@@ -22,13 +23,14 @@ TOLERATED = 0.2
 """Share of the latest calls that may be refused before the pace is halved: a provider that refuses one in twenty
 whatever the pace would else bring it down to one call at a time."""
 _MEMORY = 32
-"""Calls over which that share is taken, the latest weighing most."""
+"""Calls over which that share is taken, the latest weighing most; all in flight where those are more: a refusal comes
+back before the answers to what was asked with it, and the first ten to end would all be refusals."""
 _FASTER = 0.1
 """Calls in flight that one more is worth that was not refused."""
 _LONGEST_PAUSE = 20.0
 """Seconds between two tries where the endpoint does not say."""
-_LETTERS = 4
-"""Characters of a token, about, where nobody has counted."""
+_BYTES = 4
+"""Of a token, about, where nobody has counted; in bytes, since scripts with longer letters have more tokens."""
 _TURN = 4
 """Tokens that a message takes beside its text."""
 
@@ -37,9 +39,17 @@ class OverBudget(ComponentError):
     """What there was to spend is spent."""
 
 
+class Stopped(ComponentError):
+    """Whoever asked has left."""
+
+
 def tokens(messages: Sequence[Message]) -> int:
     """About how many tokens a conversation has."""
-    return sum(len(message.content) // _LETTERS + 1 + _TURN for message in messages)
+    return sum(_length(message.content) + _TURN for message in messages)
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-8", "replace")) // _BYTES + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +171,34 @@ class Pace:
         self._refused = 0.0
         self._since = 0.0
         self._changed = Condition()
+        self.stopped = Event()
+        """Once it is set nobody waits any longer, and nobody gets a turn."""
 
     def begin(self, tokens: int) -> float:
-        """Wait for a turn; when it was got."""
+        """Wait for a turn; when it was got. Raises Stopped."""
         with self._changed:
             while self._running >= max(1, int(self.limit)):
                 self._changed.wait()
             self._running += 1
+        begun = -1.0
+        while begun < self._since:  # all are held back while this one waits: it takes another turn
+            begun = self._turn(tokens)
+            if self.stopped.wait(max(0.0, begun - time.monotonic())):
+                self._over()
+                raise Stopped("the run was stopped; run it again to go on")
+        return begun
+
+    def _turn(self, tokens: int) -> float:
+        with self._changed:
             begun = max(time.monotonic(), self._opens, self._afford)
             self._opens = begun + (60 / self._requests if self._requests else 0.0)
             self._afford = begun + (60 * tokens / self._tokens if self._tokens else 0.0)
-        time.sleep(max(0.0, begun - time.monotonic()))
-        return begun
+            return begun
+
+    def _over(self) -> None:
+        with self._changed:
+            self._running -= 1
+            self._changed.notify_all()
 
     def end(self, begun: float, crowded: bool, wait: float = 0.0, beyond: int = 0) -> None:
         """A call that began then is over; `beyond`: tokens that it took more than was thought.
@@ -181,17 +207,17 @@ class Pace:
         that began before that tell nothing of the new pace.
         """
         with self._changed:
-            self._running -= 1
             self._afford += 60 * beyond / self._tokens if self._tokens else 0.0
             if begun >= self._since:
-                self._refused += (crowded - self._refused) / _MEMORY
+                self._refused += (crowded - self._refused) / max(_MEMORY, self._running)
                 if self._refused > TOLERATED:
                     self.limit = max(1.0, self.limit / 2)
-                    self._since = self._opens = max(self._opens, time.monotonic() + wait)
+                    self._since = time.monotonic() + wait
+                    self._opens = max(self._opens, self._since)
                     self._refused = 0.0
                 elif not crowded:
                     self.limit = min(float(self._most), self.limit + _FASTER)
-            self._changed.notify_all()
+        self._over()
 
 
 @dataclass(slots=True)
@@ -210,10 +236,16 @@ class Paced:
     At most `in_flight` calls at a time, fewer while the endpoint refuses too many; `requests` and `tokens` are the most
     a minute, None: any number. A call has `timeout` seconds; where it is refused (HTTP 429, 503, 529) it waits as long
     as the endpoint asks and is made again, for `patience` seconds in all; what else may pass is tried `retries` times
-    more. An endpoint that takes no JSON schema is asked without one from then on. The limits hold for what goes over
-    the network; a model in this process keeps a thread as long as it likes.
+    more. Once nobody has been answered for that long nothing is tried again: a quota that is spent looks like a crowd.
+    Silence is taken for a refusal where the pace is concerned: a server that queues all it gets answers none in time.
+    An endpoint that takes no JSON schema is asked without one from then on. The limits hold for what goes over the
+    network; a model in this process keeps a thread as long as it likes.
 
-    Raises OverBudget where the purse has too little for the call, else what the model raises.
+    A call that reached the endpoint and brought nothing may have to be paid all the same: of the budget it takes the
+    most that it can cost.
+
+    Raises OverBudget where the purse has too little for the call, Stopped once it is stopped, else what the model
+    raises.
     """
 
     def __init__(
@@ -244,11 +276,12 @@ class Paced:
         self.prices = prices
         self._lock = Lock()
         self._plain = False
-        self._stopped = Event()
+        self._failing = math.inf
+        """Since when nobody has been answered; infinite: the last call was."""
 
     def stop(self) -> None:
-        """Let no call wait any longer to be made again, for good; what is in flight ends."""
-        self._stopped.set()
+        """Let no call begin, or wait any longer, for good; what is in flight ends."""
+        self.pace.stopped.set()
 
     @property
     def name(self) -> str:
@@ -276,21 +309,26 @@ class Paced:
             return completion
 
     def _insisted(self, messages: Sequence[Message], schema: Any, max_tokens: int, *rest: Any) -> Completion:
-        patient = time.monotonic() + self._patience
+        patient = math.inf
         refused = failed = 0
         while True:
             try:
                 return self._once(messages, schema, max_tokens, *rest)
             except EndpointError as error:
+                if not _passing(error):
+                    raise
                 crowded = error.status in CROWDED
                 refused, failed = refused + crowded, failed + (not crowded)
                 wait = _pause(refused + failed) if error.wait is None else error.wait
-                if not _passing(error) or failed > self._retries or time.monotonic() + wait > patient:
-                    raise
                 with self._lock:
+                    now = time.monotonic()
+                    self._failing = min(self._failing, now)
+                    patient = min(patient, self._failing + self._patience)
+                    if failed > self._retries or now + wait > patient:
+                        raise
                     self.told.refused += crowded
                     self.told.repeated += not crowded
-                if self._stopped.wait(wait):
+                if self.pace.stopped.wait(wait):
                     raise
 
     def _once(self, messages: Sequence[Message], schema: Any, max_tokens: int, stop: Any, on_text: Any) -> Completion:
@@ -303,10 +341,15 @@ class Paced:
             begun = self.pace.begin(asked + max_tokens)
             with within(self._timeout):
                 said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
-            spent = self._cost(said.prompt_tokens or asked, said.completion_tokens or len(said.text) // _LETTERS + 1)
+            spent = self._cost(said.prompt_tokens or asked, said.completion_tokens or _length(said.text))
+            with self._lock:
+                self._failing = math.inf
             return said
         except EndpointError as error:
-            crowded, wait = error.status in CROWDED, error.wait or 0.0
+            lost = error.reached and error.status is None
+            crowded, spent = lost or error.status in CROWDED, most if lost else spent
+            if error.wait is not None and error.wait <= self._patience:
+                wait = error.wait  # else the call gives up, and so may the others: nobody is held for a day
             raise
         finally:
             if begun is not None:
@@ -319,7 +362,7 @@ class Paced:
 
 def _passing(error: EndpointError) -> bool:
     """Whether the same may be answered in a moment."""
-    return error.status is None or error.status in (408, 409, 425, 429) or error.status >= 500
+    return error.status is None or error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501)
 
 
 def _pause(tries: int) -> float:

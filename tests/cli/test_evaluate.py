@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from services.endpoint import endpoint
+from surefoot.cli import evaluate
+from surefoot.protocols import LLM
+from surefoot.types import Message
 
 Surefoot = Callable[..., Any]
 METRIC = ("--metric", "answer_relevancy")
@@ -61,9 +66,40 @@ def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(surefoot: Surefoot, 
     assert done.code == 0
     assert "6 records, 1 metrics by llm:m" in done.out
     assert "about 6 calls" in done.out
+    assert "the diagnosis takes 2 calls more" in done.out
     assert "no prices are set" in done.out
     assert "money: 0" not in priced.out.replace("money: 0.00", "money: 0")
     assert not (here / "out").exists()
+
+
+def test_what_was_judged_and_diagnosed_is_not_paid_again(surefoot: Surefoot, records: Path) -> None:
+    """The same command over the same records asks nothing of the endpoint."""
+    with endpoint() as server:
+        words = ("evaluate", records, "--run", "out", *METRIC, *asking(server.url))
+        first = surefoot(*words)
+        paid = server.paid.total()
+        assert paid > 6
+        assert surefoot(*words).out == first.out
+        assert server.paid.total() == paid
+
+
+def test_who_leaves_while_it_is_diagnosed_is_not_held(
+    surefoot: Surefoot, records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an endpoint that asks to wait for a minute."""
+
+    def left(folder: Path, llm: LLM, executor: Executor) -> None:
+        server.refused, server.retry_after = 1.0, "60"
+        executor.submit(llm.complete, [Message("user", "What does it say?")])
+        while not server.told["refused"]:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluate, "concluded", left)
+    with endpoint() as server:
+        begun = time.monotonic()
+        assert surefoot("evaluate", records, "--run", "out", *METRIC, *asking(server.url)).code != 0
+        assert time.monotonic() - begun < 40
 
 
 def test_a_budget_ends_it_and_the_next_run_goes_on(surefoot: Surefoot, records: Path) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import _thread
+import base64
+import gzip
+import json
+import re
 import threading
 import urllib.request
 import webbrowser
@@ -13,6 +17,7 @@ from typing import Any
 import pytest
 
 import sample_run
+from surefoot.evaluate.page import read
 
 Run = Callable[..., Any]
 
@@ -24,6 +29,30 @@ def test_r_42_report_writes_one_file(surefoot: Run, here: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("out/page.html: 3 records, ")
     assert (here / "out/page.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_r_46_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> None:
+    """No question, answer, passage, reason, id, setting or path stands in it; every score does."""
+    sample_run.write(here / "run", 3)
+    assert surefoot("report", "run", "--one-file", "whole.html").code == 0
+    assert surefoot("report", "run", "--share-safe", "--one-file", "safe.html").code == 0
+    whole, safe = ("\n".join(opened(here / name)) for name in ("whole.html", "safe.html"))
+    run = read(here / "run")
+    record = run.records["q00000"]
+    texts = [record["question"], record["answer"], *(passage["text"] for passage in record["trace"]["passages"])]
+    texts += [score["reason"] for score in run.scores["q00000"] if score["reason"]]
+    texts += [(run.diagnosis or {})["executive_summary_gist"], "q00000", "hybrid", "Demo library"]
+    for text in texts:
+        assert json.dumps(text, ensure_ascii=False)[1:-1] in whole
+        assert json.dumps(text, ensure_ascii=False)[1:-1] not in safe
+    values = [re.findall(r'"metric":"(\w+)","value":([\d.]+|null)', page) for page in (whole, safe)]
+    assert values[0] == values[1] != []
+
+
+def opened(file: Path) -> list[str]:
+    """The data of a page."""
+    packed = re.findall(r'<script type="text/plain" id="[^"]*">([^<]*)</script>', file.read_text("utf-8"))
+    return [gzip.decompress(base64.b64decode(part)).decode() for part in packed]
 
 
 def test_report_goes_into_the_folder_unless_told_otherwise(surefoot: Run, here: Path) -> None:

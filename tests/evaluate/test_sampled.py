@@ -50,7 +50,7 @@ def test_r_30_equal_scores_still_give_twenty() -> None:
 
 
 def test_r_30_a_mean_near_one_does_not_empty_the_low_band() -> None:
-    """Of ten low scores among 490 perfect ones, a third of the ranks holds all, so that some are likely drawn."""
+    """A third of the ranks holds all hundred low scores of five hundred, and some perfect ones beside them."""
     sample = sampled(of([0.2] * 100 + [1.0] * 400))["m"]
     assert {score.value for score in sample.low} == {0.2, 1.0}
     assert {score.value for score in sample.high} == {1.0}

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from services.endpoint import Endpoint, endpoint, hashed
+from services.endpoint import Endpoint, endpoint, hashed, rated
 from surefoot.config import Builder, read
 from surefoot.diamond import METRICS
 from surefoot.errors import EndpointError, TraceFault, UsageError
@@ -76,6 +77,19 @@ def test_r_41_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
     again = Counting()
     assert run([again], [record(1)], tmp_path / "run").keys() == {"r1\tcharm"}
     assert again.judged == []
+
+
+def test_r_46_a_judge_can_stay_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole diamond is judged where no connection can be made and no name looked up."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("somebody asks another machine")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    kept = run(Builder(read({"judge": {"use": "embedded"}})).judges(), [record(1)], tmp_path / "run")
+    assert len(kept) == len(METRICS)
+    assert all(one.value is not None for one in kept.values()), kept
 
 
 def test_what_failed_for_a_passing_reason_is_asked_again(tmp_path: Path) -> None:
@@ -357,6 +371,13 @@ def test_r_41_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_
         _, judges = asking(calm, tmp_path / "calm", *metrics)
         unbroken = run(judges, records, tmp_path / "calm" / "run", in_flight=4)
     assert {name: one.value for name, one in kept.items()} == {name: one.value for name, one in unbroken.items()}
+
+
+def test_the_endpoint_rates_the_same_when_it_is_asked_again() -> None:
+    """Or whether a reply was garbled before or after an interruption would look like a difference."""
+    first, again = (prompt(METRICS[METRIC], record(1), again) for again in (False, True))
+    assert first != again
+    assert rated(first[1].content) == rated(again[1].content)
 
 
 def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:

@@ -79,7 +79,7 @@ def test_a_value_that_is_no_number_is_unscored() -> None:
     assert (summary.mean, summary.unscored_because) == (1.0, {"its value is no number": 1})
 
 
-def test_smallest_mean_and_largest() -> None:
+def test_r_30_smallest_mean_and_largest() -> None:
     """Of the scored ones."""
     summary = only(rated(2, 3, 5))
     assert (summary.smallest, summary.mean, summary.largest) == (0.4, pytest.approx(2 / 3), 1.0)
@@ -103,7 +103,7 @@ def test_one_group_has_no_interval() -> None:
 @pytest.mark.parametrize(
     ("mean", "named"), [(0.49, "low"), (0.5, "moderate"), (0.899, "moderate"), (0.9 - 1e-12, "high"), (1.0, "high")]
 )
-def test_a_level_is_reached_as_on_paper(mean: float, named: str) -> None:
+def test_r_31_a_level_is_reached_as_on_paper(mean: float, named: str) -> None:
     """A mean of .8 and 1 is high, though its sum in binary may fall short of .9."""
     assert level(mean) == named
 

@@ -25,13 +25,15 @@ from typing import Any
 
 KEY = re.compile(r'"(\w+)": a rating')
 """Under which a judge's prompt asks for the rating."""
+AGAIN = re.compile(r"Your last reply did not have the form that was asked for\. (?:Keep it short\.\n\n)?")
+"""What a judge adds when it asks again: the rating is the same."""
 
 
 def rated(prompt: str) -> str:
     """A judgement that follows from the prompt: the same today and tomorrow; or a grading note."""
     if (asked := KEY.search(prompt)) is None:
         return json.dumps({"note": "The response should be a name."})
-    rating = str(1 + hashed(prompt.replace("Your last reply did not have the form that was asked for. ", "")) % 5)
+    rating = str(1 + hashed(AGAIN.sub("", prompt)) % 5)
     return json.dumps({"explanation": "It says so.", asked[1]: rating, "quotes": []})
 
 
@@ -55,6 +57,8 @@ class Endpoint:
     """Share of requests that get no answer at all."""
     most: int | None = None
     """In flight, beyond which it refuses; None: any number."""
+    gathers: int = 0
+    """Requests that must have been in flight at once before any is answered."""
     replies: Callable[[str], str] = rated
     url: str = ""
     paid: Counter[str] = field(default_factory=Counter)
@@ -109,6 +113,8 @@ class Endpoint:
             self.told["hanging"] += 1
             await asyncio.sleep(3600)
         await asyncio.sleep(self.latency)
+        while self.peak < self.gathers:
+            await asyncio.sleep(0.01)
         garbled = fate < self.refused + self.hanging + self.garbled
         said = "I would say, rather good!" if garbled else self.replies(prompt)
         choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}

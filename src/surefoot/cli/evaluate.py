@@ -77,9 +77,13 @@ def evaluate(
             limits=limits,
             on_progress=told,
         )
-    llm = builder.judging if model else None
     with ThreadPoolExecutor(builder.in_flight) as executor:
-        conclusion = concluded(folder, llm, executor=executor)
+        try:
+            conclusion = concluded(folder, builder.asked if model else None, executor=executor)
+        except BaseException:
+            if model:
+                model.stop()  # or the executor would wait for as long as the endpoint asks to
+            raise
     _show(conclusion, folder, any(score.passing for score in found.values()))
 
 
@@ -135,6 +139,8 @@ def _told(planned: Plan, judges: Sequence[Judge]) -> Iterator[str]:
     yield f"{planned.judgements:,} judgements to make; {rest}"
     spent = planned.spent
     yield f"about {spent.calls:,} calls, {spent.asked:,} tokens asked and {spent.said:,} said; re-asks come on top"
+    if told := len({judge.metric for judge in judges if hasattr(judge, "expected")}):
+        yield f"the diagnosis takes {told + 1} calls more, or up to twice as many"
     money = (
         "no prices are set: judge.price_asked, judge.price_said" if planned.money is None else f"{planned.money:.2f}"
     )

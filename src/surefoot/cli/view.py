@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot.cli.console import out, plain
-from surefoot.evaluate.page import page, read
+from surefoot.evaluate.page import page, read, shared
 from surefoot.evaluate.served import Server
 from surefoot.store import write_text
 
@@ -29,9 +29,12 @@ def report(
         Path | None,
         typer.Option("--one-file", metavar="FILE", help="Write it here, instead of report.html in the run's folder."),
     ] = None,
+    share_safe: Annotated[
+        bool, typer.Option("--share-safe", help="Every figure, and no text: neither records nor what is said of them.")
+    ] = False,
 ) -> None:
     """Write an evaluation as one HTML file, from the dashboard down to each record; it opens anywhere, offline."""
-    contents = read(run)
+    contents = shared(read(run)) if share_safe else read(run)
     file = one_file or run / "report.html"
     text = page(contents)
     write_text(file, text)

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import TraceFault, UsageError
-from surefoot.store import from_json
+from surefoot.evaluate.redacted import share_safe
+from surefoot.store import from_json, to_json
 from surefoot.types import Diagnosis, Record, Score, Summary
 
 PART = 20
@@ -25,6 +26,8 @@ PART = 20
 SEARCHED = 600
 """Characters of a question, an answer and the truths that the list of records knows, and so finds."""
 
+_TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
+"""Of what is known of a run, what holds nobody's words, paths or settings."""
 _SCRIPTS = ("dom", "words", "charts", "overview", "item", "records", "record", "run", "viewer")
 """In this order they are one script."""
 _VIEWER = files("surefoot") / "viewer"
@@ -72,6 +75,30 @@ def read(folder: Path) -> Contents:
         summaries=_checked(folder / "summaries.json", tuple[Summary, ...]),
         diagnosis=_checked(folder / "diagnosis.json", Diagnosis),
         ledger=tuple(_lines(folder / "ledger.jsonl").values()),
+    )
+
+
+def shared(contents: Contents) -> Contents:
+    """What may be handed on: every figure of records, scores and summaries, and none of their texts.
+
+    `redacted.share_safe` says what stands in their place. What was written about the run quotes it, and is left out, as
+    are its settings. Raises TraceFault for a record or a trace that is damaged.
+    """
+    known = [from_json(Record, one) for one in contents.records.values()]
+    judged = [from_json(Score, one) for scores in contents.scores.values() for one in scores]
+    records, safe = share_safe(known, judged)
+    scores: dict[str, list[Json]] = {}
+    for score in safe:
+        scores.setdefault(score.record_id, []).append(to_json(score))
+    return Contents(
+        name="An evaluation without its texts",
+        about={name: contents.about[name] for name in _TOLD if name in contents.about},
+        records={record.id: to_json(record) for record in records},
+        scores=scores,
+        attributions={},
+        summaries=contents.summaries and [{**one, "unscored_because": {}} for one in contents.summaries],
+        diagnosis=None,
+        ledger=(),
     )
 
 

@@ -18,6 +18,7 @@ from surefoot.evaluate.failures import NAMES
 from surefoot.evaluate.remedies import Patch, Settings, applies
 from surefoot.evaluate.shaped import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
 from surefoot.protocols import LLM
+from surefoot.screen import line
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Record, Score, Summary
 
 LEXICAL = {"f1": "f1", "bleu": "bleu", "rouge_1": "rouge-1", "rouge_2": "rouge-2"}
@@ -294,12 +295,12 @@ def _example(run: Scored, score: Score) -> dict[str, Any]:
     record = run.by_id[score.record_id]
     shown: dict[str, Any] = {
         "score": round(score.value or 0.0, 3),
-        "explanation": score.reason[:LONGEST],
-        "question": record.question[:LONGEST],
-        "candidate_answer": (record.answer or "")[:LONGEST],
+        "explanation": line(score.reason)[:LONGEST],
+        "question": line(record.question)[:LONGEST],
+        "candidate_answer": line(record.answer or "")[:LONGEST],
     }
     if record.truths:
-        shown["gt_answer"] = " / ".join(record.truths)[:LONGEST]
+        shown["gt_answer"] = line(" / ".join(record.truths))[:LONGEST]
     return shown | run.lexical.get(record.id, {})
 
 

@@ -165,7 +165,7 @@ class OpenAI:
                     raise self._status(response)
                 yield response
             except httpx.TimeoutException as error:
-                raise self._silent() from error
+                raise self._silent(error) from error
             except httpx.HTTPError as error:
                 raise self._broken(f"in the middle: {error}") from error
             finally:
@@ -177,7 +177,7 @@ class OpenAI:
             try:
                 response = self._client.send(request, stream=True)
             except httpx.TimeoutException as error:
-                raise self._silent() from error
+                raise self._silent(error) from error
             except httpx.TransportError as error:
                 if last:
                     raise self._down(error) from error
@@ -232,12 +232,13 @@ class OpenAI:
 
     def _down(self, error: Exception) -> EndpointError:
         remedy = "start it, or check base_url; then run: surefoot doctor"
-        return self._error(f"cannot be reached ({self._excerpt(error)})", remedy)
+        return self._error(f"cannot be reached ({self._excerpt(error)})", remedy, cause=error)
 
-    def _silent(self) -> EndpointError:
+    def _silent(self, error: Exception) -> EndpointError:
         if left() <= 0:
             return self._error("gave no whole answer in time", "ask for less at once, or use a faster endpoint")
-        return self._error(f"was silent for {self._timeout:g} s", "set a longer timeout or run: surefoot doctor")
+        remedy = "set a longer timeout or run: surefoot doctor"
+        return self._error(f"was silent for {self._timeout:g} s", remedy, cause=error)
 
     def _broken(self, how: str) -> EndpointError:
         return self._error(f"broke off its answer {how}", "ask again, or run: surefoot doctor")
@@ -246,10 +247,13 @@ class OpenAI:
         said = f": {self._excerpt(body)}" if body else ""
         return self._error(f"sent {what}{said}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
 
-    def _error(self, what: str, remedy: str, response: httpx.Response | None = None) -> EndpointError:
+    def _error(
+        self, what: str, remedy: str, response: httpx.Response | None = None, cause: Exception | None = None
+    ) -> EndpointError:
         reply = Reply(self._where, response.status_code, response.headers, b"") if response else None
         said = f"the endpoint {self._where} {what}; {remedy}"
-        return EndpointError(said, reply.status if reply else None, reply.wait if reply else None)
+        reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+        return EndpointError(said, reply.status if reply else None, reply.wait if reply else None, reached)
 
     def _excerpt(self, body: object) -> str:
         return excerpt(str(body), self._key)
