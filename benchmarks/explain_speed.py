@@ -13,12 +13,13 @@ stay, as that masker takes one text, and would lose the border between two.
 The truth of a game is a long run of ours, which is unbiased, with another seed; `--check` has a run of permutations,
 which are unbiased too and know nothing of ours, look at the first pair's. An error is the root mean square, over the
 words, of the values less these, as a share of the largest of these; so it has an error below which nothing can be
-measured, which is told. Ours runs to its tolerance. shap's permutation explainer is given `--times` as many evaluations
-as ours took; if its error is then no larger than ours, fewer and fewer, and the fewest that do are what counts. So is
-its partition explainer, which `shap.Explainer` takes by itself for texts, and whose Owen values over a tree of words
-need not come to the Shapley values at all; nor need, in `text`, those of its permutations, which go by that tree too.
-All score by the evaluator's own `grade`, one call a batch of theirs. Seconds are the processor's, of all threads
-together, which other work on the machine changes little.
+measured, which is told. Ours runs to its tolerance. shap's permutation explainer is given `--times` as many
+evaluations as ours took; if its error is then no larger than ours, fewer and fewer, and the fewest that do are what
+counts. That is one draw a pair; what its permutations need for our error is told from all pairs too, by how errors
+fall. So is its partition explainer, which `shap.Explainer` takes by itself for texts, and whose Owen values over a
+tree of words need not come to the Shapley values at all; nor need, in `text`, those of its permutations, which go by
+that tree too. All score by the evaluator's own `grade`, one call a batch of theirs. Seconds are the processor's, of
+all threads together, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -229,20 +230,44 @@ def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, times:
 
 def table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
     """A line an explainer and a game: medians, and how many pairs it was as good as ours on."""
-    yield "| game | explainer | error | as good as ours | evaluations | processor seconds | times ours |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| game | explainer | error | as good | evaluations | processor seconds | times ours | for our error |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     runs = [Run(**row) for row in rows if row["explainer"] not in ("truth", "check")]  # type: ignore[arg-type]
-    mine = {(run.pair, run.game): run.seconds for run in runs if run.explainer == "ours"}
+    mine = {(run.pair, run.game): run for run in runs if run.explainer == "ours"}
+    floors = {(row["pair"], row["game"]): float(str(row["floor"])) for row in rows if row["explainer"] == "truth"}
     for game, name in dict.fromkeys((run.game, run.explainer) for run in runs):
         some = [run for run in runs if (run.game, run.explainer) == (game, name)]
         error, texts, seconds = (
             median(getattr(run, field) for run in some) for field in ("error", "evaluations", "seconds")
         )
-        times = median(run.seconds / mine[run.pair, run.game] for run in some)
+        times = median(run.seconds / mine[run.pair, game].seconds for run in some)
         good = f"{sum(run.reached for run in some)} of {len(some)}"
-        yield f"| {game} | {name} | {error:.3f} | {good} | {texts:,.0f} | {seconds:.1f} | {times:.1f} |"
-    floors = [float(str(row["floor"])) for row in rows if row["explainer"] == "truth"]
-    yield f"\nMedians over {len({run.pair for run in runs})} pairs. The truth's own error: {median(floors):.3f}."
+        pairs = [(run, mine[run.pair, game], floors[run.pair, game]) for run in some]
+        same = needed(pairs) if (game, name) == (Deleted.name, f"shap {KINDS[0]}") else "–"
+        yield f"| {game} | {name} | {error:.3f} | {good} | {texts:,.0f} | {seconds:.1f} | {times:.1f} | {same} |"
+    for game in dict.fromkeys(game for _, game in floors):
+        own = [floor for (_, other), floor in floors.items() if other == game]
+        yield f"\nThe truth's own error, {game}: {median(own):.3f}, the median of {len(own)} pairs."
+
+
+def needed(pairs: Sequence[tuple[Run, Run, float]]) -> str:
+    """How many times our processor time it takes for our error: its squared error, less the truth's own, falls as its
+    time grows, which is so where nothing but chance is in it. Over all pairs, as one pair's errors are a draw; with the
+    95 % interval of a bootstrap over pairs."""
+    theirs, ours, times = (
+        np.array(column)
+        for column in zip(
+            *((run.error**2 - low**2, our.error**2 - low**2, run.seconds / our.seconds) for run, our, low in pairs),
+            strict=True,
+        )
+    )
+
+    def ratio(some: np.ndarray) -> float:
+        return float(np.median(times[some]) * theirs[some].mean() / ours[some].mean())
+
+    drawn = [ratio(some) for some in np.random.default_rng(0).integers(len(pairs), size=(10_000, len(pairs)))]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{ratio(np.arange(len(pairs))):.1f} [{low:.1f}, {high:.1f}]"
 
 
 def main() -> None:
@@ -250,6 +275,7 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--texts", type=int, default=20, help="pairs of them in the game of the text alone")
     parser.add_argument("--words", type=int, default=120, help="of a passage: shorter ones are left out, longer cut")
     parser.add_argument("--tolerance", type=float, default=0.1)
     parser.add_argument("--reference", type=int, default=4000, help="evaluations for the truth of a game")
@@ -262,8 +288,8 @@ def main() -> None:
         asked(kind, lambda rows: np.asarray(rows, float).sum(axis=1), rows_of(8, True), np.ones((1, 8)), 100)
     pairs = list(chosen(given.file, given.pairs, given.words))
     checks = []
-    for kind in (Deleted, Text):
-        games = [kind(evaluator, question, passage, given.tolerance) for question, passage in pairs]
+    for kind, most in ((Deleted, given.pairs), (Text, given.texts)):
+        games = [kind(evaluator, question, passage, given.tolerance) for question, passage in pairs[:most]]
         for number, game in enumerate(games, start=1):
             measured(kept, number, game, given.reference, given.times)
         checks.append(checked(kept, games[0], given.check))
