@@ -10,13 +10,16 @@ Two games. In `deleted`, the words of question, title and text come and go as ou
 of the text alone do, by shap's own Text masker, with which a run of missing words is three dots: question and title
 stay, as that masker takes one text, and would lose the border between two.
 
-The truth of a game is a long run of permutations, which are unbiased, with another seed. An error is the root mean
-square, over the words, of the values less these, as a share of the largest of these; so it has an error below which
-nothing can be measured, which is told. Ours runs to its tolerance. shap's permutation explainer is given more and more
-evaluations until its error is no larger than ours, or the next step would be beyond `--most`; so is its partition
-explainer, which `shap.Explainer` takes by itself for texts, and whose Owen values over a tree of the words need not
-come to the Shapley values at all. Only its last run's time counts. All score by the evaluator's own `grade`, one call a
-batch of theirs. Seconds are the processor's, of all threads together, which other work on the machine changes little.
+The truth of a game is a long run of ours, which is unbiased, with another seed; `--check` has a run of permutations,
+which are unbiased too and know nothing of ours, look at the first pair's. An error is the root mean square, over the
+words, of the values less these, as a share of the largest of these; so it has an error below which nothing can be
+measured, which is told. Ours runs to its tolerance. shap's permutation explainer is given `--times` as many
+evaluations as ours took; if its error is then no larger than ours, fewer and fewer, and the fewest that do are what
+counts. That is one draw a pair; what its permutations need for our error is told from all pairs too, by how errors
+fall. So is its partition explainer, which `shap.Explainer` takes by itself for texts, and whose Owen values over a
+tree of words need not come to the Shapley values at all; nor need, in `text`, those of its permutations, which go by
+that tree too. All score by the evaluator's own `grade`, one call a batch of theirs. Seconds are the processor's, of
+all threads together, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -77,9 +80,8 @@ class Deleted:
         return np.array(found.values), found.evaluations
 
     def theirs(self, kind: str, budget: int) -> tuple[Vector, int]:
-        return asked(
-            kind, lambda rows: self.score(np.asarray(rows, bool)), rows_of(self.count), np.ones((1, self.count)), budget
-        )
+        masker = rows_of(self.count, joined=kind == "Partition")
+        return asked(kind, lambda rows: self.score(np.asarray(rows, bool)), masker, np.ones((1, self.count)), budget)
 
 
 class Text:
@@ -120,14 +122,18 @@ def asked(kind: str, model: Callable[..., Vector], masker: object, what: object,
     return np.asarray(found.values[0], float), counted[0]
 
 
-def rows_of(count: int) -> Callable[..., tuple[np.ndarray]]:
-    """Words in or out as rows of numbers, with the tree that shap's text masker would build: neighbours first."""
+def rows_of(count: int, joined: bool) -> Callable[..., tuple[np.ndarray]]:
+    """Words in or out as rows of numbers; `joined` with the tree that shap's text masker would build: neighbours first.
+
+    Without one the permutations are all orders alike. With one, as in `text`, they keep neighbours together, so that
+    what they come to are Owen values.
+    """
 
     def mask(rows: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
         return (np.atleast_2d(rows),)
 
     mask.shape = (None, count)  # type: ignore[attr-defined]
-    mask.clustering = tree(count)  # type: ignore[attr-defined]
+    mask.clustering = tree(count) if joined else None  # type: ignore[attr-defined]
     return mask
 
 
@@ -177,12 +183,26 @@ def chosen(path: str, pairs: int, least: int) -> Iterator[tuple[str, Passage]]:
 
 
 def truth(game: Deleted | Text, reference: int) -> dict[str, object]:
-    found = shares(Counted(game.score), game.count, method="permutation", tolerance=0, most=reference, seed=1)
+    found = shares(Counted(game.score), game.count, method="regression", tolerance=0, most=reference, seed=1)
     floor = float(np.sqrt(np.mean(found.errors**2)) / np.abs(found.values).max())
     return {"values": found.values.tolist(), "floor": floor}
 
 
-def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, most: int) -> None:
+def checked(kept: Kept, game: Deleted | Text, most: int) -> str:
+    """How far permutations are from the first pair's truth, and how far off they would be if it were the truth."""
+    values = np.array(kept.rows[1, game.name, "truth"]["values"])
+
+    def made() -> dict[str, object]:
+        found = shares(Counted(game.score), game.count, method="permutation", tolerance=0, most=most, seed=2)
+        scale = float(np.abs(values).max())
+        off, own = (float(np.sqrt(np.mean(row**2)) / scale) for row in (found.values - values, found.errors))
+        return {"error": off, "own": own}
+
+    row = kept.row(1, game.name, "check", made)
+    return f"{game.name}: {row['error']:.3f} from the truth of pair 1, of which {row['own']:.3f} is expected of them."
+
+
+def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, times: float) -> None:
     """Truth, ours and theirs, one after the other."""
     values = np.array(kept.row(pair, game.name, "truth", lambda: truth(game, reference))["values"])
 
@@ -196,35 +216,58 @@ def measured(kept: Kept, pair: int, game: Deleted | Text, reference: int, most: 
         error = off(found)
         return asdict(Run(pair, game.name, name, error, error <= enough, evaluations, seconds))
 
-    def until(kind: str, enough: float) -> dict[str, object]:
-        budget = 2 * game.count + 1
-        while True:
-            run = timed(f"shap {kind}", partial(game.theirs, kind, budget), enough)
-            if run["reached"] or budget * 1.5 > most:
-                return run
-            budget = int(budget * 1.5)
+    def fewest(kind: str, enough: float, budget: float) -> dict[str, object]:
+        best = run = timed(f"shap {kind}", partial(game.theirs, kind, int(budget)), enough)
+        while run["reached"] and (budget := budget / 1.5) > 2 * game.count:
+            best, run = run, timed(f"shap {kind}", partial(game.theirs, kind, int(budget)), enough)
+        return run if run["reached"] else best
 
     mine = kept.row(pair, game.name, "ours", lambda: timed("ours", game.ours, np.inf))
     for kind in KINDS:
-        kept.row(pair, game.name, f"shap {kind}", lambda kind=kind: until(kind, float(str(mine["error"]))))
+        run = partial(fewest, kind, float(str(mine["error"])), times * float(str(mine["evaluations"])))
+        kept.row(pair, game.name, f"shap {kind}", run)
 
 
 def table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
     """A line an explainer and a game: medians, and how many pairs it was as good as ours on."""
-    yield "| game | explainer | error | as good as ours | evaluations | processor seconds | times ours |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
-    runs = [Run(**row) for row in rows if row["explainer"] != "truth"]  # type: ignore[arg-type]
-    mine = {(run.pair, run.game): run.seconds for run in runs if run.explainer == "ours"}
+    yield "| game | explainer | error | as good | evaluations | processor seconds | times ours | for our error |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    runs = [Run(**row) for row in rows if row["explainer"] not in ("truth", "check")]  # type: ignore[arg-type]
+    mine = {(run.pair, run.game): run for run in runs if run.explainer == "ours"}
+    floors = {(row["pair"], row["game"]): float(str(row["floor"])) for row in rows if row["explainer"] == "truth"}
     for game, name in dict.fromkeys((run.game, run.explainer) for run in runs):
         some = [run for run in runs if (run.game, run.explainer) == (game, name)]
         error, texts, seconds = (
             median(getattr(run, field) for run in some) for field in ("error", "evaluations", "seconds")
         )
-        times = median(run.seconds / mine[run.pair, run.game] for run in some)
+        times = median(run.seconds / mine[run.pair, game].seconds for run in some)
         good = f"{sum(run.reached for run in some)} of {len(some)}"
-        yield f"| {game} | {name} | {error:.3f} | {good} | {texts:,.0f} | {seconds:.1f} | {times:.1f} |"
-    floors = [float(str(row["floor"])) for row in rows if row["explainer"] == "truth"]
-    yield f"\nMedians over {len({run.pair for run in runs})} pairs. The truth's own error: {median(floors):.3f}."
+        pairs = [(run, mine[run.pair, game], floors[run.pair, game]) for run in some]
+        same = needed(pairs) if (game, name) == (Deleted.name, f"shap {KINDS[0]}") else "–"
+        yield f"| {game} | {name} | {error:.3f} | {good} | {texts:,.0f} | {seconds:.1f} | {times:.1f} | {same} |"
+    for game in dict.fromkeys(game for _, game in floors):
+        own = [floor for (_, other), floor in floors.items() if other == game]
+        yield f"\nThe truth's own error, {game}: {median(own):.3f}, the median of {len(own)} pairs."
+
+
+def needed(pairs: Sequence[tuple[Run, Run, float]]) -> str:
+    """How many times our processor time it takes for our error: its squared error, less the truth's own, falls as its
+    time grows, which is so where nothing but chance is in it. Over all pairs, as one pair's errors are a draw; with the
+    95 % interval of a bootstrap over pairs."""
+    theirs, ours, times = (
+        np.array(column)
+        for column in zip(
+            *((run.error**2 - low**2, our.error**2 - low**2, run.seconds / our.seconds) for run, our, low in pairs),
+            strict=True,
+        )
+    )
+
+    def ratio(some: np.ndarray) -> float:
+        return float(np.median(times[some]) * theirs[some].mean() / ours[some].mean())
+
+    drawn = [ratio(some) for some in np.random.default_rng(0).integers(len(pairs), size=(10_000, len(pairs)))]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{ratio(np.arange(len(pairs))):.1f} [{low:.1f}, {high:.1f}]"
 
 
 def main() -> None:
@@ -232,19 +275,25 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--texts", type=int, default=20, help="pairs of them in the game of the text alone")
     parser.add_argument("--words", type=int, default=120, help="of a passage: shorter ones are left out, longer cut")
     parser.add_argument("--tolerance", type=float, default=0.1)
-    parser.add_argument("--reference", type=int, default=20_000, help="evaluations for the truth of a game")
-    parser.add_argument("--most", type=int, default=12_000, help="evaluations that shap gets")
+    parser.add_argument("--reference", type=int, default=4000, help="evaluations for the truth of a game")
+    parser.add_argument("--times", type=float, default=3.3, help="evaluations that shap gets, as a multiple of ours")
+    parser.add_argument("--check", type=int, default=4000, help="evaluations for the permutations of the first pair")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
     evaluator, kept = MiniLM(threads=given.threads), Kept(given.out)
     for kind in KINDS:  # shap compiles itself at first use
-        asked(kind, lambda rows: np.asarray(rows, float).sum(axis=1), rows_of(8), np.ones((1, 8)), 100)
-    for number, (question, passage) in enumerate(chosen(given.file, given.pairs, given.words), start=1):
-        for game in (Deleted, Text):
-            measured(kept, number, game(evaluator, question, passage, given.tolerance), given.reference, given.most)
-    print("\n".join(table(list(kept.rows.values()))))
+        asked(kind, lambda rows: np.asarray(rows, float).sum(axis=1), rows_of(8, True), np.ones((1, 8)), 100)
+    pairs = list(chosen(given.file, given.pairs, given.words))
+    checks = []
+    for kind, most in ((Deleted, given.pairs), (Text, given.texts)):
+        games = [kind(evaluator, question, passage, given.tolerance) for question, passage in pairs[:most]]
+        for number, game in enumerate(games, start=1):
+            measured(kept, number, game, given.reference, given.times)
+        checks.append(checked(kept, games[0], given.check))
+    print("\n".join([*table(list(kept.rows.values())), "Permutations:", *checks]))
 
 
 if __name__ == "__main__":
