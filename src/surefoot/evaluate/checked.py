@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from surefoot.evaluate.failures import NAMES
-from surefoot.evaluate.remedies import Settings, flat, known_keys, written
+from surefoot.evaluate.settings import Settings, flat, settable, written
 from surefoot.evaluate.shaped import TEXTS
 from surefoot.types import ActionItem, Diagnosis, Insight, Record, Score, Summary
 from surefoot.words import replaced, sentences
@@ -82,7 +82,8 @@ class Facts:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Settings that there are."""
-        return known_keys(self.config) if Settings(self.config).ours else frozenset(flat(self.config))
+        known = frozenset(flat(self.config))
+        return known | settable(self.config) if Settings(self.config).ours else known
 
     @cached_property
     def general(self) -> tuple[float, ...]:

@@ -10,7 +10,8 @@ from typing import Any
 from surefoot.bench.metrics import wilson
 from surefoot.evaluate.evidence import Corpus
 from surefoot.evaluate.failures import NAMES, STAGES, WEAK, Failure, by_record, failures, quoted
-from surefoot.evaluate.remedies import REMEDIES, Patch, Remedy, Settings, patch_of, written
+from surefoot.evaluate.remedies import REMEDIES, Patch, Remedy, patch_of
+from surefoot.evaluate.settings import Settings, written
 from surefoot.evaluate.shaped import MOST_ITEMS
 from surefoot.types import ActionItem, Diagnosis, Insight, Priority, Record, Score, Summary
 

@@ -15,7 +15,8 @@ from surefoot.evaluate.checked import Facts, checked, checked_insight
 from surefoot.evaluate.diagnosed import configured, diagnose, insight
 from surefoot.evaluate.evidence import Corpus
 from surefoot.evaluate.failures import NAMES
-from surefoot.evaluate.remedies import Patch, Settings, applies
+from surefoot.evaluate.patched import refused
+from surefoot.evaluate.settings import Settings
 from surefoot.evaluate.shaped import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
 from surefoot.protocols import LLM
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Record, Score, Summary
@@ -248,20 +249,20 @@ def _unknown(said: Mapping[str, Any], run: Scored) -> tuple[str, ...]:
     )
 
 
-def _patch(given: Any, config: Mapping[str, Any]) -> Patch | None:
+def _patch(given: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     """The settings as a patch; None: they cannot be set. Another system's settings are words, and no patch."""
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
         return None
     if not Settings(config).ours:
         return {}
-    patch: Patch = {}
+    patch: dict[str, dict[str, Any]] = {}
     try:
         for layer in settings(given):
             for section, values in layer.items():
                 patch.setdefault(section, {}).update(values)
     except ConfigError:
         return None
-    return patch if applies(patch, config) else None
+    return None if refused(patch, config, outside=True) else patch
 
 
 def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Scored, by: str) -> Diagnosis:
