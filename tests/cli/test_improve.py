@@ -84,7 +84,8 @@ def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path
 
 def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., Any], here: Path) -> None:
     """And what may not be tried, with its reason; the file stays as it is."""
-    done = improve("qa.jsonl", "--given", "--run", "run", "--dry-run")
+    (here / "outside.toml").write_text('[searcher]\nuse = "wikipedia"\n')
+    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "outside.toml", "--dry-run")
     assert done.code == 0
     assert "-k = 1 # passages" in done.out
     assert "+k = 10 # passages" in done.out
@@ -94,6 +95,15 @@ def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., An
     assert not (here / "run" / "held-out").exists()
 
 
+@pytest.mark.parametrize("metric", ["match", "f1", "context_recall"])
+def test_what_has_to_gain_can_be_chosen(improve: Callable[..., Any], metric: str) -> None:
+    """A rule for gold answers, a wording, or a metric of the diamond by the judge that the configuration has for it."""
+    done = improve("qa.jsonl", "--given", "--run", "run", "--metric", metric)
+    assert done.code == 0, done.err
+    assert f"points of {metric}, 95 % intervals" in done.out
+    assert "kept: pipeline.k=10" in done.out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -101,6 +111,7 @@ def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., An
         (["qa.jsonl", "--given", "--set", "pipeline.k=2", "--apply"], "--set is in no file"),
         (["qa.jsonl", "--given", "--try", "none.toml"], "none.toml"),
         (["qa.jsonl", "--given", "--try", "qa.jsonl"], "is not TOML"),
+        (["qa.jsonl", "--given", "--metric", "style", "--run", "odd"], "no judge called 'style'"),
         (["qa.jsonl", "--given", "--limit", "9", "--run", "few"], "give more questions"),
         (["--revert", "nowhere"], "nothing of nowhere is applied"),
     ],

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from surefoot.config import read
+from surefoot.diamond import METRICS
 from surefoot.evaluate.checked import Facts, checked
 from surefoot.evaluate.diagnosed import as_markdown, diagnose, figures, insight, predicted, tallies
-from surefoot.evaluate.failures import NAMES, failures
+from surefoot.evaluate.failures import failures
 from surefoot.evaluate.patched import refused
 from surefoot.evaluate.remedies import REMEDIES, patch_of
 from surefoot.evaluate.settings import Settings
@@ -184,7 +185,7 @@ def test_of_stages_that_lost_as_many_the_earlier_comes_first() -> None:
 
 def test_r_31_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
     """Whatever the level, and with a sentence on what could not be scored."""
-    for metric in NAMES:
+    for metric in METRICS:
         for mean in (0.3, 0.7, 0.95):
             for unscored in (0, 3):
                 known = summary(metric, mean, unscored=unscored, least=0.2, most=0.9)

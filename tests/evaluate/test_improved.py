@@ -16,7 +16,8 @@ from surefoot.bench.datasets import Example
 from surefoot.bench.given import USE
 from surefoot.bench.runs import OnDone, Spread, threads
 from surefoot.config import Builder, Config, read
-from surefoot.corpus.index import Index
+from surefoot.corpus.build import build
+from surefoot.embedders.hashing import Hashing
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate import controls, improved
 from surefoot.evaluate.improved import Plan, golds, improve, judged, proposals, side
@@ -341,7 +342,7 @@ def test_a_judgement_is_paid_once(tmp_path: Path) -> None:
 
 
 def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
-    """The one engine of `surefoot evaluate`: its item names the stage, and predicts a gain of the metric that decides."""
+    """As `surefoot evaluate` does: an item names the stage, and predicts a gain of the metric that decides."""
     mine = plan(tmp_path / "run", diagnose=improved.by_rules)
     first, *_ = proposals(mine)
     assert first.title == "The passage that answers is among those retrieved"
@@ -358,10 +359,11 @@ def test_the_rules_ask_the_index_for_what_was_not_found(tmp_path: Path, monkeypa
     """Where an index is searched; else the texts come with the questions, and there is none to ask."""
     asked: list[Any] = []
     monkeypatch.setattr(improved.diagnosed, "diagnose", lambda *given: asked.append(given[4:]))
-    path = tmp_path / "index.db"
-    Index.create(path, []).close()
-    improved.by_rules([], [], [], read(CONFIG, {"index": {"path": str(path)}, "retriever": {"use": "bm25"}}))
-    improved.by_rules([], [], [], read(CONFIG, {"index": {"path": str(path)}}))
+    (tmp_path / "a.md").write_text("Tomas Aldwin built it.\n")
+    build([tmp_path / "a.md"], tmp_path / "index.db", Hashing())
+    config = read(CONFIG, {"index": {"path": str(tmp_path / "index.db")}})
+    improved.by_rules([], [], [], read(config, {"retriever": {"use": "bm25"}}))
+    improved.by_rules([], [], [], config)
     assert [len(given) for given in asked] == [1, 0]
 
 
