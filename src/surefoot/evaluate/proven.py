@@ -73,8 +73,8 @@ def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]
     figure, p = averaged(scored[:, 1] - scored[:, 0], numbers), tested(scored, numbers)[1]
     if figure.value is None or figure.low is None or figure.high is None or p is None:
         return None
-    means = (float(mean) for mean in scored.mean(axis=0))
-    gain = Gain(metric, *means, figure.value, figure.low, figure.high, p, len(both))
+    first, second = map(float, scored.mean(axis=0))
+    gain = Gain(metric, first, second, figure.value, figure.low, figure.high, p, len(both))
     worst = np.mean([(after[id] or 0.0) - (1.0 if (was := before[id]) is None else was) for id in asked])
     return Difference(gain, len(asked) - len(both), float(worst))
 
