@@ -343,7 +343,9 @@ def test_a_judgement_is_paid_once(tmp_path: Path) -> None:
 
 def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
     """As `surefoot evaluate` does: an item names the stage, and predicts a gain of the metric that decides."""
+    told = {"Tomas Aldwin": "Tomas Aldwin [1].", "Nobody": "The sources do not say."}
     mine = plan(tmp_path / "run", diagnose=improved.by_rules)
+    mine = replace(mine, config=read(CONFIG, {"llm": {"replies": told}}))
     first, *_ = proposals(mine)
     assert first.title == "The passage that answers is among those retrieved"
     assert first.patch == {"pipeline": {"k": 10}}
