@@ -358,7 +358,7 @@ class _Loop:
         before: _Ran,
     ) -> Trial:
         mine, pairs = found[arm.name], zip(before.records, ran[arm.name].records, strict=True)
-        changed = sum(one.answer != other.answer for one, other in pairs)
+        changed = sum(_answer(one) != _answer(other) for one, other in pairs)
         arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
         if mine is None:
             return replace(arm, because="could not be scored on the held-out half")
