@@ -176,6 +176,7 @@ def test_both_controls_have_as_many_settings_and_do_nothing_here(done: Any) -> N
         assert control.realised
         assert control.realised.difference == 0
         assert sum(map(len, control.patch.values())) == 1
+    assert trial(outcome, "random lever").changed == 0
     placebo = trial(outcome, "placebo")
     assert controls.inert(CONFIG, placebo.patch)
     assert placebo.changed == 0
@@ -388,6 +389,18 @@ def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: 
     assert longer.cost.calls > 0
     assert (impossible.config, impossible.cost) == (None, None)
     assert "no setting 'sizes'" in impossible.refused
+
+
+def test_two_refusals_are_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a refusal looked at is told in its text, and is no other answer."""
+    monkeypatch.setattr(controls, "random_lever", lambda *_: {"policy": {"use": "count"}})
+    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER)))
+    said = [
+        trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/random-lever")[1].items() if trace.answer
+    ]
+    before = [trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/baseline")[1].items() if trace.answer]
+    assert said != before
+    assert trial(outcome, "random lever").changed == 0
 
 
 def test_the_side_of_a_question_hangs_on_its_words_alone() -> None:
