@@ -135,6 +135,19 @@ def test_a_run_is_resumed_with_the_same_settings(tmp_path: Path) -> None:
     assert resumed.done() == {"q1": TRACE}
 
 
+def test_how_answers_are_judged_is_no_part_of_what_was_run(tmp_path: Path) -> None:
+    """A folder of before there was a `[judge]` goes on, and so does one whose judge has another budget now; what it
+    says of itself stays, and any other section tells runs apart."""
+    about = {"data": "q.jsonl", "config": {"pipeline": {"k": 3}}}
+    Run(tmp_path, about).append("q1", TRACE)
+    for judge in ({}, {"budget": "3 calls"}):
+        again = Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "judge": judge}})
+        assert again.done() == {"q1": TRACE}
+    assert json.loads((tmp_path / "run.json").read_text())["config"] == about["config"]
+    with pytest.raises(TraceFault, match="holds another run"):
+        Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "network": {}}})
+
+
 def test_a_folder_of_another_run_is_left_alone(tmp_path: Path) -> None:
     """Two runs in one folder would count as one."""
     Run(tmp_path, {"method": "crag"})

@@ -33,6 +33,11 @@ class Metric:
     switch: str = ""
     """Another rule, which may be switched off; empty: there is none."""
 
+    @property
+    def title(self) -> str:
+        """Its name as a text has it."""
+        return self.name.replace("_", " ").title()
+
 
 _ALL = (
     Metric(
@@ -134,6 +139,11 @@ _ALL = (
 
 METRICS = {metric.name: metric for metric in _ALL}
 """By name, in the order in which they are told."""
+
+
+def title(metric: str) -> str:
+    """The metric's name as a text has it; of one that is none of the six, its name as it is."""
+    return METRICS[metric].title if metric in METRICS else metric
 
 
 def lacking(metric: Metric, record: Record) -> str:

@@ -153,10 +153,10 @@ class Run:
         wanted = json.loads(_encoded(about, "the description of the run"))
         known = _described(path) if path.exists() else {**wanted, ENVIRONMENTS: []}
         ran = known.pop(ENVIRONMENTS, [])
-        if known != wanted:
+        if _asked(known) != _asked(wanted):
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
         if (here := manifest.environment()) not in ran:
-            whole = {**wanted, ENVIRONMENTS: [*ran, here]}
+            whole = {**known, ENVIRONMENTS: [*ran, here]}
             write_text(path, _encoded(whole, "the description of the run", indent=1) + "\n")
 
     def _mend(self) -> None:
@@ -187,6 +187,15 @@ def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
     if not isinstance(about, dict):
         raise TraceFault(f"{folder / 'run.json'} is damaged: it is no description of a run")
     return about, dict(_traces(lines[: lines.rfind(b"\n") + 1], folder / "traces.jsonl"))
+
+
+def _asked(about: dict[str, Any]) -> dict[str, Any]:
+    """What a run is told from others by. How its answers are judged, `[judge]` of the configuration, is no part of it:
+    what is judged says so itself, and a folder of before there was such a section can be gone on with."""
+    config = about.get("config")
+    if not isinstance(config, dict):
+        return about
+    return {**about, "config": {section: of for section, of in config.items() if section != "judge"}}
 
 
 def _described(path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate import levers
+from surefoot.evaluate import controls
 
 WEAK = """\
 # Ours, since the spring.
@@ -46,8 +46,8 @@ def question(number: int) -> dict[str, Any]:
 def improve(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """`surefoot improve` over forty questions with a configuration that reads one passage; the random lever is drawn
     from settings that do nothing here."""
-    monkeypatch.setattr(levers, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
-    monkeypatch.setattr(levers, "_shifted", lambda own: {})
+    monkeypatch.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
+    monkeypatch.setattr(controls, "_shifted", lambda own: {})
     (here / "qa.jsonl").write_text("".join(json.dumps(question(number)) + "\n" for number in range(40)))
     (here / "surefoot.toml").write_text(WEAK)
     (here / "planted.toml").write_text("[thresholds]\nupper = 2.0\nlower = 2.0\n")
@@ -58,10 +58,10 @@ def test_what_helps_is_applied_and_comes_out_again_to_the_byte(improve: Callable
     """The comment beside the value stays; the planted patch is tried and rejected with its figures."""
     done = improve("qa.jsonl", "--given", "--run", "run", "--try", "planted.toml", "--apply")
     assert done.code == 0, done.err
-    assert "kept: pipeline.k=5" in done.out
+    assert "kept: pipeline.k=10" in done.out
     assert "harmful on the development half (p = " in done.out
     assert "undo with: surefoot improve --revert run" in done.out
-    assert (here / "surefoot.toml").read_text() == WEAK.replace("k = 1 ", "k = 5 ")
+    assert (here / "surefoot.toml").read_text() == WEAK.replace("k = 1 ", "k = 10 ")
     assert improve("--revert", "run").code == 0
     assert (here / "surefoot.toml").read_bytes() == WEAK.encode()
     again = improve("--revert", "run")
@@ -79,19 +79,29 @@ def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path
     traces = {path: path.read_bytes() for path in (here / "run").glob("*/*/traces.jsonl")}
     assert improve("qa.jsonl", "--given", "--run", "run", "--apply").code == 0
     assert {path: path.read_bytes() for path in traces} == traces
-    assert "k = 5" in (here / "surefoot.toml").read_text()
+    assert "k = 10" in (here / "surefoot.toml").read_text()
 
 
 def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., Any], here: Path) -> None:
     """And what may not be tried, with its reason; the file stays as it is."""
-    done = improve("qa.jsonl", "--given", "--run", "run", "--dry-run")
+    (here / "outside.toml").write_text('[searcher]\nuse = "wikipedia"\n')
+    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "outside.toml", "--dry-run")
     assert done.code == 0
     assert "-k = 1 # passages" in done.out
-    assert "+k = 5 # passages" in done.out
+    assert "+k = 10 # passages" in done.out
     assert "questions" in done.out
     assert "allow it with --outside" in done.err
     assert (here / "surefoot.toml").read_text() == WEAK
     assert not (here / "run" / "held-out").exists()
+
+
+@pytest.mark.parametrize("metric", ["match", "f1", "context_recall"])
+def test_what_has_to_gain_can_be_chosen(improve: Callable[..., Any], metric: str) -> None:
+    """A rule for gold answers, a wording, or a metric of the diamond by the judge that the configuration has for it."""
+    done = improve("qa.jsonl", "--given", "--run", "run", "--metric", metric)
+    assert done.code == 0, done.err
+    assert f"points of {metric}, 95 % intervals" in done.out
+    assert "kept: pipeline.k=10" in done.out
 
 
 @pytest.mark.parametrize(
@@ -101,6 +111,7 @@ def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., An
         (["qa.jsonl", "--given", "--set", "pipeline.k=2", "--apply"], "--set is in no file"),
         (["qa.jsonl", "--given", "--try", "none.toml"], "none.toml"),
         (["qa.jsonl", "--given", "--try", "qa.jsonl"], "is not TOML"),
+        (["qa.jsonl", "--given", "--metric", "style", "--run", "odd"], "no judge called 'style'"),
         (["qa.jsonl", "--given", "--limit", "9", "--run", "few"], "give more questions"),
         (["--revert", "nowhere"], "nothing of nowhere is applied"),
     ],

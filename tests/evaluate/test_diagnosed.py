@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from surefoot.config import read
+from surefoot.diamond import METRICS
 from surefoot.evaluate.checked import Facts, checked
 from surefoot.evaluate.diagnosed import as_markdown, diagnose, figures, insight, predicted, tallies
-from surefoot.evaluate.failures import NAMES, failures
-from surefoot.evaluate.remedies import REMEDIES, Settings, applies, patch_of
+from surefoot.evaluate.failures import failures
+from surefoot.evaluate.patched import refused
+from surefoot.evaluate.remedies import REMEDIES, patch_of
+from surefoot.evaluate.settings import Settings
 from surefoot.evaluate.shaped import as_report, count_sentences, violations
 from surefoot.store import from_json, to_json
 from surefoot.types import (
@@ -182,7 +185,7 @@ def test_of_stages_that_lost_as_many_the_earlier_comes_first() -> None:
 
 def test_r_31_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
     """Whatever the level, and with a sentence on what could not be scored."""
-    for metric in NAMES:
+    for metric in METRICS:
         for mean in (0.3, 0.7, 0.95):
             for unscored in (0, 3):
                 known = summary(metric, mean, unscored=unscored, least=0.2, most=0.9)
@@ -240,7 +243,7 @@ def test_every_patch_holds_only_settings_that_exist(key: tuple[str, str], use: d
     """It applies to the configuration, and changes something of it."""
     config = read({**CONFIG, **use})
     patch = patch_of(*key, config, [traced(0.3, good=True, strip=0.2), traced(0.1, good=False)])
-    assert applies(patch, config)
+    assert refused(patch, config, outside=True) == ""
     assert all(config[section].get(name) != value for section, of in patch.items() for name, value in of.items())
     read(config, patch)
 
@@ -265,6 +268,39 @@ def test_another_evaluator_is_not_proposed_where_thresholds_are_set_by_hand() ->
     assert patch_of("grading", "strict", {**CONFIG, "thresholds": {"upper": 1}}, ()) == {}
 
 
+@pytest.mark.parametrize("key", REMEDIES)
+@pytest.mark.parametrize("use", ["surefoot.bench.given:Given", "surefoot.retrievers.bm25:Bm25", "pgvector"])
+def test_no_other_retriever_is_proposed_where_its_texts_are_not_the_indexs(key: tuple[str, str], use: str) -> None:
+    """Those that come with the questions, and those of a retriever of one's own; a longer list is still proposed."""
+    config = read(CONFIG, {"retriever": {"use": use}})
+    patch = patch_of(*key, config, [traced(0.3, good=True, strip=0.2)])
+    assert "retriever" not in patch
+    assert ("pipeline" in patch) or key[0] != "retrieval"
+
+
+def test_nothing_is_proposed_that_the_configuration_makes_meaningless() -> None:
+    """A search where the machine may ask nobody, a way to cut where nothing is cut, what is set so already."""
+    alone = read(CONFIG, {"searcher": {"use": "nowhere"}, "network": {"allow": []}})
+    assert patch_of("search", "off", alone, ()) == {}
+    assert patch_of("search", "off", read(alone, {"network": {"allow": ["*"]}}), ()) == {
+        "searcher": {"use": "wikipedia"}
+    }
+    uncut = read(CONFIG, {"refiner": {"use": "whole"}})
+    assert patch_of("refinement", "dropped", uncut, ()) == {}
+    assert patch_of("refinement", "dropped", read(CONFIG, {"refiner": {"mode": "selection"}}), ()) == {}
+
+
+def test_who_is_misled_by_whole_passages_is_given_sentences() -> None:
+    """And fewer of them where they are sentences already."""
+    extractive = {**CONFIG, "generator": {"use": "extractive"}}
+    whole = {**extractive, "refiner": {"use": "strips", "mode": "selection"}}
+    assert patch_of("reading", "wrong", whole, ()) == {"refiner": {"mode": "sentences"}}
+    assert patch_of("reading", "wrong", {**extractive, "refiner": {"use": "whole"}}, ()) == {
+        "refiner": {"use": "strips"}
+    }
+    assert patch_of("reading", "wrong", extractive, ()) == {"refiner": {"best": 2}}
+
+
 def test_a_size_is_not_raised_beyond_its_limit() -> None:
     """What is read grows with it."""
     wide = {**CONFIG, "pipeline": {"k": 40}, "retriever": {"use": "hybrid"}}
@@ -282,19 +318,3 @@ def test_the_value_that_holds_is_told_be_it_a_default() -> None:
     ]
     assert settings.now("searcher.use") == "folder"
     assert settings.now("nothing.here") is None
-
-
-@pytest.mark.parametrize(
-    "patch",
-    [
-        {"pipeline": {"depth": 3}},
-        {"nothing": {"k": 3}},
-        {"retriever": {"use": "magic"}},
-        {"generator": {"use": "extractive", "max_tokens": 3}},
-        {"pipeline": 3},
-        [],
-    ],
-)
-def test_settings_that_do_not_exist_are_no_patch(patch: Any) -> None:
-    """Of the pipeline, of a component, of another component than the one that is named."""
-    assert not applies(patch, CONFIG)

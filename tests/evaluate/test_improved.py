@@ -16,10 +16,13 @@ from surefoot.bench.datasets import Example
 from surefoot.bench.given import USE
 from surefoot.bench.runs import OnDone, Spread, threads
 from surefoot.config import Builder, Config, read
+from surefoot.corpus.build import build
+from surefoot.embedders.hashing import Hashing
 from surefoot.errors import TraceFault, UsageError
-from surefoot.evaluate import improved, levers
+from surefoot.evaluate import controls, improved
 from surefoot.evaluate.improved import Plan, golds, improve, judged, proposals, side
 from surefoot.evaluate.ledger import Outcome, Trial
+from surefoot.evaluate.lexical import Wording
 from surefoot.store import from_json, recorded
 from surefoot.types import ActionItem, Diagnosis, Passage, Record, Score
 
@@ -55,7 +58,7 @@ EXAMPLES = [example(number) for number in range(60)]
 
 
 def item(title: str, patch: dict[str, dict[str, Any]], predicted: float | None = None) -> ActionItem:
-    return ActionItem(title, "high", *[""] * 8, patch=patch, predicted=predicted)
+    return ActionItem(title, "high", *[""] * 8, metrics=("factuality",), patch=patch, predicted=predicted)
 
 
 class Diagnosing:
@@ -104,16 +107,16 @@ def plan(folder: Path, *items: ActionItem, **fields: Any) -> Plan:
 @pytest.fixture(autouse=True)
 def _harmless_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """The random lever is drawn from settings that do nothing here, unless a test says otherwise."""
-    monkeypatch.setattr(levers, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
-    monkeypatch.setattr(levers, "_shifted", lambda own: {})
+    monkeypatch.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
+    monkeypatch.setattr(controls, "_shifted", lambda own: {})
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path, Plan]:
     """One loop with a good, a harmful, a useless and an impossible proposal, and a patch of the user's own."""
     with pytest.MonkeyPatch.context() as patching:
-        patching.setattr(levers, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
-        patching.setattr(levers, "_shifted", lambda own: {})
+        patching.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
+        patching.setattr(controls, "_shifted", lambda own: {})
         folder = tmp_path_factory.mktemp("improve") / "run"
         items = item("Longer", LONGER, 0.4), item("Impossible", {"pipeline": {"kk": 3}}), item("Idle", USELESS)
         mine = plan(folder, *items, own={"planted": HARMFUL})
@@ -160,7 +163,7 @@ def test_what_is_no_better_and_what_cannot_be_tried_are_not_kept(done: Any) -> N
     assert idle.development.difference == 0
     assert "no better" in idle.because
     assert impossible.development is None
-    assert "no key 'kk'" in impossible.because
+    assert "no setting 'kk'" in impossible.because
     assert [one.kind for one in outcome.trials] == [*["item"] * 4, "placebo", "random lever"]
 
 
@@ -173,8 +176,9 @@ def test_both_controls_have_as_many_settings_and_do_nothing_here(done: Any) -> N
         assert control.realised
         assert control.realised.difference == 0
         assert sum(map(len, control.patch.values())) == 1
+    assert trial(outcome, "random lever").changed == 0
     placebo = trial(outcome, "placebo")
-    assert levers.inert(CONFIG, placebo.patch)
+    assert controls.inert(CONFIG, placebo.patch)
     assert placebo.changed == 0
     assert "each setting has the value that is in effect without it; 0 of" in placebo.because
 
@@ -284,7 +288,7 @@ def test_a_random_lever_that_does_as_well_speaks_against_the_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then the diagnosis knew no more than chance; nothing is kept, and the reason names the control."""
-    monkeypatch.setattr(levers, "drawn", lambda *_: {"pipeline": {"k": 4}})
+    monkeypatch.setattr(controls, "random_lever", lambda *_: {"pipeline": {"k": 4}})
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER)))
     assert outcome.kept == {}
     assert "the random lever does as well" in trial(outcome, "item 1").because
@@ -312,11 +316,65 @@ def test_a_judge_may_say_how_good_an_answer_is(tmp_path: Path) -> None:
                 return Score(record.id, self.metric, None, unscored_because="timeout", judge=self.name)
             return Score(record.id, self.metric, 1.0 if "Aldwin" in (record.answer or "") else 0.2, judge=self.name)
 
-    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), scoring=judged([Wordy()])))
+    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), scoring=judged(Wordy())))
     assert (outcome.metric, outcome.kept) == ("named", LONGER)
     gains = [trial(outcome, "item 1").development, trial(outcome, "item 1").realised]
     assert sum(gain.questions for gain in gains if gain) == len(EXAMPLES) - 1
     assert all(gain.before > 0.2 for gain in gains if gain)
+
+
+def test_a_judgement_is_paid_once(tmp_path: Path) -> None:
+    """A loop that is run again judges nothing anew."""
+
+    class Dear:
+        name, metric = "dear", "named"
+        asked = 0
+
+        def judge(self, record: Record) -> Score:
+            self.asked += 1
+            return Score(record.id, self.metric, 1.0 if "Aldwin" in (record.answer or "") else 0.2, judge=self.name)
+
+    dear = Dear()
+    mine = plan(tmp_path / "run", item("Longer", LONGER), scoring=judged(dear))
+    first = improve(mine)
+    asked = dear.asked
+    assert improve(mine) == first
+    assert dear.asked == asked == 2 * len(mine.half("development")) + 4 * len(mine.half("held-out"))
+
+
+def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
+    """As `surefoot evaluate` does: an item names the stage, and predicts a gain of the metric that decides."""
+    told = {"Tomas Aldwin": "Tomas Aldwin [1].", "Nobody": "The sources do not say."}
+    mine = plan(tmp_path / "run", diagnose=improved.by_rules)
+    mine = replace(mine, config=read(CONFIG, {"llm": {"replies": told}}))
+    first, *_ = proposals(mine)
+    assert first.title == "The passage that answers is among those retrieved"
+    assert first.patch == {"pipeline": {"k": 10}}
+    diagnosis = from_json(Diagnosis, json.loads((tmp_path / "run" / "diagnosis.json").read_text()))
+    assert (diagnosis.by, diagnosis.items[0].stage) == ("rules", "retrieval")
+    assert first.predicted == diagnosis.items[0].predicted
+    assert first.predicted
+    other = replace(mine, folder=tmp_path / "other", scoring=judged(Wording("f1")))
+    assert proposals(other)[0].predicted is None
+
+
+def test_the_rules_ask_the_index_for_what_was_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an index is searched; else the texts come with the questions, and there is none to ask."""
+    asked: list[Any] = []
+    monkeypatch.setattr(improved.diagnosed, "diagnose", lambda *given: asked.append(given[4:]))
+    (tmp_path / "a.md").write_text("Tomas Aldwin built it.\n")
+    build([tmp_path / "a.md"], tmp_path / "index.db", Hashing())
+    config = read(CONFIG, {"index": {"path": str(tmp_path / "index.db")}})
+    improved.by_rules([], [], [], read(config, {"retriever": {"use": "bm25"}}))
+    improved.by_rules([], [], [], config)
+    assert [len(given) for given in asked] == [1, 0]
+
+
+def test_the_rule_of_gold_answers_may_be_chosen(tmp_path: Path) -> None:
+    """Where it is for all of the questions."""
+    assert golds(EXAMPLES, "match").metric == "match"
+    with pytest.raises(UsageError, match="'letter' is not for 60 of the questions"):
+        golds(EXAMPLES, "letter")
 
 
 def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: Path) -> None:
@@ -330,7 +388,19 @@ def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: 
     assert longer.cost.questions == len(mine.half("development"))
     assert longer.cost.calls > 0
     assert (impossible.config, impossible.cost) == (None, None)
-    assert "no option 'sizes'" in impossible.refused
+    assert "no setting 'sizes'" in impossible.refused
+
+
+def test_two_refusals_are_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a refusal looked at is told in its text, and is no other answer."""
+    monkeypatch.setattr(controls, "random_lever", lambda *_: {"policy": {"use": "count"}})
+    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER)))
+    said = [
+        trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/random-lever")[1].items() if trace.answer
+    ]
+    before = [trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/baseline")[1].items() if trace.answer]
+    assert said != before
+    assert trial(outcome, "random lever").changed == 0
 
 
 def test_the_side_of_a_question_hangs_on_its_words_alone() -> None:
@@ -389,17 +459,18 @@ def test_a_patch_is_not_called_like_another_arm(tmp_path: Path, name: str) -> No
 
 
 def test_what_the_record_shows_is_what_was_read(tmp_path: Path) -> None:
-    """The kept strips, in their order; a refusal is an empty answer."""
+    """The kept strips, in their order; and a refusal that names the answer is not right for that."""
     trace = Builder(read(CONFIG, LONGER)).pipeline()
     asked = improved.runs.answered(trace, improved.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
     made = improved.record(EXAMPLES[1], asked)
     assert made.contexts
     assert "Tomas Aldwin built" in made.contexts[0].text
-    assert made.answer == "Tomas Aldwin. [1]"
+    assert (made.answer, made.truths) == ("Tomas Aldwin.", ("Tomas Aldwin",))
     refused = improved.runs.answered(
         Builder(CONFIG).pipeline(), improved.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1]
     )
-    assert improved.record(EXAMPLES[1], refused).answer == ""
+    made = replace(improved.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
+    assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
 
 
 def test_an_impossible_own_patch_is_told_and_not_raised(tmp_path: Path) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from surefoot.bench.metrics import mcnemar
 from surefoot.bench.study.verdicts import holm
-from surefoot.evaluate import proven
-from surefoot.evaluate.proven import Control, Difference, adjusted, flipped, needed, paired, values, verdict
+from surefoot.evaluate.proven import Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.types import Gain, Score
 
 ALPHA = 0.05
@@ -32,7 +28,7 @@ def questions(outcomes: list[float | None]) -> dict[str, float | None]:
 def test_right_and_wrong_are_tested_as_mcnemar_does() -> None:
     """Each question stands for itself: the exact test over those that changed sides."""
     before, after = [0.0] * 12 + [1.0] * 3, [1.0] * 9 + [0.0] * 5 + [1.0]
-    got = paired("right", questions(before), questions(after), alone(*questions(before)), 0)
+    got = paired("right", questions(before), questions(after), alone(*questions(before)))
     assert got is not None
     assert got.gain.p == mcnemar([v == 1 for v in before], [v == 1 for v in after]).p
     assert (got.gain.questions, got.gain.difference) == (15, pytest.approx(7 / 15))
@@ -42,7 +38,7 @@ def test_right_and_wrong_are_tested_as_mcnemar_does() -> None:
 def test_ratings_are_tested_by_flipping_signs() -> None:
     """All 2^4 ways of four differences of one sign: two of sixteen are as far apart."""
     before, after = questions([0.2, 0.4, 0.2, 0.6]), questions([0.4, 0.8, 1.0, 0.8])
-    got = paired("adherence", before, after, alone("0", "1", "2", "3"), 0)
+    got = paired("adherence", before, after, alone("0", "1", "2", "3"))
     assert got is not None
     assert got.gain.p == 2 / 16
 
@@ -51,32 +47,14 @@ def test_questions_of_one_group_count_once() -> None:
     """Twenty that all hang on two documents are two trials, and no test tells two trials from chance."""
     before, after = questions([0.0] * 20), questions([1.0] * 20)
     groups = {id: str(int(id) % 2) for id in before}
-    got = paired("right", before, after, groups, 0)
+    got = paired("right", before, after, groups)
     assert got is not None
     assert got.gain.p == 2 / 4
 
 
-@given(st.lists(st.sampled_from([-0.4, -0.2, 0.2, 0.4]), min_size=14, max_size=30), st.integers(0, 5))
-def test_drawn_flips_give_nearly_what_all_ways_give(gaps: list[float], seed: int) -> None:
-    """A p-value in (0, 1], the same for a seed, and the same for the change undone."""
-    each = np.array(gaps)
-    numbers = np.arange(len(gaps))
-    p = flipped(each, numbers, seed)
-    assert 0 < p <= 1
-    assert p == flipped(each, numbers, seed) == flipped(-each, numbers, seed)
-
-
-def test_what_is_drawn_agrees_with_what_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten differences, tried all ways and drawn."""
-    gaps, numbers = np.array([0.2, 0.4, -0.2, 0.6, 0.2, 0.2, -0.4, 0.8, 0.2, 0.4]), np.arange(10)
-    counted = flipped(gaps, numbers, 0)
-    monkeypatch.setattr(proven, "EXACT", 0)
-    assert flipped(gaps, numbers, 0) == pytest.approx(counted, abs=0.02)
-
-
 def test_what_is_unscored_is_in_no_mean() -> None:
     """It is counted, and what it could be worth at worst is stated."""
-    got = paired("right", questions([0.0, 0.0, None, 1.0]), questions([1.0, None, 1.0, 1.0]), alone(*"0123"), 0)
+    got = paired("right", questions([0.0, 0.0, None, 1.0]), questions([1.0, None, 1.0, 1.0]), alone(*"0123"))
     assert got is not None
     assert (got.gain.questions, got.gain.difference, got.unscored) == (2, 0.5, 2)
     assert got.worst == pytest.approx((1 + 0 + 0 + 0) / 4)
@@ -84,8 +62,8 @@ def test_what_is_unscored_is_in_no_mean() -> None:
 
 def test_without_two_groups_there_is_no_test() -> None:
     """None, and no number that stands for it."""
-    assert paired("right", questions([0.0]), questions([1.0]), alone("0"), 0) is None
-    assert paired("right", questions([None, None]), questions([1.0, 1.0]), alone("0", "1"), 0) is None
+    assert paired("right", questions([0.0]), questions([1.0]), alone("0")) is None
+    assert paired("right", questions([None, None]), questions([1.0, 1.0]), alone("0", "1")) is None
 
 
 def test_what_a_metric_does_not_apply_to_is_left_out() -> None:

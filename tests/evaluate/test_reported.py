@@ -49,8 +49,7 @@ RUN = Scored(RECORDS, SCORES, SUMMARIES, SAMPLES, CONFIG)
 INSIGHT = "Context Recall averages 0.30. Retrieval misses the facts. Retrieve more."
 GIVEN = {
     "metric_name": "Context Recall",
-    "metric_description": "whether the retrieved context covers the facts of the reference answer; it tells of "
-    "retrieval",
+    "metric_description": "Does the retrieved context hold the facts of the reference answer?",
     "avg_score": 0.3,
     "stratified_examples": [
         {

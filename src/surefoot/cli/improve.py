@@ -13,12 +13,16 @@ from rich.table import Table
 
 from surefoot import config as configuration
 from surefoot import manifest
+from surefoot.bench.choices import RULES
+from surefoot.bench.datasets import Example
 from surefoot.cli import asking
 from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
 from surefoot.cli.errors import Golds
+from surefoot.config import Builder, Config
 from surefoot.errors import UsageError
 from surefoot.evaluate import improved, patched
 from surefoot.evaluate.ledger import Outcome, Proposal, Trial, expected, interval, points
+from surefoot.evaluate.lexical import wordings
 from surefoot.evaluate.patched import Patch
 
 Questions = Annotated[
@@ -53,9 +57,18 @@ def improve(
     revert: Undone = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
     own: Tried = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="What has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
+            "of the diamond, by the judge that [judge] has for it.",
+        ),
+    ] = None,
     together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
     outside: Annotated[bool, typer.Option("--outside", help="Let a patch ask other machines.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of the split, of the controls and of the test.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the split and of the controls.")] = 0,
     golds: Golds = None,
     limit: asking.Limit = None,
     workers: asking.Threads = 1,
@@ -78,7 +91,7 @@ def improve(
         asked.loaded.examples,
         asked.config,
         asked.folder,
-        improved.golds(asked.loaded.examples),
+        _scoring(asked.loaded.examples, asked.config, metric),
         partial(asking.spread, ray=ray, workers=workers),
         asking.shown,
         own={path.stem: _settings(path) for path in own or []},
@@ -94,6 +107,14 @@ def improve(
         _show(done)
         _applied(done, file, asked.folder, apply)
     asking.kept_in(asked.folder)
+
+
+def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> improved.Scoring:
+    if metric is None or metric in RULES:
+        return improved.golds(examples, metric)
+    builder = Builder(config)
+    judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
+    return improved.judged(judge, builder.in_flight, builder.judging if hasattr(judge, "expected") else None)
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:

@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from surefoot.evaluate.failures import NAMES
-from surefoot.evaluate.remedies import Settings, flat, known_keys, written
+from surefoot.diamond import METRICS, title
+from surefoot.evaluate.settings import Settings, flat, settable, written
 from surefoot.evaluate.shaped import TEXTS
 from surefoot.types import ActionItem, Diagnosis, Insight, Record, Score, Summary
 from surefoot.words import replaced, sentences
@@ -82,7 +82,8 @@ class Facts:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Settings that there are."""
-        return known_keys(self.config) if Settings(self.config).ours else frozenset(flat(self.config))
+        known = frozenset(flat(self.config))
+        return known | settable(self.config) if Settings(self.config).ours else known
 
     @cached_property
     def general(self) -> tuple[float, ...]:
@@ -173,7 +174,7 @@ def _holders(quote: str, facts: Facts) -> list[str]:
 def _is_setting(quote: str, facts: Facts) -> bool:
     """Whether the words are no record's but a value or a key of the configuration, or the name of a metric."""
     values = {written(value).casefold() for value in flat(facts.config).values()}
-    names = {name.casefold() for pair in NAMES.items() for name in pair}
+    names = {name.casefold() for metric in METRICS.values() for name in (metric.name, metric.title)}
     return quote.casefold() in values | names or quote in facts.keys
 
 
@@ -305,7 +306,7 @@ def _bears_out(fact: float, match: re.Match[str]) -> bool:
 
 def _names(sentence: str, metric: str) -> bool:
     text = sentence.casefold()
-    names = (metric, NAMES.get(metric, metric).casefold(), *_SHORT.get(metric, ()))
+    names = (metric, title(metric).casefold(), *_SHORT.get(metric, ()))
     return any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
 
 

@@ -169,7 +169,7 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
     figure = averaged(gaps, numbers)
     means = values.mean(axis=0) if pairs else (None, None)
     before, after = (None if mean is None else float(mean) for mean in means)
-    test, p = _tested(values, numbers)
+    test, p = tested(values, numbers)
     return Change(
         metric=metric,
         of=len(pairs),
@@ -190,7 +190,11 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
     )
 
 
-def _tested(values: Floats, numbers: Ints) -> tuple[Test, float | None]:
+def tested(values: Floats, numbers: Ints) -> tuple[Test, float | None]:
+    """The test of paired values, a row a record, and its p; None: there are none.
+
+    McNemar's, exact, where there are two values at most and no two records share a group, else sign flips.
+    """
     if not len(values):
         return "", None
     levels = np.unique(values)

@@ -8,9 +8,11 @@ from statistics import fmean
 from typing import Any
 
 from surefoot.bench.metrics import wilson
+from surefoot.diamond import METRICS, title
 from surefoot.evaluate.evidence import Corpus
-from surefoot.evaluate.failures import NAMES, STAGES, WEAK, Failure, by_record, failures, quoted
-from surefoot.evaluate.remedies import REMEDIES, Patch, Remedy, Settings, patch_of, written
+from surefoot.evaluate.failures import STAGES, WEAK, Failure, by_record, failures, quoted
+from surefoot.evaluate.remedies import REMEDIES, Patch, Remedy, patch_of
+from surefoot.evaluate.settings import Settings, written
 from surefoot.evaluate.shaped import MOST_ITEMS
 from surefoot.types import ActionItem, Diagnosis, Insight, Priority, Record, Score, Summary
 
@@ -124,7 +126,7 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
 def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
     """The numbers that the rules compute beyond the summaries, for `checked.Facts.also`."""
     counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
-    means = [mean for t in by_stage for metric in NAMES if (mean := _mean_of(metric, t, scores)) is not None]
+    means = [mean for t in by_stage for metric in METRICS if (mean := _mean_of(metric, t, scores)) is not None]
     return (*counts, *means, float(sum(len(tally.lost) for tally in by_stage)))
 
 
@@ -160,7 +162,7 @@ def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
 
 
 def _told(summaries: Sequence[Summary]) -> list[Summary]:
-    return [summary for summary in summaries if summary.metric in NAMES and summary.mean is not None]
+    return [summary for summary in summaries if summary.metric in METRICS and summary.mean is not None]
 
 
 def _percent(share: float) -> str:
@@ -244,7 +246,7 @@ class _Run:
             )
         return (
             f"The first patch is expected to gain about {gains[0].predicted:.2g} of "
-            f"{NAMES[gains[0].metrics[0]]}, shrunk for what is not known. Try it on questions that this diagnosis has "
+            f"{title(gains[0].metrics[0])}, shrunk for what is not known. Try it on questions that this diagnosis has "
             "not seen, since what was found here explains here best. Then diagnose again: what lies behind a stage "
             "shows only when the stage works."
         )
@@ -256,14 +258,14 @@ class _Run:
             return f"by the words of their reference answers alone, since no metric {why}"
         best, worst = ranked[0], ranked[-1]
         if best is worst:
-            only = f"while {NAMES[best.metric]}, the only metric that was scored,"
+            only = f"while {title(best.metric)}, the only metric that was scored,"
             return f"{only} averages {best.mean:.2f} over all of them"
-        strongest = f"while {NAMES[best.metric]} is the strongest metric at {best.mean:.2f}"
-        return f"{strongest} and {NAMES[worst.metric]} the weakest at {worst.mean:.2f}"
+        strongest = f"while {title(best.metric)} is the strongest metric at {best.mean:.2f}"
+        return f"{strongest} and {title(worst.metric)} the weakest at {worst.mean:.2f}"
 
     def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
         interval = f"95 % interval {_percent(tally.low)} to {_percent(tally.high)}"
-        levels = [f"{NAMES[m]} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
+        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
         level = f" {', '.join(levels)}." if levels else ""
         return f"{count} ({_percent(tally.share)}, {interval}) are lost because {remedy.what}.{level}"
 
@@ -273,7 +275,7 @@ class _Run:
 
     def _evidence(self, tally: Tally, metrics: Sequence[str]) -> str:
         pattern = [
-            f"{NAMES[metric]} averages {here:.2f} over these records and {mean:.2f} over all."
+            f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
             for metric in metrics[:2]
             if (here := _mean_of(metric, tally, self.scores)) is not None and (mean := self._mean(metric)) is not None
         ]
@@ -291,7 +293,7 @@ class _Run:
         said += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
         if gain is not None:
             said.append(
-                f"Expected: {NAMES[metric]} up by about {gain:.2g}, if half of these records come back. That is shrunk "
+                f"Expected: {title(metric)} up by about {gain:.2g}, if half of these records come back. That is shrunk "
                 f"as if {DOUBT} more records had been judged and none of them lost."
             )
         return " ".join(said)
@@ -331,7 +333,7 @@ def _priority(share: float) -> Priority:
 
 
 def _at(summary: Summary) -> str:
-    return f"{NAMES[summary.metric]} with a mean of {summary.mean:.2f}"
+    return f"{title(summary.metric)} with a mean of {summary.mean:.2f}"
 
 
 def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
@@ -345,7 +347,7 @@ def _sentences(summary: Summary, scores: Sequence[Score], summaries: Sequence[Su
     stage, tells, advice = _TELLS[summary.metric]
     values = [s.value for s in scores if s.metric == summary.metric and s.value is not None]
     interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
-    name = NAMES[summary.metric]
+    name = title(summary.metric)
     yield f"{name} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
     if summary.level == "high":
@@ -383,14 +385,14 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> Iterator[str]:
     if diagnosis.insights:
         yield from ("## By metric", "")
     for insight in diagnosis.insights:
-        yield from (f"**{NAMES.get(insight.metric, insight.metric)}.** {insight.text}", "")
+        yield from (f"**{title(insight.metric)}.** {insight.text}", "")
         yield from _flags(insight.unsupported)
     yield from ("## Outlook", "", diagnosis.strategic_conclusion, "", *_flags(diagnosis.unsupported))
     yield f"By {diagnosis.by}{f': {diagnosis.fallback}' if diagnosis.fallback else ''}."
 
 
 def _row(summary: Summary) -> str:
-    name = NAMES.get(summary.metric, summary.metric)
+    name = title(summary.metric)
     if summary.mean is None:
         return f"| {name} | | | {summary.scored} | {summary.unscored} | |"
     interval = "" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.bench.metrics import roc_auc, token_f1
+from surefoot.diamond import METRICS
 from surefoot.evaluate.evidence import (
     Corpus,
     Pool,
@@ -30,14 +31,6 @@ STAGES = tuple(
 )
 """Of the line, and of what lies beside it; where two lost as many records, the first is mended first."""
 
-NAMES = {
-    "answer_relevancy": "Answer Relevancy",
-    "context_relevancy": "Context Relevancy",
-    "context_adherence": "Context Adherence",
-    "factuality": "Factuality",
-    "context_recall": "Context Recall",
-    "grading_note": "Grading Note",
-}
 WEAK = 0.5
 """A score up to this loses a record: a rating of 2, or of 1."""
 GAPS = 0.6
@@ -161,7 +154,7 @@ def lost(cue: Cue) -> bool:
         return True
     if verdict is None and cue.record.answer is not None and refused(cue.record):
         return True
-    looked = ("context_adherence", "grading_note", "answer_relevancy") if verdict else tuple(NAMES)
+    looked = ("context_adherence", "grading_note", "answer_relevancy") if verdict else tuple(METRICS)
     return any(cue.weak(metric) for metric in looked)
 
 
@@ -455,7 +448,9 @@ def _truth(cue: Cue) -> str:
 
 
 def _scored(cue: Cue, metrics: Iterable[str]) -> str:
-    return " and ".join(f"{NAMES[metric]} is {cue.value(metric):.2g}" for metric in metrics if metric in cue.scores)
+    return " and ".join(
+        f"{METRICS[metric].title} is {cue.value(metric):.2g}" for metric in metrics if metric in cue.scores
+    )
 
 
 def _none_of(passages: int) -> str:

@@ -23,14 +23,20 @@ from surefoot.bench.datasets import Example, hashed
 from surefoot.bench.methods import crag, crag_search
 from surefoot.bench.runs import Arm, OnDone, Spread
 from surefoot.config import Config
+from surefoot.corpus.index import Index
 from surefoot.errors import SurefootError, TraceFault, UsageError
-from surefoot.evaluate import levers
+from surefoot.evaluate import controls, diagnosed, scored
+from surefoot.evaluate.evidence import held_by
 from surefoot.evaluate.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document, drawn
 from surefoot.evaluate.patched import Patch, joined, patched, size, tried
 from surefoot.evaluate.proven import Control, Difference, adjusted, needed, paired, values, verdict
+from surefoot.evaluate.readers import traces as traced
+from surefoot.evaluate.settings import Settings
+from surefoot.evaluate.summaries import summaries
+from surefoot.paced import Paced
 from surefoot.protocols import Judge
 from surefoot.store import Run, from_json, to_json, write_text
-from surefoot.types import Diagnosis, Gain, Passage, Record, Score, Summary, Trace
+from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Summary, Trace
 
 Half = Literal["development", "held-out"]
 BASELINE = "baseline"
@@ -43,7 +49,6 @@ Scores = Callable[[Sequence[Record], Path], Sequence[Score]]
 """Scores of these records; the folder is theirs, where what was paid for can be kept. Called again when a run is
 resumed."""
 Diagnose = Callable[[Sequence[Record], Sequence[Score], Sequence[Summary], Config], Diagnosis]
-Summarise = Callable[[Sequence[Score]], Sequence[Summary]]
 Spreading = Callable[[Config], AbstractContextManager[Spread]]
 """How the questions are asked of the pipeline that a configuration describes."""
 Watching = Callable[[str], AbstractContextManager[OnDone]]
@@ -61,6 +66,16 @@ class Scoring:
     scores: Scores
 
 
+def by_rules(
+    records: Sequence[Record], scores: Sequence[Score], summaries: Sequence[Summary], config: Config
+) -> Diagnosis:
+    """The diagnosis by rules, with the index asked for what was not found where it is that which is searched."""
+    if (path := _searched(config)) is None:
+        return diagnosed.diagnose(records, scores, summaries, config)
+    with Index.open(path) as index:
+        return diagnosed.diagnose(records, scores, summaries, config, held_by(index))
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be improved, on which questions, and by whose word."""
@@ -71,9 +86,7 @@ class Plan:
     scoring: Scoring
     spreading: Spreading
     watching: Watching
-    diagnose: Diagnose = levers.proposed
-    summarise: Summarise = lambda scores: ()
-    """For the diagnosis."""
+    diagnose: Diagnose = by_rules
     own: Mapping[str, Patch] = field(default_factory=dict)
     """Patches that are tried beside those of the diagnosis, by name."""
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -82,7 +95,7 @@ class Plan:
     """At most so many patches are combined."""
     alpha: float = 0.05
     seed: int = 0
-    """Of the split, of the controls and of the test."""
+    """Of the split and of the controls."""
     outside: bool = False
     """Whether a patch may name components that ask other machines."""
 
@@ -109,36 +122,36 @@ def side(example: Example, seed: int) -> Half:
     return "held-out" if hashed(f"{seed}\n{_words(example.question)}", 16)[0] & 1 else "development"
 
 
-def golds(examples: Sequence[Example]) -> Scoring:
-    """By the gold answers: "strict" where all questions are choices or claims, else "match_lower"; 1 for right, 0 for
-    wrong, refused or failed. Raises UsageError where a question has no gold answer."""
+def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
+    """By the gold answers and this rule of `choices.RULES`; None: "strict" where all questions are choices or claims,
+    else "match_lower". 1 for right, 0 for wrong, refused or failed. Raises UsageError where a question has no gold
+    answer, or the rule is not for it."""
     if bare := [example.id for example in examples if not any(answer.strip() for answer in example.answers)]:
         raise UsageError(f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give --golds, or a judge")
-    rule = "strict" if all("strict" in rules(example) for example in examples) else "match_lower"
+    rule = metric or ("strict" if all("strict" in rules(example) for example in examples) else "match_lower")
+    if unfit := [example.id for example in examples if rule not in rules(example)]:
+        raise UsageError(f"the rule '{rule}' is not for {len(unfit)} of the questions, the first is {unfit[0]}")
     by_id = {example.id: example for example in examples}
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
-        right = {r.id: RULES[rule](r.answer or "", by_id[r.id]) for r in records}
+        right = {r.id: RULES[rule](_answer(r), by_id[r.id]) for r in records}
         return [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
 
     return Scoring(rule, (rule,), scores)
 
 
-def judged(judges: Sequence[Judge], metric: str = "") -> Scoring:
-    """By judges, one record after the other, each time anew; what decides is `metric`, or the first judge's."""
-    return Scoring(
-        metric or judges[0].metric,
-        tuple(judge.name for judge in judges),
-        lambda records, folder: [judge.judge(record) for judge in judges for record in records],
-    )
+def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scoring:
+    """By a judge, each judgement kept beside the traces and paid once; `model`: what it asks, if it asks one."""
+
+    def scores(records: Sequence[Record], folder: Path) -> list[Score]:
+        return [*scored.run([judge], records, folder / "scores", in_flight=in_flight, model=model).values()]
+
+    return Scoring(judge.metric, (judge.name,), scores)
 
 
 def record(example: Example, trace: Trace) -> Record:
-    """The answered question, as a judge may see it; what was read are the strips that were kept."""
-    origin = {passage.id: passage for passage in trace.passages + trace.external}
-    read = tuple(_strip(origin[s.passage_id], s.text, s.start) for s in trace.strips if s.kept)
-    said = trace.answer.text if trace.answer and not trace.answer.refused else ""
-    return Record(example.id, example.question, read, None if trace.error else said, example.answers, trace=trace)
+    """The answered question with its gold answers, as a judge may see it."""
+    return replace(traced.record(trace, example.id), truths=example.answers)
 
 
 def proposals(plan: Plan) -> tuple[Proposal, ...]:
@@ -213,11 +226,16 @@ class _Loop:
         items = [item for item in self.diagnosis(before).items if item.patch]
         named: list[tuple[str, str, Patch, float | None]]
         named = [(name, "given to be tried", patch, None) for name, patch in self.plan.own.items()]
-        named += [(f"item {n}", item.title, item.patch, item.predicted) for n, item in enumerate(items, start=1)]
+        named += [(f"item {n}", item.title, item.patch, self._gain(item)) for n, item in enumerate(items, start=1)]
         places = [*map(runs.place, (BASELINE, *CONTROLS)), *(runs.place(name) for name, *_ in named)]
         if taken := [name for name, *_ in named if places.count(runs.place(name)) > 1 or " + " in name]:
             raise UsageError(f"a patch cannot be called '{taken[0]}', which is another arm's name; rename its file")
         return tuple(self._proposal(*one, before) for one in named)
+
+    def _gain(self, item: ActionItem) -> float | None:
+        """What the item predicts of the metric that decides; None: it speaks of another."""
+        decides = "factuality" if self.plan.scoring.metric in RULES else self.plan.scoring.metric
+        return item.predicted if item.metrics[:1] == (decides,) else None
 
     def diagnosis(self, before: _Ran) -> Diagnosis:
         """Made once, and read again when the run is resumed."""
@@ -227,8 +245,9 @@ class _Loop:
                 return from_json(Diagnosis, json.loads(path.read_bytes()))
             except ValueError as error:
                 raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
-        summaries = self.plan.summarise(before.given)
-        made = self.plan.diagnose(before.records, before.given, summaries, self.plan.config)
+        # Right by the gold answers is what the rules know as factual; so what they predict is a gain of this metric.
+        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.given]
+        made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
         write_text(path, json.dumps(to_json(made), indent=1, ensure_ascii=False) + "\n")
         return made
 
@@ -252,8 +271,8 @@ class _Loop:
         whole = self._together(good, before)
         chosen = [good[0]] + ([whole] if whole else [])
         settings = size(chosen[-1].patch)
-        nothing = levers.placebo(self.plan.config, settings, self.plan.seed)
-        chance = levers.drawn(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
+        nothing = controls.placebo(self.plan.config, settings, self.plan.seed)
+        chance = controls.random_lever(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
         said = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
         placebo = _trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
         return [*chosen, placebo, _trial("random lever", "random lever", said, chance, None)]
@@ -339,25 +358,25 @@ class _Loop:
         before: _Ran,
     ) -> Trial:
         mine, pairs = found[arm.name], zip(before.records, ran[arm.name].records, strict=True)
-        changed = sum(one.answer != other.answer for one, other in pairs)
+        changed = sum(_answer(one) != _answer(other) for one, other in pairs)
         arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
         if mine is None:
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
         if arm.kind in CONTROLS:
-            return replace(arm, because=_control(arm, len(before.records), levers.inert(self.plan.config, arm.patch)))
-        controls: dict[str, Control] = {}
+            return replace(arm, because=_control(arm, len(before.records), controls.inert(self.plan.config, arm.patch)))
+        beside: dict[str, Control] = {}
         for name in CONTROLS:
             other = found[name]
             if other is None:
                 return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
-            controls[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
-        told = verdict(mine, p[arm.name], controls, self.plan.alpha)
+            beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
+        told = verdict(mine, p[arm.name], beside, self.plan.alpha)
         return replace(arm, kept=told.kept, because=told.because)
 
     def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
         groups = {r.id: r.group or _words(r.question) for r in before.records}
-        return paired(self.plan.scoring.metric, before.scores, after.scores, groups, self.plan.seed)
+        return paired(self.plan.scoring.metric, before.scores, after.scores, groups)
 
 
 def _about(plan: Plan) -> dict[str, Any]:
@@ -380,9 +399,15 @@ def _about(plan: Plan) -> dict[str, Any]:
 
 def _index(plan: Plan) -> str | None:
     """Hash of the index; None: the texts come with the questions, or another engine holds them."""
-    path = Path(plan.config["index"]["path"])
-    texts = plan.config["retriever"]["use"] == given.USE
-    return None if texts or not path.exists() else manifest.fingerprint(path)
+    path = _searched(plan.config)
+    return None if path is None else manifest.fingerprint(path)
+
+
+def _searched(config: Config) -> Path | None:
+    """The index; None: the texts come with the questions, or another engine holds them."""
+    path = Path(config["index"]["path"])
+    texts = config["retriever"]["use"] == given.USE
+    return None if texts or not path.exists() else path
 
 
 def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | None) -> Trial:
@@ -392,7 +417,7 @@ def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | N
 
 def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     """At the baseline's pace; of a longer list, each passage takes as long to grade and to read."""
-    longer = levers.effective(after, "pipeline", "k") / levers.effective(before, "pipeline", "k")
+    longer = Settings(after).now("pipeline.k") / Settings(before).now("pipeline.k")
     steps = [step for record in records if record.trace for step in record.trace.steps]
     seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
     return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))
@@ -429,5 +454,7 @@ def _words(question: str) -> str:
     return " ".join(question.split()).casefold()
 
 
-def _strip(passage: Passage, text: str, start: int) -> Passage:
-    return replace(passage, text=text, start=passage.start + start)
+def _answer(record: Record) -> str:
+    """The answer, as a rule may see it; empty: refused, or failed."""
+    made = record.trace.answer if record.trace else None
+    return "" if made is None or made.refused else record.answer or ""

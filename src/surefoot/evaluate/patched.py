@@ -1,7 +1,8 @@
 """Patches of surefoot.toml: what they may touch, what they come to, and how they get into the file and out of it again.
 
 Who proposes a patch may be a model that has read hostile text. So a patch may set numbers, truth values and names that
-Surefoot knows, and nothing that says where data lie, what is run, or who is asked (`refused`).
+Surefoot knows, and nothing that says where data lie, what is run, who is asked, or how the gain is measured. `refused`
+is the one rule: for what a diagnosis proposes, and for what is tried.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from typing import Any
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.bench import given
-from surefoot.config import Builder, Config, read
+from surefoot.config import DEFAULTS, Builder, Config, read
 from surefoot.errors import ConfigError, UsageError
+from surefoot.evaluate.settings import Settings, settable
 from surefoot.refiners.strips import CUTS
 from surefoot.store import write_bytes, write_text
 
@@ -31,6 +33,7 @@ CLOSED = {
     "index": "the runs before and after have to search the same index",
     "embedder": "the index was made with it; change it by hand, run `surefoot index --rebuild`, and improve anew",
     "network": "whom the machine may talk to is for you to say",
+    "judge": "what measures has to be the same before and after",
 }
 """Sections that no patch touches, and why."""
 
@@ -39,28 +42,28 @@ INSIDE = {
     "llm": {"local", "scripted"},
     "retriever": {"bm25", "dense", "hybrid"},
 }
-"""Components that ask no other machine, of the roles whose others do."""
+"""Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
 
 BEFORE, APPLIED = "before.toml", "applied.json"
 """In the run's folder: the file as it was, and which file that is."""
 
 
-def refused(patch: Patch, config: Config, outside: bool = False) -> str:
-    """Why the patch may not be tried on this configuration; empty: it may. `outside` allows components that ask other
-    machines."""
+def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> str:
+    """Why the patch means nothing, or may not be tried, with this configuration; empty: it may. `outside` allows
+    components that ask other machines."""
     for section, values in patch.items():
         if section in CLOSED:
             return f"[{section}] stays as it is: {CLOSED[section]}"
-        if section in ("retriever", "searcher") and config[section].get("use") == given.USE:
-            return f"[{section}] stays as it is: its texts come with the questions"
-        if not isinstance(values, Mapping):
-            return f"'{section}' must be a section of keys, not {values!r}"
-        for key, word in _texts(values):
-            if word not in _known(section) and (section, key) != ("thresholds", "evaluator"):
-                return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
-            if not outside and word not in INSIDE.get(section, {word}):
-                return f"{section}.{key} = '{word}' asks other machines; allow it with --outside"
-    return _untied(patch, config)
+        if section not in DEFAULTS or not isinstance(values, Mapping):
+            return f"'{section}' must be a section of keys; there are: {', '.join(DEFAULTS)}"
+        if why := _kept(section, values, Settings(config)):
+            return f"[{section}] stays as it is: {why}"
+        if why := next((why for told in _texts(values) if (why := _named(section, *told, config, outside))), ""):
+            return why
+    changed = {section: {**config.get(section, {}), **values} for section, values in patch.items()}
+    known = settable({**config, **changed})
+    unknown = [key for section, values in patch.items() for key in values if f"{section}.{key}" not in known]
+    return f"there is no setting '{unknown[0]}' with these components" if unknown else _untied(patch, config)
 
 
 def patched(config: Config, patch: Patch) -> Config:
@@ -171,6 +174,28 @@ def revert(folder: Path) -> Path:
     return file
 
 
+def _kept(section: str, values: Mapping[str, Any], settings: Settings) -> str:
+    """Why this section is not the patch's to set; empty: it is."""
+    use = settings.use(section) if section in ("retriever", "searcher") else ""
+    if use == given.USE:
+        return "its texts come with the questions"
+    if section == "retriever" and "use" in values and use not in INSIDE[section]:
+        return f"what '{use}' finds need not be in the index"
+    return ""
+
+
+def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside: bool) -> str:
+    """Why this text may not stand in the section; empty: it may."""
+    if word not in _known(section) and (section, key) != ("thresholds", "evaluator"):
+        return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
+    if word in INSIDE.get(section, {word}):
+        return ""
+    if not outside:
+        return f"{section}.{key} = '{word}' asks other machines; allow it with --outside"
+    closed = not config.get("network", DEFAULTS["network"]).get("allow", ["*"])
+    return f"{section}.{key} = '{word}' asks other machines, and [network] allows none" if closed else ""
+
+
 def _known(section: str) -> set[str]:
     """Words that may stand in this section."""
     if section == "policy":
@@ -193,12 +218,17 @@ def _texts(values: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(value, key)
 
 
-def _untied(patch: Patch, config: Config) -> str:
-    """Thresholds set by hand are on the scale of the evaluator that they were set for."""
-    use = patch.get("evaluator", {}).get("use")
-    if use is None or use == config["evaluator"].get("use") or not config["thresholds"] or "thresholds" in patch:
-        return ""
-    return f"[thresholds] are those of '{config['evaluator'].get('use')}' and mean nothing for '{use}'; take them out"
+def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
+    """Thresholds are on the scale of the evaluator that they were set for; a preset's and a file's come as a whole."""
+    before, now = config.get("thresholds", {}), Settings(config).use("evaluator")
+    use = patch.get("evaluator", {}).get("use", now)
+    if use != now and before and "thresholds" not in patch:
+        return f"[thresholds] are those of '{now}' and mean nothing for '{use}'; take them out"
+    whole = next((key for key in ("preset", "file") if key in before), "")
+    if "thresholds" in patch and (whole or use == "cascade"):
+        told = f"come from a {whole}" if whole else "of a cascade are two evaluators'"
+        return f"[thresholds] {told}, and are not set one by one"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from surefoot.bench.metrics import Floats, figure, mcnemar, mean, resampled
 from surefoot.bench.study.verdicts import holm
+from surefoot.evaluate.compared import tested
+from surefoot.evaluate.grouped import averaged, numbered
+from surefoot.evaluate.summaries import value
 from surefoot.types import Gain, Score
-
-FLIPS = 10_000
-"""Random sign flips of the test, where there are too many to try them all."""
-EXACT = 13
-"""Up to so many groups that differ, every way of flipping their signs is tried."""
-
-_ROUNDING = 1e-9
 
 Values = Mapping[str, float | None]
 """Of each question, by its id, what it scored; None: it could not be scored."""
@@ -64,43 +58,25 @@ class Verdict:
 
 def values(scores: Sequence[Score], metric: str) -> dict[str, float | None]:
     """What each record scored on the metric; records that it does not apply to are left out."""
-    return {score.record_id: score.value for score in scores if score.metric == metric and score.applies}
+    return {score.record_id: value(score) for score in scores if score.metric == metric and score.applies}
 
 
-def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str], seed: int) -> Difference | None:
+def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]) -> Difference | None:
     """What the change is worth on the questions that both have; None: fewer than two groups were scored both times.
 
-    `groups` names the group of each question; questions of one group are drawn, and flipped, together. The interval is
-    from a bootstrap over groups. The test is McNemar's, exact, where scores are right or wrong and questions stand for
-    themselves; else signs are flipped by group (`flipped`).
+    `groups` names the group of each question; questions of one group are drawn, and flipped, together. Interval and
+    test are those of two runs that are compared (`compared.compared`).
     """
     asked = [id for id in before if id in after]
     both = {id: (one, other) for id in asked if (one := before[id]) is not None and (other := after[id]) is not None}
-    first, second = [one for one, _ in both.values()], [other for _, other in both.values()]
-    gaps = np.array(second) - np.array(first)
-    names, numbers = np.unique([groups[id] for id in both], return_inverse=True)
-    if len(names) < 2:
+    scored, numbers = np.array(list(both.values())).reshape(-1, 2), numbered(both, groups)
+    figure, p = averaged(scored[:, 1] - scored[:, 0], numbers), tested(scored, numbers)[1]
+    if figure.value is None or figure.low is None or figure.high is None or p is None:
         return None
-    alone = len(names) == len(both) and {*first, *second} <= {0.0, 1.0}
-    p = mcnemar([v == 1 for v in first], [v == 1 for v in second]).p if alone else flipped(gaps, numbers, seed)
-    low, high = _interval(gaps, numbers, len(names))
-    gain = Gain(metric, float(np.mean(first)), float(np.mean(second)), float(gaps.mean()), low, high, p, len(both))
+    first, second = map(float, scored.mean(axis=0))
+    gain = Gain(metric, first, second, figure.value, figure.low, figure.high, p, len(both))
     worst = np.mean([(after[id] or 0.0) - (1.0 if (was := before[id]) is None else was) for id in asked])
     return Difference(gain, len(asked) - len(both), float(worst))
-
-
-def flipped(gaps: Floats, numbers: npt.NDArray[np.intp], seed: int) -> float:
-    """How often the differences would add up to as much, or more, had the sign of each group been drawn: two-sided.
-
-    All ways are tried for up to `EXACT` groups that differ, else `FLIPS` are drawn, and what was seen is one more.
-    """
-    sums = np.bincount(numbers, gaps)
-    sums = sums[np.abs(sums) > _ROUNDING]
-    few = len(sums) <= EXACT
-    ways = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) if few else None
-    drawn = ways if ways is not None else np.random.default_rng(seed).integers(0, 2, (FLIPS, len(sums)))
-    extreme = np.abs((1.0 - 2.0 * (drawn & 1)) @ sums) >= abs(sums.sum()) - _ROUNDING
-    return float(extreme.mean()) if few else float((1 + extreme.sum()) / (1 + FLIPS))
 
 
 def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> Verdict:
@@ -135,9 +111,3 @@ def needed(arms: int, alpha: float) -> int:
     while arms * 2 * 0.5**turned >= alpha:
         turned += 1
     return turned
-
-
-def _interval(gaps: Floats, numbers: npt.NDArray[np.intp], groups: int) -> tuple[float, float]:
-    found = figure(mean(gaps, numbers), resampled(groups))[0]
-    low, high = found.low, found.high
-    return (low, high) if low is not None and high is not None else (-1.0, 1.0)

@@ -11,23 +11,14 @@ from pathlib import Path
 from surefoot import manifest
 from surefoot.bench import datasets
 from surefoot.bench.loaders.problems import Problem, Problems
+from surefoot.diamond import METRICS, lacking
+from surefoot.evaluate import lexical
 from surefoot.evaluate.readers import found
 from surefoot.store import runs, to_json, write_bytes
 from surefoot.types import Record
 
-NEEDS: dict[str, tuple[str, ...]] = {
-    "answer_relevancy": ("question", "answer"),
-    "context_relevancy": ("question", "contexts"),
-    "context_adherence": ("contexts", "answer"),
-    "factuality": ("question", "truths", "answer"),
-    "context_recall": ("question", "truths", "contexts"),
-    "grading_note": ("question", "answer"),
-    "f1": ("truths", "answer"),
-    "bleu": ("truths", "answer"),
-    "rouge_1": ("truths", "answer"),
-    "rouge_2": ("truths", "answer"),
-}
-"""What a record must have for a metric to apply to it."""
+_JUDGED = {**METRICS, **dict.fromkeys(lexical.METRICS, METRICS["factuality"])}
+"""By name, what a metric sees: an answer's wording is compared wherever its factuality could be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +35,8 @@ class Loaded:
     @property
     def unjudged(self) -> dict[str, int]:
         """By metric, for how many records it does not apply; a metric that applies to all is not there."""
-        counts = {metric: sum(bool(lacks(record, metric)) for record in self.records) for metric in NEEDS}
-        return {metric: count for metric, count in counts.items() if count}
+        counts = {name: sum(bool(lacking(one, record)) for record in self.records) for name, one in _JUDGED.items()}
+        return {name: count for name, count in counts.items() if count}
 
 
 def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> Loaded:
@@ -71,23 +62,6 @@ def write(records: Iterable[Record], path: str | Path) -> None:
     """Write records to a file that `read` gives back unchanged: a line each, whole or not at all."""
     text = "".join(f"{json.dumps(to_json(record), ensure_ascii=False, allow_nan=False)}\n" for record in records)
     write_bytes(Path(path), text.encode(errors="backslashreplace"))  # half a surrogate pair comes to its escape of JSON
-
-
-def lacks(record: Record, metric: str) -> tuple[str, ...]:
-    """Fields that the metric needs and the record does not have. An answer or contexts that are empty are there."""
-    missing = {
-        "question": not record.question.strip(),
-        "answer": record.answer is None,
-        "contexts": record.contexts is None,
-        "truths": not record.truths,
-    }
-    return tuple(field for field in NEEDS[metric] if missing[field])
-
-
-def possible_answers(truths: Sequence[str]) -> str:
-    """The references as a judge is shown them: one as it is, several as "Possible answers: …", each once."""
-    distinct = list(dict.fromkeys(truth.strip() for truth in truths if truth.strip()))
-    return "Possible answers: " + "; ".join(distinct) if len(distinct) > 1 else "".join(distinct)
 
 
 def _golds(place: Path, problems: Problems) -> str | None:
