@@ -40,8 +40,8 @@ from surefoot.types import Passage, Record
 FOLDS = 5
 BLOCK = 4
 """Records that the language model judges of each set before it goes on to the next set."""
-ROOM = 200
-"""Tokens of its reply: an explanation and the rating after it have room, and quotations without end have not."""
+ROOM = 100
+"""Tokens of its reply: the explanation and the rating after it have room, and quotations without end have not."""
 NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
 learn from BEGIN, ExpertQA and QAGS, and the second table has it without. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
