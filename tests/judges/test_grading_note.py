@@ -172,6 +172,8 @@ def test_a_note_has_the_wishes_and_what_the_kind_of_question_asks_for() -> None:
         "Is it of iron or wood?",
         "Can you explain rust?",
         "Name the parts.",
+        "How do you spell iron?",
+        "What is a compartment?",
         "What is the French for iron?",
         "10 commandments location",
         "?",

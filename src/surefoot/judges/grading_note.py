@@ -124,9 +124,7 @@ def _rule(called: str, asked: str, has: Callable[[str], bool]) -> Rule:
     return Rule(called, re.compile(asked, re.IGNORECASE), has)
 
 
-_CONTRAST = (
-    r"\b(?:while|whereas|unlike|both|compar\w+|differs?|difference|similar(?:ly)?|in contrast|however|but|than)\b"
-)
+_CONTRAST = r"\b(?:while|whereas|unlike|both|compar(?:e[sd]?|ing|isons?)|differs?|difference|similar(?:ly)?|in contrast|however|but|than)\b"
 _REASON = r"\b(?:because|since|due to|as a result|therefore|thus|so that|caused?|reasons?|leads? to)\b"
 _CODE = r"```|^(?: {4}|\t)\S|`[^`]+`"
 _DATE = r"\b(?:1\d{3}|20\d{2})\b|\b\d{1,2}(?::\d\d|\s*(?:am|pm))\b|\b\d{1,2}[./-]\d{1,2}\b"
@@ -135,7 +133,11 @@ RULES = (
     _rule("steps in order", r"\bsteps?\b|\bstep-by-step\b|\bin order\b|\binstructions?\b|\bprocedure\b", _ordered),
     _rule("a list", r"\blists?\b|\bbullet\w*|\benumerat\w+|\bitems\b|\bitemi[sz]e\w*", _listed),
     _rule("a table", r"\btables?\b|\btabular\b", _matches(r"^\s*\|.+\|\s*$", re.MULTILINE)),
-    _rule("a comparison", r"\bcompar\w+|\bcontrast\w*|\bdifferences?\b|\bsimilarit\w+", _matches(_CONTRAST)),
+    _rule(
+        "a comparison",
+        r"\bcompar(?:e[sd]?|ing|isons?)\b|\bcontrast\w*|\bdifferences?\b|\bsimilarit\w+",
+        _matches(_CONTRAST),
+    ),
     _rule(
         "a yes or no",
         r"\byes[ /-]*(?:or[ -])?no\b|\bconfirm or deny\b|\btrue or false\b",
@@ -307,7 +309,10 @@ _WISHES = (
 )
 """What a question says itself of the answer's form, and how the note says it, with the words that it found."""
 _FORMS = (
-    (rf"{_CLAUSE}how (?:(?:do|can|should|could|would) (?:i|you|we|one)|to)\b", "list the steps in order"),
+    (
+        rf"{_CLAUSE}how (?:(?:do|can|should|could|would) (?:i|you|we|one)|to) (?!spell|say|pronounce|call)",
+        "list the steps in order",
+    ),
     (r"\bhow (?:many|much|old|tall|long|far|high|deep|big|large)\b", "give a number"),
     (rf"{_CLAUSE}when {_DOES}\b|\b(?:what|which) (?:year|date|century|month|day)\b|\bwhen\W*$", "give a date or time"),
     (
@@ -320,7 +325,7 @@ _FORMS = (
         "give a reason",
     ),
     (
-        r"\bdifferences? between\b|\bdiffers?\b|\bcompar\w+|\bversus\b|\bvs\b",
+        r"\bdifferences? between\b|\bdiffers?\b|\bcompar(?:e[sd]?|ing|isons?)\b|\bversus\b|\bvs\b",
         "be a comparison of the things asked about",
     ),
     (rf"{_CLAUSE}(?!(?:can|could|will|would) you\b){_DOES}\b(?!.*\bor\b)", "begin with a yes or no"),
