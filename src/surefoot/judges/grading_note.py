@@ -124,7 +124,10 @@ def _rule(called: str, asked: str, has: Callable[[str], bool]) -> Rule:
     return Rule(called, re.compile(asked, re.IGNORECASE), has)
 
 
-_CONTRAST = r"\b(?:while|whereas|unlike|both|compar(?:e[sd]?|ing|isons?)|differs?|difference|similar(?:ly)?|in contrast|however|but|than)\b"
+_CONTRAST = (
+    r"\b(?:while|whereas|unlike|both|compar(?:e[sd]?|ing|isons?)|"
+    r"differs?|difference|similar(?:ly)?|in contrast|however|but|than)\b"
+)
 _REASON = r"\b(?:because|since|due to|as a result|therefore|thus|so that|caused?|reasons?|leads? to)\b"
 _CODE = r"```|^(?: {4}|\t)\S|`[^`]+`"
 _DATE = r"\b(?:1\d{3}|20\d{2})\b|\b\d{1,2}(?::\d\d|\s*(?:am|pm))\b|\b\d{1,2}[./-]\d{1,2}\b"
