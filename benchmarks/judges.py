@@ -27,6 +27,7 @@ from surefoot import support
 from surefoot.bench.metrics import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
 from surefoot.config import Builder, read
 from surefoot.embedders.static import Static
+from surefoot.equivalence import likeness
 from surefoot.evaluate import scored
 from surefoot.heads import Head, head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
@@ -38,6 +39,8 @@ from surefoot.train import judges as recipe
 from surefoot.types import Passage, Record
 
 FOLDS = 5
+COPIED = 0.6
+"""Share of word triples from which a claim counts as copied."""
 BLOCK = 4
 """Records that the language model judges of each set before it goes on to the next set."""
 ROOM = 100
@@ -49,6 +52,8 @@ records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
 MTRAG's references as answers to be held against themselves. What the judges go by was chosen with these sets in view,
 so that on sets of another kind less is to be expected.
+
+What people disagree on bounds every judge. {people}
 """
 
 
@@ -252,11 +257,12 @@ def line(task: Task, judge: Judge, embedder: Embedder) -> str:
 
 
 def beside_model(task: Task, model: Floats, judge: Judge, embedder: Embedder) -> str:
-    """The sample's row of the table, of the records that both could judge."""
+    """The sample's row of the table, of what both could judge, with the share of the model's commonest value."""
     found = [model, *ways(task, judge, embedder)[0]]
     there = ~np.any(np.isnan(found), axis=0)
     each = [shown(measured(task, np.where(there, one, np.nan))) for one in found]
-    return "| " + " | ".join([task.name, task.measure, *each, str(int(there.sum()))]) + " |"
+    common = max((np.mean(model[there] == value) for value in model[there]), default=0.0)
+    return "| " + " | ".join([task.name, task.measure, *each, str(int(there.sum())), f"{common:.0%}"]) + " |"
 
 
 def drawn(task: Task, most: int) -> Task:
@@ -303,6 +309,25 @@ def valued(shared: Sequence[Floats], by: Head, least: bool = False) -> Floats:
     """The mean of the claims' chances, or the least of them."""
     chosen = min if least else lambda each: sum(each) / len(each)
     return np.array([chosen([by.probability(claim) for claim in each]) if len(each) else 1.0 for each in shared])
+
+
+def people(correct: Task, faithful: Task, data: Path, embedder: Embedder) -> str:
+    """How far NQ-301's and ExpertQA's people agree with each other, and with the words that stand there."""
+    rows = {row["id"]: row["human"]["annotators"] for row in recipe.rows(data / "nq301_correctness.jsonl")}
+    first, second = (np.array([float(rows[r.id][n] == "Yes") for r in correct.records]) for n in (0, 1))
+    alike = [max(likeness(r.question, r.answer or "", r.truths, embedder), key=astuple) for r in correct.records]
+    said, apart = np.array([one.run > 0 for one in alike]), np.array([one.either == 0 for one in alike])
+    wrong, right = int((correct.labels[said] == 0).sum()), int(correct.labels[apart].sum())
+    copied = np.array([len(each) > 0 and each[:, 0].mean() >= COPIED for each in by_claims(faithful, embedder)])
+    denied = int((faithful.labels[copied] == 0).sum())
+    second_to_first = shown(measured(replace(correct, labels=first), second))
+    return (
+        f"NQ-301's second annotator has an AUC of {second_to_first} against the first; of the {said.sum()} answers in "
+        f"which a reference stands people called {wrong} wrong, and of the {apart.sum()} that share no telling word "
+        f"with one they called {right} right. Of ExpertQA's {copied.sum()} claims whose words stand in the evidence "
+        f"side by side (at least {COPIED:.0%} of the word triples) its experts called {denied} unsupported, and of all "
+        f"its claims {(faithful.labels == 0).mean():.0%}."
+    )
 
 
 def unseen(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
@@ -383,7 +408,7 @@ def main() -> None:
     command = f"python benchmarks/judges.py {' '.join(sys.argv[1:])}"
     print(f"# Judges without a language model, beside people\n\n    {command}\n")
     print(f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, Python {platform.python_version()}.\n")
-    print(NOTES)
+    print(NOTES.format(people=people(tasks[2], tasks[4], given.data, embedder)))
     columns = "| set | measure | judge | token F1 | ROUGE-1 | cosine | records | left out | ms a record |"
     print(f"{columns}\n|{' --- |' * 9}")
     for task in tasks:
@@ -392,7 +417,9 @@ def main() -> None:
         samples = [drawn(task, given.sample) for task in tasks]
         said = asked_model(samples, builder.llm, given.sample, given.llm)
         print(f"\nBeside {builder.llm.name}, on the same records:\n")
-        print(f"| set | measure | llm | judge | token F1 | ROUGE-1 | cosine | records |\n|{' --- |' * 8}")
+        print(
+            f"| set | measure | llm | judge | token F1 | ROUGE-1 | cosine | records | of one value |\n|{' --- |' * 9}"
+        )
         for task, model in zip(samples, said, strict=True):
             print(beside_model(task, model, judges[task.metric], embedder), flush=True)
     print("\nFaithfulness, by heads that have not seen it:\n")
