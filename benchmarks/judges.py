@@ -76,7 +76,8 @@ class Task:
 
 
 def numbered(groups: Sequence[str]) -> Ints:
-    return np.unique(np.array(groups), return_inverse=True)[1]
+    places: Ints = np.unique(np.array(groups), return_inverse=True)[1]
+    return places
 
 
 def agreement(values: Floats, labels: Floats, groups: Ints) -> Statistic:
