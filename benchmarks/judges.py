@@ -95,7 +95,9 @@ def tau(values: Floats, labels: Floats, groups: Ints) -> Statistic:
             return total
 
         spread = np.sqrt(sums(np.abs(one)) * sums(np.abs(other)))
-        return np.divide(sums(one * other), spread, out=np.full(len(weights), np.nan), where=spread > 0)
+        found: Floats = np.full(len(weights), np.nan)
+        np.divide(sums(one * other), spread, out=found, where=spread > 0)
+        return found
 
     return Statistic(weighted, groups, "all are alike")
 
