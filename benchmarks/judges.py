@@ -4,8 +4,9 @@
 
 DATA is a folder of people's judgements (EVOUNA, NQ-301, QAGS, BEGIN, ExpertQA, RAGChecker, MTRAG) as JSON lines, beside
 the folder `nq` whose references NQ-301's questions are given (the copy of NQ-301 has none). Intervals are of a
-bootstrap that draws questions, or sources, each with all that belongs to it. `--every N` takes every N-th question of
-EVOUNA that the head did not learn from (default 4). `--llm` adds the judge `llm` with the model of `surefoot.toml`.
+bootstrap that draws questions, or sources, each with all that belongs to it. `--llm FOLDER` adds a table with the judge
+`llm` and the model of `surefoot.toml`, on `--sample` records of each set drawn by lot; what it said is kept in the
+folder, so that a run which was cut short goes on there, and a smaller sample is the beginning of a larger one.
 """
 
 from __future__ import annotations
@@ -22,19 +23,28 @@ from typing import Any
 
 import numpy as np
 
-from surefoot import components, support
+from surefoot import support
 from surefoot.bench.metrics import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
 from surefoot.config import Builder, read
 from surefoot.embedders.static import Static
+from surefoot.equivalence import likeness
+from surefoot.evaluate import scored
 from surefoot.heads import Head, head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
+from surefoot.judges.llm import Llm
 from surefoot.protocols import Embedder, Judge
 from surefoot.train import judges as recipe
 from surefoot.types import Passage, Record
 
 FOLDS = 5
+COPIED = 0.6
+"""Share of word triples from which a claim counts as copied."""
+BLOCK = 4
+"""Records that the language model judges of each set before it goes on to the next set."""
+ROOM = 100
+"""Tokens of its reply: the explanation and the rating after it have room, and quotations without end have not."""
 NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
 learn from BEGIN, ExpertQA and QAGS, and the second table has it without. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
@@ -42,6 +52,8 @@ records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
 MTRAG's references as answers to be held against themselves. What the judges go by was chosen with these sets in view,
 so that on sets of another kind less is to be expected.
+
+What people disagree on bounds every judge. {people}
 """
 
 
@@ -64,7 +76,8 @@ class Task:
 
 
 def numbered(groups: Sequence[str]) -> Ints:
-    return np.unique(np.array(groups), return_inverse=True)[1]
+    places: Ints = np.unique(np.array(groups), return_inverse=True)[1]
+    return places
 
 
 def agreement(values: Floats, labels: Floats, groups: Ints) -> Statistic:
@@ -82,7 +95,9 @@ def tau(values: Floats, labels: Floats, groups: Ints) -> Statistic:
             return total
 
         spread = np.sqrt(sums(np.abs(one)) * sums(np.abs(other)))
-        return np.divide(sums(one * other), spread, out=np.full(len(weights), np.nan), where=spread > 0)
+        found: Floats = np.full(len(weights), np.nan)
+        np.divide(sums(one * other), spread, out=found, where=spread > 0)
+        return found
 
     return Statistic(weighted, groups, "all are alike")
 
@@ -113,7 +128,7 @@ def baselines(record: Record, embedder: Embedder) -> dict[str, float]:
     }
 
 
-def correctness(data: Path, every: int) -> list[Task]:
+def correctness(data: Path) -> list[Task]:
     """NQ-301, and the questions of EVOUNA that the head did not learn from."""
     references: dict[str, list[str]] = {}
     for path in [*sorted((data.parent / "nq").glob("*.jsonl")), data / "evouna_nq_correctness.jsonl"]:
@@ -124,9 +139,7 @@ def correctness(data: Path, every: int) -> list[Task]:
     for name in ("evouna_nq", "evouna_tqa", "nq301"):
         rows = recipe.rows(data / f"{name}_correctness.jsonl")
         learned = recipe.learned_from(rows) if name != "nq301" else set()
-        fresh = [q for q in dict.fromkeys(recipe.asked(row["question"]) for row in rows) if q not in learned]
-        taken = set(fresh[:: every if name != "nq301" else 1])
-        chosen = [row for row in rows if recipe.asked(row["question"]) in taken]
+        chosen = [row for row in rows if recipe.asked(row["question"]) not in learned]
         records = [_record(row, row["answers"] or references.get(recipe.asked(row["question"]), [])) for row in chosen]
         there = [place for place, record in enumerate(records) if record.truths]
         labels = np.array([float(chosen[place]["human"]["correct"]) for place in there])
@@ -222,18 +235,67 @@ def shown(one: Figure) -> str:
     return f"{one.value:.3f}" + (f" ({one.low:.3f}–{one.high:.3f})" if one.low is not None else "")
 
 
+def ways(task: Task, judge: Judge, embedder: Embedder) -> tuple[list[Floats], float]:
+    """What the judge says of each record and what each of the baselines does; and the seconds a record of the judge."""
+
+    def told(records: Sequence[Record]) -> tuple[Floats, float]:
+        values, seconds = judged(judge, records)
+        simple = [baselines(record, embedder) for record in records]
+        every: Floats = np.array([values, *([one[name] for one in simple] for name in simple[0])])
+        return every, seconds
+
+    found, seconds = told(task.records)
+    if task.others is not None:
+        found = found - told(task.others)[0]
+    return [*found], seconds
+
+
 def line(task: Task, judge: Judge, embedder: Embedder) -> str:
     """The task's row of the table."""
-    values, seconds = judged(judge, task.records)
-    simple = [baselines(record, embedder) for record in task.records]
-    if task.others is not None:
-        values = values - judged(judge, task.others)[0]
-        before = [baselines(record, embedder) for record in task.others]
-        simple = [{k: one[k] - other[k] for k in one} for one, other in zip(simple, before, strict=True)]
-    figures = [measured(task, values)] + [measured(task, np.array([one[k] for one in simple])) for k in simple[0]]
-    unscored = int(np.isnan(values).sum())
-    cells = [task.name, task.measure, *map(shown, figures), str(len(values) - unscored), str(task.left_out + unscored)]
+    found, seconds = ways(task, judge, embedder)
+    unscored = int(np.isnan(found[0]).sum())
+    known = [str(len(task.records) - unscored), str(task.left_out + unscored)]
+    cells = [task.name, task.measure, *(shown(measured(task, each)) for each in found), *known]
     return "| " + " | ".join([*cells, f"{1000 * seconds:.1f}"]) + " |"
+
+
+def beside_model(task: Task, model: Floats, judge: Judge, embedder: Embedder) -> str:
+    """The sample's row of the table, of what both could judge, with the share of the model's commonest value."""
+    found = [model, *ways(task, judge, embedder)[0]]
+    there = ~np.any(np.isnan(found), axis=0)
+    each = [shown(measured(task, np.where(there, one, np.nan))) for one in found]
+    common = max((np.mean(model[there] == value) for value in model[there]), default=0.0)
+    return "| " + " | ".join([task.name, task.measure, *each, str(int(there.sum())), f"{common:.0%}"]) + " |"
+
+
+def drawn(task: Task, most: int) -> Task:
+    """So many of its records, by lot."""
+    places = np.random.default_rng(0).permutation(len(task.records))[:most]
+    return replace(
+        task,
+        records=[task.records[place] for place in places],
+        labels=task.labels[places],
+        groups=[task.groups[place] for place in places],
+        others=task.others and [task.others[place] for place in places],
+    )
+
+
+def asked_model(tasks: Sequence[Task], llm: Any, most: int, folder: Path) -> list[Floats]:
+    """What the model says of each record of the samples; a block of every set after the other, so that a run cut short
+    has as much of each."""
+    values = [np.full(len(task.records), np.nan) for task in tasks]
+    for start in range(0, most, BLOCK):
+        for task, found in zip(tasks, values, strict=True):
+            judge = Llm(llm, task.metric, max_tokens=ROOM)
+            for records, side, sign in ((task.records, "", 1), (task.others, "-other", -1)):
+                if block := (records or [])[start : start + BLOCK]:
+                    inside = folder / f"{task.name}-{task.measure.split(',')[0].replace(' ', '-')}{side}-{start}"
+                    kept = scored.run([judge], block, inside)
+                    said = [kept[scored.key(record.id, task.metric)].value for record in block]
+                    each = np.array([np.nan if one is None else one for one in said])
+                    here = slice(start, start + len(block))
+                    found[here] = each if sign > 0 else found[here] - each
+    return values
 
 
 def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
@@ -250,6 +312,25 @@ def valued(shared: Sequence[Floats], by: Head, least: bool = False) -> Floats:
     """The mean of the claims' chances, or the least of them."""
     chosen = min if least else lambda each: sum(each) / len(each)
     return np.array([chosen([by.probability(claim) for claim in each]) if len(each) else 1.0 for each in shared])
+
+
+def people(correct: Task, faithful: Task, data: Path, embedder: Embedder) -> str:
+    """How far NQ-301's and ExpertQA's people agree with each other, and with the words that stand there."""
+    rows = {row["id"]: row["human"]["annotators"] for row in recipe.rows(data / "nq301_correctness.jsonl")}
+    first, second = (np.array([float(rows[r.id][n] == "Yes") for r in correct.records]) for n in (0, 1))
+    alike = [max(likeness(r.question, r.answer or "", r.truths, embedder), key=astuple) for r in correct.records]
+    said, apart = np.array([one.run > 0 for one in alike]), np.array([one.either == 0 for one in alike])
+    wrong, right = int((correct.labels[said] == 0).sum()), int(correct.labels[apart].sum())
+    copied = np.array([len(each) > 0 and each[:, 0].mean() >= COPIED for each in by_claims(faithful, embedder)])
+    denied = int((faithful.labels[copied] == 0).sum())
+    second_to_first = shown(measured(replace(correct, labels=first), second))
+    return (
+        f"NQ-301's second annotator has an AUC of {second_to_first} against the first; of the {said.sum()} answers in "
+        f"which a reference stands people called {wrong} wrong, and of the {apart.sum()} that share no telling word "
+        f"with one they called {right} right. Of ExpertQA's {copied.sum()} claims whose words stand in the evidence "
+        f"side by side (at least {COPIED:.0%} of the word triples) its experts called {denied} unsupported, and of all "
+        f"its claims {(faithful.labels == 0).mean():.0%}."
+    )
 
 
 def unseen(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
@@ -312,12 +393,12 @@ def whole(task: Task, embedder: Embedder) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--every", type=int, default=4)
-    parser.add_argument("--llm", action="store_true")
+    parser.add_argument("--llm", type=Path, help="a folder")
+    parser.add_argument("--sample", type=int, default=40)
     given = parser.parse_args()
     embedder, builder = Static(), Builder(read())
     tasks = [
-        *correctness(given.data, given.every),
+        *correctness(given.data),
         *faithfulness(given.data),
         pairwise(given.data),
         *graded(given.data),
@@ -330,14 +411,20 @@ def main() -> None:
     command = f"python benchmarks/judges.py {' '.join(sys.argv[1:])}"
     print(f"# Judges without a language model, beside people\n\n    {command}\n")
     print(f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, Python {platform.python_version()}.\n")
-    print(NOTES)
+    print(NOTES.format(people=people(tasks[2], tasks[4], given.data, embedder)))
     columns = "| set | measure | judge | token F1 | ROUGE-1 | cosine | records | left out | ms a record |"
     print(f"{columns}\n|{' --- |' * 9}")
     for task in tasks:
         print(line(task, judges[task.metric], embedder), flush=True)
-        if given.llm:
-            made = components.build("judge", "llm", {"metric": task.metric}, {"llm": lambda: builder.llm})
-            print(line(replace(task, name=f"{task.name}, by {builder.llm.name}"), made, embedder), flush=True)
+    if given.llm:
+        samples = [drawn(task, given.sample) for task in tasks]
+        said = asked_model(samples, builder.llm, given.sample, given.llm)
+        print(f"\nBeside {builder.llm.name}, on the same records:\n")
+        print(
+            f"| set | measure | llm | judge | token F1 | ROUGE-1 | cosine | records | of one value |\n|{' --- |' * 9}"
+        )
+        for task, model in zip(samples, said, strict=True):
+            print(beside_model(task, model, judges[task.metric], embedder), flush=True)
     print("\nFaithfulness, by heads that have not seen it:\n")
     print("| set | its other sources seen | set not seen | as shipped | as shipped, least claim |\n|" + " --- |" * 5)
     print("\n".join(unseen(tasks[3:6], given.data, embedder)))

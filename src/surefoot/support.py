@@ -25,14 +25,11 @@ _PERSON = frozenset("i me my we our you your im ourselves myself".split())
 class Shared:
     """What a claim shares with texts."""
 
-    held: float
-    """Share of its telling words in the sentence that has most of them."""
-    every: float
-    """Share of all its words, the commonest too, that stand anywhere in the texts."""
     triples: float
     """Share of its word triples that stand in the texts; of fewer than three words, whether they stand side by side."""
     near: float
-    """Cosine with the nearest sentence; of a claim of few words, which has no direction, as `held`."""
+    """Cosine with the nearest sentence; of a claim of few words, which has no direction, the share of its telling words
+    in the sentence that has most of them."""
     person: float
     """Whether it speaks of "I" or "you", and no text does."""
     figures: float
@@ -95,13 +92,10 @@ class Evidence:
         cosines = self._vectors @ self._embedder.embed([plainly(claim)])[0]
         ranks = [(len(sought.keys() & one.held), cosine) for one, cosine in zip(self._sentences, cosines, strict=True)]
         best = self._sentences[ranks.index(max(ranks))]
-        held = max(ranks)[0] / len(sought)
-        near = held if len(sought) < FEWEST else max(0.0, float(cosines.max()))
+        near = max(ranks)[0] / len(sought) if len(sought) < FEWEST else max(0.0, float(cosines.max()))
         numbers = [word for word in plain if word[0].isdigit()]
         stems = tuple(stem(word) for word in plain)
         shared = Shared(
-            held,
-            sum(one in self._stems for one in stems) / max(1, len(stems)),
             self._triple_share(stems),
             near,
             float(bool(_PERSON.intersection(plain) - self._words)),

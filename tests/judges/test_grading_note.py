@@ -33,6 +33,12 @@ def judged(note: str, answer: str, **options: bool) -> Score:
         ("cite its sources", "It is of iron [1].", "It is of iron."),
         ("be concise", "Iron.", "iron " * 90),
         ("be detailed", "iron " * 50, "Iron."),
+        ("be JSON", '```json\n{"metal": "iron"}\n```', "metal: iron"),
+        ("give the place", "under the bridge", "1911"),
+        ("be the name of it and nothing more", "Tomas Aldwin", "The bridge was built by Tomas Aldwin"),
+        ("be in German", "Die Brücke ist von Aldwin und nicht alt", "The bridge is by Aldwin"),
+        ("be in French", "Le pont est en fer", "Iron is what it is of"),
+        ("be in Japanese", "鉄です", "It is iron"),
         ("be in two paragraphs", "Iron.\n\nStone.", "Iron. Stone."),
     ],
 )
@@ -65,6 +71,26 @@ def test_so_many_things_are_counted() -> None:
     assert not required("give three reasons", "rust and weight")["3 items"]
 
 
+@pytest.mark.parametrize(
+    ("note", "good", "bad"),
+    [
+        ("be of at most 10 words", "iron " * 11, "iron " * 12),
+        ("be of at least ten words", "iron " * 10, "iron " * 9),
+        ("answer in one word", "Iron.", "Of iron."),
+        ("be a single sentence", "It is of iron.", "It is of iron. It rusts."),
+        ("be of two-sentence length", "It is of iron. It rusts.", "It rusts. It rusts. It rusts."),
+        ("be one paragraph", "Iron.\nRust.", "Iron.\n\nRust."),
+        ("be of two lines length", "Iron.\nRust.", "Iron.\nRust.\nWood."),
+        ("be of fewer than 20 characters length", "It is of iron.", "It is of iron and it rusts."),
+        ("be no more than 5 words", "It is of iron", ""),
+    ],
+)
+def test_the_length_that_a_note_asks_for_is_counted(note: str, good: str, bad: str) -> None:
+    """With a tenth to spare, since people do not count words alike."""
+    assert list(required(note, good).values()) == [True]
+    assert list(required(note, bad).values()) == [False]
+
+
 def test_what_is_not_wanted_is_not_asked_for() -> None:
     """As far as a clause goes."""
     assert required("be concise without examples", "Iron.") == {"brevity": True}
@@ -87,10 +113,72 @@ def test_a_note_that_the_rules_do_not_know_is_unscored() -> None:
             "What is the difference between iron and steel?",
             "The response should be a comparison of the things asked about.",
         ),
-        ("Tell me about iron.", ""),
+        ("Who built it?", "The response should give the name of who or what is asked for."),
+        ("Name the builder of it.", "The response should give the name of who or what is asked for."),
+        ("Iron rusts. Why?", "The response should give a reason."),
+        ("where is it", "The response should give the place."),
+        ("it was built when?", "The response should give a date or time."),
+        ("What does rust mean?", "The response should define it."),
+        ("List the parts.", "The response should be a list."),
     ],
 )
 def test_r_16_a_note_can_be_written_by_rules_from_the_question_alone(question: str, note: str) -> None:
     """Structure only; empty where the form of the question asks for none. The judge knows what it says."""
     assert note_of(question) == note
     assert bool(required(note, "x")) == bool(note)
+
+
+@pytest.mark.parametrize(
+    ("question", "wish"),
+    [
+        ("Explain rust in at most 50 words.", "be of at most 50 words length"),
+        ("Explain rust in one sentence.", "be of one sentence length"),
+        ("Write a two-sentence summary of it.", "be of two-sentence length"),
+        ("Return the metals as JSON.", "be JSON"),
+        ("Put the metals in a table.", "be a table"),
+        ("Tell me of rust in bullet points.", "be a list"),
+        ("Tell me of rust, step by step.", "list the steps in order"),
+        ("Tell me of rust, in French.", "be in French"),
+        ("Answer in German: of what is it?", "be in German"),
+        ("It is of iron: true or false?", "begin with a yes or no"),
+        ("Give only the year.", "be the year of it and nothing more"),
+        ("Tell me of rust briefly.", "be brief"),
+        ("Tell me of rust in detail.", "be detailed"),
+        ("Tell me of rust and give an example.", "give an example"),
+        ("Tell me of rust and cite what you use.", "cite its sources"),
+        ("Write a short script for it.", "show code"),
+        ("Tell me three reasons for rust.", "list three items"),
+    ],
+)
+def test_what_a_question_says_of_the_form_is_in_the_note(question: str, wish: str) -> None:
+    """In words that the judge knows."""
+    assert note_of(question) == f"The response should {wish}."
+    assert required(note_of(question), "x")
+
+
+def test_a_note_has_the_wishes_and_what_the_kind_of_question_asks_for() -> None:
+    """Each once."""
+    note = "The response should be of one word length, and give a number."
+    assert note_of("How many arches has it, in one word?") == note
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is iron?",
+        "Tell me about iron.",
+        "How do bees fly?",
+        "What happens when iron rusts?",
+        "Is it of iron or wood?",
+        "Can you explain rust?",
+        "Name the parts.",
+        "How do you spell iron?",
+        "What is a compartment?",
+        "What is the French for iron?",
+        "10 commandments location",
+        "?",
+    ],
+)
+def test_a_question_of_which_form_any_answer_may_have_gets_no_note(question: str) -> None:
+    """Rather than one that a good answer would fail."""
+    assert note_of(question) == ""

@@ -16,8 +16,8 @@ are."""
 class ContextAdherence:
     """The mean, over the answer's claims, of the chance that the contexts carry the claim; no language model.
 
-    A claim is a sentence, or a line of a list. It is held against the contexts by the words, word triples, numbers and
-    the meaning (`embedder`) that it shares with them; `surefoot.support` says how, and what that misses. A refusal
+    A claim is a sentence, or a line of a list. It is held against the contexts by the word triples, the numbers and the
+    meaning (`embedder`) that it shares with them; `surefoot.support` says how, and what that misses. A refusal
     claims nothing, and what claims nothing is carried: 1. Without any context, 0. Some milliseconds a record.
     """
 
