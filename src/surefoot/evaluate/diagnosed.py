@@ -114,11 +114,12 @@ def configured(records: Sequence[Record], config: Mapping[str, Any] | None = Non
 
 
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
-    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`."""
+    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`. Form comes last, however
+    many it lost: their answers are right."""
     names = [record.group or f"\0{record.id}" for record in records]
     groups = dict(zip((record.id for record in records), names, strict=True))
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
-    return tuple(sorted((tally for tally in every if tally.lost), key=lambda tally: -len(tally.lost)))
+    return tuple(sorted((tally for tally in every if tally.lost), key=lambda tally: (tally.stage == "format", -len(tally.lost))))
 
 
 def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
@@ -214,7 +215,7 @@ class _Run:
         if items:
             first = by_stage[0]
             where = REMEDIES[first.stage, first.kind].where
-            said.append(f"Most are lost to {where}: {len(first.lost)} of {len(found)}.")
+            said.append(f"Above all they are lost to {where}: {len(first.lost)} of {len(found)}.")
         else:
             said.append("No stage stands out as one that loses records.")
         return " ".join(said)
@@ -223,7 +224,7 @@ class _Run:
         """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
         if by_stage:
             where = REMEDIES[by_stage[0].stage, by_stage[0].kind].where
-            first = f"Of {len(self.records)} records {len(found)} are lost, most of them to {where}, "
+            first = f"Of {len(self.records)} records {len(found)} are lost, and above all to {where}, "
             second = "Change what the first item names, alone, and keep it only if questions not yet seen gain."
         else:
             first = f"None of the {len(self.records)} records is lost by any rule that applies here, "

@@ -51,7 +51,7 @@ function way(id, end = "") {
 
 function answerPart(record, trace) {
   const answer = trace?.answer;
-  const text = record.answer ?? answer?.text;
+  const text = answer?.refused ? answer.text : record.answer ?? answer?.text;
   const cited = answer?.citations ?? [];
   const known = new Set(cited.map((one) => one.marker));
   const used = new Set();
