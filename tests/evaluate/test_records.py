@@ -189,7 +189,8 @@ def test_r_01_of_a_refusal_what_was_looked_at_is_no_answer() -> None:
     said = "I cannot answer this from the evidence. Looked at: 3 passages graded (best score 1 < τ+ 2)."
     refused = of_trace(trace(answer=Answer(said, refused=True)))
     assert refused.answer == "I cannot answer this from the evidence."
-    assert refused.trace and refused.trace.answer and refused.trace.answer.text == said
+    assert refused.trace is not None
+    assert refused.trace.answer == Answer(said, refused=True)
     assert of_trace(trace(answer=Answer("", refused=True))).answer == ""
 
 

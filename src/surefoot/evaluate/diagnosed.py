@@ -119,7 +119,8 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
     names = [record.group or f"\0{record.id}" for record in records]
     groups = dict(zip((record.id for record in records), names, strict=True))
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
-    return tuple(sorted((tally for tally in every if tally.lost), key=lambda tally: (tally.stage == "format", -len(tally.lost))))
+    hurt = [tally for tally in every if tally.lost]
+    return tuple(sorted(hurt, key=lambda tally: (tally.stage == "format", -len(tally.lost))))
 
 
 def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:

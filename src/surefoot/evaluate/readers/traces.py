@@ -25,13 +25,11 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
 
     The contexts are the strips that the generator read, in its order, each under its passage's id, title and address:
     that, and not what was retrieved, is what an answer can adhere to; what was retrieved stays in the trace. The
-    markers of citations are left out of the answer, which is compared with references that have none. Of a refusal the
-    first sentence is the answer: what was looked at and is missing, which follows, would be judged as claims. A question
-    that failed has an empty answer, so that it counts.
+    markers of citations are left out of the answer, which is compared with references that have none. Of a
+    refusal the first sentence is the answer: what was looked at and is missing, which follows, would be judged as
+    claims. A question that failed has an empty answer, so that it counts.
     """
-    return Record(
-        id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace
-    )
+    return Record(id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
 
 
 def _said(answer: Answer | None) -> str:
