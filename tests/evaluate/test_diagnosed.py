@@ -181,10 +181,10 @@ def test_of_stages_that_lost_as_many_the_earlier_comes_first() -> None:
 
 
 def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
-    """Whatever the form loses, its answers are right; and the summary names what comes first."""
+    """However many the form loses, its answers are right: it is last, of medium priority, and not what is summed up."""
     records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
     made = diagnose(records, judged(records[2:], factuality=1.0, grading_note=0.2), ())
-    assert [item.stage for item in made.items] == ["grounding", "format"]
+    assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
     assert "above all to the generator's grounding" in made.executive_summary_gist
 
 

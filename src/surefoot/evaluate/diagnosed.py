@@ -25,6 +25,8 @@ DOUBT = 20
 LONGEST_QUESTION = 24
 """Words of a question that are quoted."""
 
+FORM = "format"
+"""The stage whose answers are right and badly put."""
 RULES = "rules"
 """What a diagnosis without a model is by."""
 
@@ -120,7 +122,7 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
     groups = dict(zip((record.id for record in records), names, strict=True))
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
     hurt = [tally for tally in every if tally.lost]
-    return tuple(sorted(hurt, key=lambda tally: (tally.stage == "format", -len(tally.lost))))
+    return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
 
 
 def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
@@ -187,7 +189,7 @@ class _Run:
         gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
         return ActionItem(
             title=remedy.title,
-            priority=_priority(tally.share),
+            priority=_priority(tally),
             problem_detection=self._problem(tally, remedy, count),
             problem_detection_gist=f"In {count} {remedy.gist}",
             root_cause_analysis=self._cause(remedy),
@@ -328,8 +330,11 @@ def _mean_of(metric: str, tally: Tally, scores: Sequence[Score]) -> float | None
     return fmean(values) if values else None
 
 
-def _priority(share: float) -> Priority:
-    return "critical" if share >= CRITICAL else "high" if share >= HIGH else "medium"
+def _priority(tally: Tally) -> Priority:
+    """By the share that was lost; form, which loses right answers, is never more than medium."""
+    if tally.stage == FORM:
+        return "medium"
+    return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"
 
 
 def _at(summary: Summary) -> str:

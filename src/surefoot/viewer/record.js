@@ -131,7 +131,7 @@ function passagesPart(trace) {
     2,
     key,
     h("div", { class: "cards" }, every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
-    trace.strips.length ? more(`All ${many(trace.strips.length, "strip")} as a table`, stripsTable(trace.strips)) : null,
+    trace.strips.length ? more(`As a table: ${many(trace.strips.length, "strip")}`, stripsTable(trace.strips)) : null,
   );
 }
 
