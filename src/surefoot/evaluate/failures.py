@@ -372,7 +372,7 @@ def _empty_handed(cue: Cue) -> Failure:
     trace = cue.record.trace
     if trace is None or not trace.passages:
         return _told(cue, "retrieval", "miss", "there was nothing to answer from")
-    what = f"none of the {len(seen_by(cue.record))} passages found was graded good enough"
+    what = f"{_none_of(len(seen_by(cue.record)))} was graded good enough"
     off = cue.config.get("searcher", {}).get("use", "nowhere") == "nowhere"
     return _told(cue, "search", "off" if off else "nothing", what)
 
