@@ -56,6 +56,14 @@ def test_records_are_scored_summed_up_and_diagnosed(surefoot: Surefoot, records:
     assert about["source"].endswith("records.jsonl")
 
 
+def test_each_step_of_a_change_stands_on_its_own_line(surefoot: Surefoot, here: Path) -> None:
+    """As in the report: what to do, then what to watch, then when to keep it."""
+    line = {"id": "r", "question": "Who built it?", "contexts": [], "answer": "Zebulon", "truth": "Aldwin"}
+    (here / "wrong.jsonl").write_text(json.dumps(line) + "\n")
+    done = surefoot("evaluate", "wrong.jsonl", "--run", "out", "--judge", "embedded", "--metric", "factuality")
+    assert sum(told.startswith("- ") for told in done.out.splitlines()) == 3
+
+
 def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(surefoot: Surefoot, records: Path, here: Path) -> None:
     """Calls, tokens, minutes, and money where prices are set."""
     with endpoint() as server:

@@ -183,6 +183,14 @@ def test_of_stages_that_lost_as_many_the_earlier_comes_first() -> None:
     assert [t.stage for t in tallies(failures(RECORDS[3:9], (), {}), RECORDS)] == ["retrieval", "grounding"]
 
 
+def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
+    """However many the form loses, its answers are right: it is last, of medium priority, and not what is summed up."""
+    records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
+    made = diagnose(records, judged(records[2:], factuality=1.0, grading_note=0.2), ())
+    assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
+    assert "above all to the generator's grounding" in made.executive_summary_gist
+
+
 def test_r_31_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
     """Whatever the level, and with a sentence on what could not be scored."""
     for metric in METRICS:

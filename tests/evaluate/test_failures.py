@@ -153,6 +153,17 @@ def test_a_kept_strip_that_was_not_read_had_no_room() -> None:
     assert stage(replace(useful(strips=(strip(GOOD),)), contexts=())) == ("truncation", "sources")
 
 
+def test_a_strip_that_was_read_had_room_though_what_is_asked_about_stands_elsewhere() -> None:
+    """The strip names neither the bridge nor who built it; its passage does."""
+    words = "He was Tomas Aldwin, no Josef Keld."
+    passage = Passage("good", f"The Ruvel Bridge was built in 1911. {words}")
+    found = traced(
+        passage, strips=(strip(passage, words),), labels={"good": Action.CORRECT}, said=Answer("Josef Keld.")
+    )
+    assert stage(replace(found, contexts=(Passage("good", words),))) == ("reading", "wrong")
+    assert stage(replace(found, contexts=())) == ("truncation", "sources")
+
+
 def test_a_withheld_answer_that_no_source_says_is_not_grounded() -> None:
     """The pipeline refused for the model."""
     said = Answer("", refused=True, withheld="Zebulon of Atlantis built it in gold.")
@@ -203,6 +214,7 @@ def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> No
         ("refusal", "silent"),
     ]
     assert stage(unknown[1], FOLDER) == ("search", "nothing")
+    assert stage(unknown[1], {}, *scored(context_relevancy=0.0)) == ("search", "off"), "nothing was read to be relevant"
 
 
 # Without one

@@ -184,6 +184,16 @@ def test_r_01_what_the_generator_left_out_is_no_context() -> None:
     assert [passage.text for passage in of_trace(cut).contexts or ()] == ["Anna built it."]
 
 
+def test_r_01_of_a_refusal_what_was_looked_at_is_no_answer() -> None:
+    """Else judges take it for claims. The trace keeps all of it; a refusal without words stays one."""
+    said = "I cannot answer this from the evidence. Looked at: 3 passages graded (best score 1 < τ+ 2)."
+    refused = of_trace(trace(answer=Answer(said, refused=True)))
+    assert refused.answer == "I cannot answer this from the evidence."
+    assert refused.trace is not None
+    assert refused.trace.answer == Answer(said, refused=True)
+    assert of_trace(trace(answer=Answer("", refused=True))).answer == ""
+
+
 def test_r_01_a_question_that_failed_counts_with_an_empty_answer(tmp_path: Path) -> None:
     """And is counted among the problems."""
     path = tmp_path / "trace.json"
@@ -295,7 +305,7 @@ def test_r_01_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) 
         Problem("records whose id was there before; numbered", 1, ("a",)),
         Problem("records without an id; numbered by their place", 1, ("3",)),
         Problem("records without a question", 1, ("a#2",)),
-        Problem("records with no contexts: nothing was retrieved, and that is judged", 1, ("a",)),
+        Problem("records with no contexts: nothing was retrieved or kept, and that is judged", 1, ("a",)),
         Problem("records whose contexts nobody kept", 1, ("3",)),
         Problem("records with an empty answer: it is judged as one", 1, ("a",)),
         Problem("records whose answer nobody kept", 2, ("a#2", "3")),

@@ -172,6 +172,7 @@ def _diagnosed(told: Diagnosis) -> None:
         out.print()
         out.print(plain(f"{number}. {item.title} ({item.priority})"), style="bold")
         out.print(plain(item.problem_detection_gist))
-        out.print(plain(item.recommended_protocol_gist))
+        for step in item.recommended_protocol_gist.splitlines():
+            out.print(plain(step))
         for section, settings in item.patch.items():
             out.print(plain("   " + ", ".join(f"{section}.{key} = {value!r}" for key, value in settings.items())))

@@ -27,6 +27,8 @@ DOUBT = 20
 LONGEST_QUESTION = 24
 """Words of a question that are quoted."""
 
+FORM = "format"
+"""The stage whose answers are right and badly put."""
 RULES = "rules"
 """What a diagnosis without a model is by."""
 
@@ -116,11 +118,13 @@ def configured(records: Sequence[Record], config: Mapping[str, Any] | None = Non
 
 
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
-    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`."""
+    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`. Form comes last, however
+    many it lost: their answers are right."""
     names = [record.group or f"\0{record.id}" for record in records]
     groups = dict(zip((record.id for record in records), names, strict=True))
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
-    return tuple(sorted((tally for tally in every if tally.lost), key=lambda tally: -len(tally.lost)))
+    hurt = [tally for tally in every if tally.lost]
+    return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
 
 
 def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
@@ -187,7 +191,7 @@ class _Run:
         gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
         return ActionItem(
             title=remedy.title,
-            priority=_priority(tally.share),
+            priority=_priority(tally),
             problem_detection=self._problem(tally, remedy, count),
             problem_detection_gist=f"In {count} {remedy.gist}",
             root_cause_analysis=self._cause(remedy),
@@ -216,7 +220,7 @@ class _Run:
         if items:
             first = by_stage[0]
             where = REMEDIES[first.stage, first.kind].where
-            said.append(f"Most are lost to {where}: {len(first.lost)} of {len(found)}.")
+            said.append(f"Above all they are lost to {where}: {len(first.lost)} of {len(found)}.")
         else:
             said.append("No stage stands out as one that loses records.")
         return " ".join(said)
@@ -225,7 +229,7 @@ class _Run:
         """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
         if by_stage:
             where = REMEDIES[by_stage[0].stage, by_stage[0].kind].where
-            first = f"Of {len(self.records)} records {len(found)} are lost, most of them to {where}, "
+            first = f"Of {len(self.records)} records {len(found)} are lost, and above all to {where}, "
             second = "Change what the first item names, alone, and keep it only if questions not yet seen gain."
         else:
             first = f"None of the {len(self.records)} records is lost by any rule that applies here, "
@@ -328,8 +332,11 @@ def _mean_of(metric: str, tally: Tally, scores: Sequence[Score]) -> float | None
     return fmean(values) if values else None
 
 
-def _priority(share: float) -> Priority:
-    return "critical" if share >= CRITICAL else "high" if share >= HIGH else "medium"
+def _priority(tally: Tally) -> Priority:
+    """By the share that was lost; form, which loses right answers, is never more than medium."""
+    if tally.stage == FORM:
+        return "medium"
+    return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"
 
 
 def _at(summary: Summary) -> str:

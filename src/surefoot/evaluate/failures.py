@@ -257,7 +257,9 @@ def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
     ids = {passage.id for passage in useful}
     strips = [strip for strip in trace.strips if strip.passage_id in ids]
     bearing = [strip for strip in strips if holds(strip.text, cue.record.truths)]
-    if any(strip.kept for strip in bearing):
+    if kept := {strip.text for strip in bearing if strip.kept}:
+        if kept & {passage.text for passage in read(cue.record) or ()}:
+            return _generation(cue)  # what is asked about stands elsewhere in the passage
         return _told(cue, "truncation", "sources", f"{_truth(cue)} was kept, and there was no room for it")
     if strips and not bearing:
         return _told(cue, "refinement", "cut", f"the passage that holds {_truth(cue)} was cut so that no strip does")
@@ -335,6 +337,8 @@ def _by_signature(cue: Cue) -> Failure | None:
     coverage = [metric for metric in ("context_recall", "context_relevancy") if cue.weak(metric)]
     fed = cue.strong("context_relevancy") or cue.strong("context_recall")
     silent = cue.record.answer is not None and refused(cue.record)
+    if silent and read(cue.record) == ():
+        return _empty_handed(cue)  # judges of contexts that are not there say nothing of retrieval
     if coverage:
         cut = relevancy is not None and bool(_CUT.search(relevancy.reason))
         stage, kind = ("chunking", "split") if cut else ("retrieval", "miss")
@@ -361,7 +365,7 @@ def _empty_handed(cue: Cue) -> Failure:
     trace = cue.record.trace
     if trace is None or not trace.passages:
         return _told(cue, "retrieval", "miss", "there was nothing to answer from")
-    what = f"none of the {len(seen_by(cue.record))} passages found was graded good enough"
+    what = f"{_none_of(len(seen_by(cue.record)))} was graded good enough"
     off = cue.config.get("searcher", {}).get("use", "nowhere") == "nowhere"
     return _told(cue, "search", "off" if off else "nothing", what)
 

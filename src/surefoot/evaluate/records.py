@@ -139,7 +139,7 @@ def _remark(records: Iterable[Record], problems: Problems) -> None:
         if record.contexts is None:
             problems.add("records whose contexts nobody kept", record.id)
         elif not record.contexts:
-            problems.add("records with no contexts: nothing was retrieved, and that is judged", record.id)
+            problems.add("records with no contexts: nothing was retrieved or kept, and that is judged", record.id)
         if record.answer is None:
             problems.add("records whose answer nobody kept", record.id)
         elif not record.answer.strip():

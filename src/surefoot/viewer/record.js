@@ -51,7 +51,7 @@ function way(id, end = "") {
 
 function answerPart(record, trace) {
   const answer = trace?.answer;
-  const text = record.answer ?? answer?.text;
+  const text = answer?.refused ? answer.text : record.answer ?? answer?.text;
   const cited = answer?.citations ?? [];
   const known = new Set(cited.map((one) => one.marker));
   const used = new Set();
@@ -131,7 +131,7 @@ function passagesPart(trace) {
     2,
     key,
     h("div", { class: "cards" }, every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
-    trace.strips.length ? more(`All ${many(trace.strips.length, "strip")} as a table`, stripsTable(trace.strips)) : null,
+    trace.strips.length ? more(`As a table: ${many(trace.strips.length, "strip")}`, stripsTable(trace.strips)) : null,
   );
 }
 

@@ -13,6 +13,7 @@ from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.readers.passages import distinct
 from surefoot.store import from_json, recorded
 from surefoot.types import Answer, Passage, Record, Strip, Trace
+from surefoot.words import sentences
 
 _LEFT_OUT = re.compile(r"(\d+) of \d+ sources left out")
 """How a generator reports that it did not read all that was kept; what it leaves out are the last ones."""
@@ -24,17 +25,18 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
 
     The contexts are the strips that the generator read, in its order, each under its passage's id, title and address:
     that, and not what was retrieved, is what an answer can adhere to; what was retrieved stays in the trace. The
-    markers of citations are left out of the answer, which is compared with references that have none. A question that
-    failed has an empty answer, so that it counts.
+    markers of citations are left out of the answer, which is compared with references that have none. Of a
+    refusal the first sentence is the answer: what was looked at and is missing, which follows, would be judged as
+    claims. A question that failed has an empty answer, so that it counts.
     """
-    return Record(
-        id or trace.id, trace.question, read(trace), _unmarked(trace.answer), tags=dict(tags or {}), trace=trace
-    )
+    return Record(id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
 
 
-def _unmarked(answer: Answer | None) -> str:
+def _said(answer: Answer | None) -> str:
     if answer is None:
         return ""
+    if answer.refused:
+        return answer.text[slice(*next(iter(sentences(answer.text)), (0, 0)))]
     markers = {citation.marker for citation in answer.citations}
     return _MARKER.sub(lambda match: "" if int(match[1]) in markers else match[0], answer.text)
 
