@@ -217,7 +217,7 @@ def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -
     page = as_markdown(flagged, SUMMARIES)
     assert "| Factuality | 0.64 | 0.59 to 0.69 | 20 | 0 | moderate |" in page
     assert '[pipeline]\nk = 10\n[retriever]\nuse = "hybrid"\n```' in page
-    assert "## 1. The passage that answers is among those retrieved (critical)" in page
+    assert "## 1. Retrieve the passage that answers (critical)" in page
     assert "Not borne out by the run: “nowhere”" in page
     assert "By rules: the model was down." in page
 

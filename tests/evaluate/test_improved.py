@@ -348,7 +348,7 @@ def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
     mine = plan(tmp_path / "run", diagnose=improved.by_rules)
     mine = replace(mine, config=read(CONFIG, {"llm": {"replies": told}}))
     first, *_ = proposals(mine)
-    assert first.title == "The passage that answers is among those retrieved"
+    assert first.title == "Retrieve the passage that answers"
     assert first.patch == {"pipeline": {"k": 10}}
     diagnosis = from_json(Diagnosis, json.loads((tmp_path / "run" / "diagnosis.json").read_text()))
     assert (diagnosis.by, diagnosis.items[0].stage) == ("rules", "retrieval")

@@ -185,6 +185,12 @@ def test_r_16_seven_calls_a_record_and_five_without_a_ground_truth(tmp_path: Pat
     assert (without.spent.calls, without.not_applicable, without.judgements) == (5, 2, 6)
 
 
+def test_what_does_not_apply_is_known_of_judges_that_ask_nobody() -> None:
+    """As of those that do: a judge of this machine has no estimate of calls to go by."""
+    planned = plan([Counting("factuality")], [record(1), record(2, truths=())])
+    assert (planned.not_applicable, planned.judgements, planned.spent.calls) == (1, 2, 0)
+
+
 def test_r_41_the_cost_is_known_before(tmp_path: Path) -> None:
     """Calls, tokens, money and time, from the texts; what is there already costs nothing."""
     judges = [Llm(Scripted([]), METRIC)]

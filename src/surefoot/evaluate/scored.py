@@ -21,6 +21,7 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from surefoot import meter
+from surefoot.diamond import METRICS, lacking
 from surefoot.errors import ComponentError, TraceFault, UsageError
 from surefoot.paced import Paced, Prices, Spent
 from surefoot.protocols import Judge
@@ -139,7 +140,7 @@ def plan(
         len(records),
         len(missing),
         len(judges) * len(records) - len(missing),
-        sum(cost is not None and not cost.calls for cost in costs),
+        sum(_inapplicable(judge, record) for judge, record in missing),
         spent,
         max(calls, paced),
         prices.of(spent.asked, spent.said) if prices else None,
@@ -334,6 +335,11 @@ def _expected(judge: Judge, record: Record) -> Spent | None:
     """What the judge says that it will cost; None: it does not say, and asks no language model."""
     says = getattr(judge, "expected", None)
     return None if says is None else says(record)
+
+
+def _inapplicable(judge: Judge, record: Record) -> bool:
+    about = METRICS.get(judge.metric)
+    return about is not None and bool(lacking(about, record))
 
 
 def _described(
