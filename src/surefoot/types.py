@@ -420,7 +420,7 @@ class ActionItem:
     """What to change, why, and what it brings. Texts may hold Markdown, which whoever shows them has to sanitise."""
 
     title: str
-    """The outcome that is aimed at."""
+    """What to do, in a few words."""
     priority: Priority
     problem_detection: str
     problem_detection_gist: str

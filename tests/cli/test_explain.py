@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.store import from_json
-from surefoot.types import Attribution
+from surefoot.store import Run, from_json
+from surefoot.types import Attribution, Record, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
 PASSAGE = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
@@ -119,3 +119,21 @@ def test_an_answer_is_generated_again_without_an_index(traced: Callable[..., Any
     """Only the generator is built: the trace may have come from another machine."""
     (here / ".surefoot" / "index.db").unlink()
     assert traced("explain", "--trace", "trace.json", "--answer").code == 0
+
+
+def test_records_of_an_evaluation_are_explained(traced: Callable[..., Any], here: Path) -> None:
+    """A line each with its strongest words; all of it is kept where the viewer finds it."""
+    trace = json.loads((here / "trace.json").read_text())
+    Run(here / "out", {}, "records.jsonl").add("r1", Record("r1", QUESTION, trace=from_json(Trace, trace)))
+    (here / "out" / "scores.jsonl").touch()
+    done = traced("explain", "--run", "out", "--record", "r1", "--most", "200")
+    assert done.code == 0
+    assert done.out.startswith("r1, 1: ")
+    assert done.out.count("+0.") == 3
+    assert json.loads((here / "out" / "attributions.jsonl").read_text())["key"] == "r1"
+
+
+def test_an_evaluation_is_explained_without_what_is_of_one_grade(surefoot: Callable[..., Any]) -> None:
+    """A page, a picture, another configuration: none of them would be of what was evaluated."""
+    assert "--record" in surefoot("explain", "--run", "out", "--html", "why.html").err
+    assert "--run FOLDER" in surefoot("explain", "Who?", "He.", "--record", "r1").err

@@ -1,31 +1,36 @@
-"""`surefoot explain`: why a passage got its grade, and why a trace took its action."""
+"""`surefoot explain`: why a passage got its grade, and why a trace took its action; of an evaluation too."""
 
 from __future__ import annotations
 
 import json as jsonlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.progress import MofNCompleteColumn
 
 from surefoot.bench.svg import write_picture
 from surefoot.cli import explained
-from surefoot.cli.console import ConfigFile, Settings, configured, drawing, err, out, plain, pulling
+from surefoot.cli.console import ConfigFile, Settings, bar, configured, drawing, err, out, plain, pulling
 from surefoot.config import Builder, read
 from surefoot.errors import ConfigError, UsageError
+from surefoot.evaluate.worded import shown, worded
 from surefoot.explain.action import why
 from surefoot.explain.answer import needs
 from surefoot.explain.flip import fewest_words
-from surefoot.explain.grade import Baseline
+from surefoot.explain.grade import Baseline, as_graded
 from surefoot.explain.grade import explain as explain_grade
 from surefoot.explain.page import page
 from surefoot.explain.picture import of_one
 from surefoot.explain.shapley import Method
-from surefoot.explain.told import Told, flips_label
-from surefoot.screen import screened
+from surefoot.explain.told import Told, flips_label, number, strongest
 from surefoot.store import read_trace, write_text
 from surefoot.types import Passage, Trace
+
+NAMED = 3
+"""Words of a record that are listed with their values."""
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +47,20 @@ def explain(
         str | None,
         typer.Option("--words", metavar="ID", help="Of a trace: also the words of this passage; best: of the best."),
     ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", metavar="FOLDER", help="Explain grades of this evaluation, and keep that for the viewer."
+        ),
+    ] = None,
+    records: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--record",
+            metavar="ID",
+            help="Of an evaluation; may be given again. Unnamed: what shows the first item of its diagnosis.",
+        ),
+    ] = None,
     answer: Annotated[bool, typer.Option("--answer", help="Of a trace: also which strips the answer needed.")] = False,
     method: Annotated[Method | None, typer.Option(help="exact up to 12 words, else regression.")] = None,
     baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
@@ -57,7 +76,7 @@ def explain(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Explain a grade by its words, or a trace's action by thresholds and passages."""
+    """Explain a grade by its words, a trace's action by thresholds and passages, or grades of an evaluation."""
     options: dict[str, Any] = {
         "method": method,
         "baseline": baseline,
@@ -67,6 +86,13 @@ def explain(
         "most": most,
         "seed": seed,
     }
+    if run:
+        if any((question, passage, trace, words, answer, flip, json, html, figure, config, settings)):
+            raise ConfigError("--run goes with --record, and with what says how words are explained, and nothing else")
+        _of_run(run, records or shown(run), options)
+        return
+    if records:
+        raise ConfigError("--record is of an evaluation: --run FOLDER")
     if figure and trace and not words:
         raise ConfigError("--figure draws words; say of which passage: --words best")
     if trace:
@@ -132,12 +158,24 @@ def _of_trace(
     out.print(explained.action(action, trace))
     builder = _as_recorded(trace, config, settings)
     if words:
-        told = _of_words(told, trace.question, _graded(trace, words), builder, flip, options)
+        told = _of_words(told, trace.question, as_graded(trace, words), builder, flip, options)
     if answer:
         needed = needs(trace, builder.generator)
         out.print(explained.answer(needed))
         told = replace(told, answer=needed)
     return told
+
+
+def _of_run(folder: Path, ids: Sequence[str], options: dict[str, Any]) -> None:
+    with pulling(), bar(MofNCompleteColumn()) as progress:
+        for found in progress.track(worded(folder, ids, **options), total=len(ids), description="explaining"):
+            if found.attribution is None:
+                err.print(plain(f"{found.record_id}: {found.reason}"), style="yellow", soft_wrap=True)
+                continue
+            one = found.attribution
+            said = (f"{one.units[n].words} {number(one.values[n])}" for n in strongest(one, NAMED))
+            out.print(plain(f"{found.record_id}, {one.full:.3g}: {', '.join(said)}"), soft_wrap=True)
+    err.print(plain(f"kept in {folder}; to look at it: surefoot view {folder}"), style="dim", soft_wrap=True)
 
 
 def _as_recorded(trace: Trace, config: str | None, settings: list[str] | None) -> Builder:
@@ -147,13 +185,3 @@ def _as_recorded(trace: Trace, config: str | None, settings: list[str] | None) -
             err.print(plain("Another configuration than the trace's: what follows is about that one."))
         return _builder(config, settings)
     return Builder(read(trace.config))
-
-
-def _graded(trace: Trace, words: str) -> Passage:
-    """The passage as it was graded: orders to the machine are blanked out."""
-    every = {passage.id: passage for passage in trace.passages + trace.external}
-    scores = {grade.passage_id: grade.score for grade in trace.grades if grade.score is not None}
-    chosen = max(scores, key=scores.__getitem__, default="") if words == "best" else words
-    if chosen not in every:
-        raise UsageError(f"the trace has no passage '{plain(words)}'; there are: {', '.join(every) or 'none'}")
-    return screened(every[chosen])

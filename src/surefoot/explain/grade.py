@@ -15,10 +15,11 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.act import finite
-from surefoot.errors import ComponentError, ConfigError
+from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
 from surefoot.protocols import Evaluator, Pair
-from surefoot.types import Attribution, Interaction, Passage, Unit
+from surefoot.screen import screened
+from surefoot.types import Attribution, Interaction, Passage, Trace, Unit
 from surefoot.words import names, places_of, sentences
 
 Baseline = Literal["delete", "filler", "pad"]
@@ -198,6 +199,19 @@ def explain(
         interactions=both,
         notes=score.notes,
     )
+
+
+def as_graded(trace: Trace, passage_id: str = "best") -> Passage:
+    """A passage of the trace as it was graded, with orders to the machine blanked out; "best": the one graded best.
+
+    Raises UsageError where there is none.
+    """
+    every = {passage.id: passage for passage in trace.passages + trace.external}
+    scores = {grade.passage_id: grade.score for grade in trace.grades if grade.score is not None}
+    chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
+    if chosen not in every:
+        raise UsageError(f"the trace has no passage '{passage_id}'; there are: {', '.join(every) or 'none'}")
+    return screened(every[chosen])
 
 
 def measured(found: Shares) -> dict[str, Any]:

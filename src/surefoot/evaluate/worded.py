@@ -1,0 +1,76 @@
+"""The words that moved a grade, for records of an evaluation: kept in its folder, where the viewer shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.config import Builder, read
+from surefoot.errors import SurefootError, UsageError
+from surefoot.evaluate.concluded import DIAGNOSIS
+from surefoot.evaluate.folder import opened
+from surefoot.explain.grade import as_graded, explain
+from surefoot.protocols import Evaluator
+from surefoot.store import ENVIRONMENTS, Run, from_json
+from surefoot.types import Attribution, Diagnosis, Record
+
+ATTRIBUTIONS = "attributions.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """What became of one record."""
+
+    record_id: str
+    attribution: Attribution | None
+    """Of the grade of the passage that was graded best; None: `reason` says why."""
+    reason: str = ""
+
+
+def shown(folder: Path) -> tuple[str, ...]:
+    """The ids of the records that show the first item of the folder's diagnosis. Raises UsageError for none."""
+    try:
+        found = from_json(Diagnosis, json.loads((folder / DIAGNOSIS).read_bytes()))
+    except OSError as error:
+        raise UsageError(f"{folder} has no diagnosis; name records: --record ID") from error
+    if not (ids := next((item.cases for item in found.items if item.cases), ())):
+        raise UsageError(f"the diagnosis in {folder} names no record; name some: --record ID")
+    return ids
+
+
+def worded(folder: Path, ids: Sequence[str], **options: Any) -> Iterator[Worded]:
+    """Explain, record by record, the grade of its best passage, as the evaluator of its trace gives it, and keep that.
+
+    `options` are those of `explain.grade.explain`. A record that is explained again has the last explanation. Cost:
+    some hundreds of graded pairs a record. Raises UsageError where there is no evaluation, no such record, or where
+    another process holds the folder.
+    """
+    run = opened(folder)
+    records = {record.id: record for record in run.records}
+    if missing := [id for id in ids if id not in records]:
+        raise UsageError(
+            f"{folder} has no record {missing[0]!r}; there are {len(records):,}, such as {next(iter(records))!r}"
+        )
+    evaluators: dict[str, Evaluator] = {}
+    kept = Run(folder, {name: value for name, value in run.about.items() if name != ENVIRONMENTS}, ATTRIBUTIONS)
+    with kept.held():
+        for id in ids:
+            found = _worded(records[id], evaluators, options)
+            if found.attribution:
+                kept.add(id, found.attribution)
+            yield found
+
+
+def _worded(record: Record, evaluators: dict[str, Evaluator], options: dict[str, Any]) -> Worded:
+    if not (trace := record.trace):
+        return Worded(record.id, None, "it has no trace, so that nobody knows what was graded, and by what")
+    name = json.dumps(trace.config, sort_keys=True)
+    try:
+        if name not in evaluators:
+            evaluators[name] = Builder(read(trace.config)).evaluator
+        return Worded(record.id, explain(evaluators[name], trace.question, as_graded(trace), **options))
+    except SurefootError as error:
+        return Worded(record.id, None, str(error))
