@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -237,8 +238,9 @@ def test_what_cannot_be_built_is_found_by_the_dry_run(patch: Any, why: str) -> N
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the line that installs it."""
-    monkeypatch.setitem(__import__("sys").modules, "libzim", None)
-    monkeypatch.delitem(__import__("sys").modules, "surefoot.searchers.zim", raising=False)
+    for name in ("libzim", *(name for name in sys.modules if name.startswith("libzim."))):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "surefoot.searchers.zim", raising=False)
     with pytest.raises(UsageError, match=r"surefoot\[zim\]"):
         tried(read(SIMPLE), {"searcher": {"use": "zim"}})
 
