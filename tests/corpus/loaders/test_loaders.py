@@ -143,6 +143,11 @@ def test_headings_in_a_row_open_one_section():
     assert one(b"# A\n\n## B\ntext\n## C\n", "x.md").sections == ((0, "B"), (15, "C"))
 
 
+def test_a_file_that_ends_in_hashes_is_read():
+    """They head nothing, and there is no character behind them to look at."""
+    assert one(b"Wages rose.\n##", "x.md").sections == ()
+
+
 def test_markdown_without_a_heading_is_titled_by_its_name():
     """There is always a title."""
     assert one(b"#no heading", "notes.md").title == "notes"

@@ -39,8 +39,8 @@ def _headings(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _hashed(line: str) -> str:
-    hashes = len(line) - len(line.lstrip("#"))
-    return line[hashes:].strip().rstrip("#").rstrip() if 1 <= hashes <= 6 and line[hashes].isspace() else ""
+    words = line.lstrip("#")
+    return words.strip().rstrip("#").rstrip() if 1 <= len(line) - len(words) <= 6 and words[:1].isspace() else ""
 
 
 def _is_underline(line: str) -> bool:
