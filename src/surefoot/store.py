@@ -140,8 +140,7 @@ class Run:
 
     def values(self, kind: type[T]) -> dict[str, T]:
         """What `add` left there, by key, as values of this type. Raises TraceFault."""
-        lines = self.path.read_bytes() if self.path.exists() else b""
-        return {key: from_json(kind, data) for key, data, _ in _rows(lines, self.path, "value")}
+        return values(self.path, kind)
 
     def _add(self, row: dict[str, Any], what: str) -> None:
         line = _encoded(row, what) + "\n"
@@ -163,6 +162,21 @@ class Run:
         if self.path.exists() and not (data := self.path.read_bytes()).endswith(b"\n"):
             with self.path.open("r+b") as file:
                 file.truncate(data.rfind(b"\n") + 1)
+
+
+def values(path: Path, kind: type[T]) -> dict[str, T]:
+    """What `Run.add` left in a file, by key, the last of each; nothing is written, and a torn last line is not read.
+
+    Raises TraceFault, naming the line, for one that is damaged.
+    """
+    data = path.read_bytes() if path.exists() else b""
+    found: dict[str, T] = {}
+    for key, value, origin in _rows(data[: data.rfind(b"\n") + 1], path, "value"):
+        try:
+            found[key] = from_json(kind, value)
+        except TraceFault as error:
+            raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
+    return found
 
 
 def runs(folder: Path) -> list[Path]:

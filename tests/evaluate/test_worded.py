@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.errors import UsageError
+from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.page import read
 from surefoot.evaluate.worded import shown, worded
 from surefoot.store import Run, to_json
@@ -82,6 +82,13 @@ def test_unnamed_it_is_what_shows_the_first_item(folder: Path) -> None:
         else:
             with pytest.raises(UsageError, match="names no record"):
                 shown(folder)
+
+
+def test_a_damaged_diagnosis_is_named(folder: Path) -> None:
+    """Its file, and what is wrong with it."""
+    (folder / "diagnosis.json").write_text("{")
+    with pytest.raises(TraceFault, match="diagnosis.json is damaged"):
+        shown(folder)
 
 
 def item(*cases: str) -> ActionItem:

@@ -103,6 +103,10 @@ def explain(
         told = _of_words(Told(), question, _passage(passage, title), _builder(config, settings), flip, options)
     else:
         raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
+    _write(told, json, html, figure)
+
+
+def _write(told: Told, json: Path | None, html: Path | None, figure: Path | None) -> None:
     if json:
         write_text(json, jsonlib.dumps(told.as_json(), allow_nan=False, indent=1) + "\n")
     if html:

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 
 from surefoot import meter
 from surefoot.diamond import METRICS, lacking
-from surefoot.errors import ComponentError, TraceFault, UsageError
+from surefoot.errors import ComponentError, UsageError
 from surefoot.paced import Paced, Prices, Spent
 from surefoot.protocols import Judge
-from surefoot.store import Run, from_json, to_json
+from surefoot.store import Run, to_json, values
 from surefoot.types import Record, Score
 
 RECORDS = "records.jsonl"
@@ -186,17 +186,17 @@ def run(
 
 def scores(folder: Path) -> dict[str, Score]:
     """All scores in a run's folder, by `key`; empty where there are none. Raises TraceFault for a damaged line."""
-    return _kept(folder / SCORES, Score)
+    return values(folder / SCORES, Score)
 
 
 def records(folder: Path) -> list[Record]:
     """The records in a run's folder, with their grading notes; empty where there are none. Raises TraceFault."""
-    return [*_kept(folder / RECORDS, Record).values()]
+    return [*values(folder / RECORDS, Record).values()]
 
 
 def passes(folder: Path) -> list[Pass]:
     """Each time that the folder was run to the end, in order. Raises TraceFault."""
-    return [*_kept(folder / PASSES, Pass).values()]
+    return [*values(folder / PASSES, Pass).values()]
 
 
 class _Work:
@@ -364,16 +364,3 @@ def _described(
         "temperature": 0,
         "seeds": {},
     }
-
-
-def _kept(path: Path, kind: type[T]) -> dict[str, T]:
-    """The values of a file by key, the last of each; what a torn last line holds is not there yet."""
-    data = path.read_bytes() if path.exists() else b""
-    found: dict[str, T] = {}
-    for number, text in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
-        try:
-            row = json.loads(text)
-            found[row["key"]] = from_json(kind, row["value"])
-        except (ValueError, TypeError, KeyError, TraceFault) as error:
-            raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error
-    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.config import Builder, read
-from surefoot.errors import SurefootError, UsageError
+from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.concluded import DIAGNOSIS
 from surefoot.evaluate.folder import opened
 from surefoot.explain.grade import as_graded, explain
@@ -31,11 +31,16 @@ class Worded:
 
 
 def shown(folder: Path) -> tuple[str, ...]:
-    """The ids of the records that show the first item of the folder's diagnosis. Raises UsageError for none."""
+    """The ids of the records that show the first item of the folder's diagnosis.
+
+    Raises UsageError where there is none, TraceFault where it is damaged.
+    """
     try:
         found = from_json(Diagnosis, json.loads((folder / DIAGNOSIS).read_bytes()))
     except OSError as error:
         raise UsageError(f"{folder} has no diagnosis; name records: --record ID") from error
+    except ValueError as error:
+        raise TraceFault(f"{folder / DIAGNOSIS} is damaged: {error}") from error
     if not (ids := next((item.cases for item in found.items if item.cases), ())):
         raise UsageError(f"the diagnosis in {folder} names no record; name some: --record ID")
     return ids
