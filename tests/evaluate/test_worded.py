@@ -87,7 +87,7 @@ def test_unnamed_it_is_what_shows_the_first_item(folder: Path) -> None:
 def test_a_damaged_diagnosis_is_named(folder: Path) -> None:
     """Its file, and what is wrong with it."""
     (folder / "diagnosis.json").write_text("{")
-    with pytest.raises(TraceFault, match="diagnosis.json is damaged"):
+    with pytest.raises(TraceFault, match=r"diagnosis\.json is damaged"):
         shown(folder)
 
 
