@@ -28,6 +28,10 @@ checkpoint goes on with a hash of its weights. The paper prints 0.59/-0.99 for P
 the values that its scripts run with."""
 
 
+RANK = (Action.INCORRECT, Action.AMBIGUOUS, Action.CORRECT)
+"""The actions from the least trust to the most; 0, 1 and 2 stand for them where no single score decides."""
+
+
 def label(score: float, thresholds: Thresholds) -> Action:
     """What a passage with this score would decide alone."""
     if score >= thresholds.upper:
@@ -43,6 +47,14 @@ def labelled(grades: Sequence[Grade], thresholds: Thresholds) -> tuple[Grade, ..
 def _labelled(given: Grade, thresholds: Thresholds) -> Grade:
     grade = finite(given)
     return grade if grade.score is None or grade.label else replace(grade, label=label(grade.score, thresholds))
+
+
+def allowed(grade: Grade, thresholds: Thresholds) -> Action | None:
+    """What a passage with this grade would decide alone: what its score says, or its cap where that is less. None: it
+    could not be graded."""
+    if grade.score is None or not math.isfinite(grade.score):
+        return Action.INCORRECT if grade.cap is Action.INCORRECT else None
+    return min(label(grade.score, thresholds), grade.cap or Action.CORRECT, key=RANK.index)
 
 
 def finite(grade: Grade) -> Grade:
@@ -65,20 +77,29 @@ class Threshold:
     name: ClassVar[str] = "threshold"
 
     def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
-        """CORRECT when any score is at or above τ+, else AMBIGUOUS when any is at or above τ−, else INCORRECT."""
-        best = _best(grades)
+        """CORRECT when any score is at or above τ+, else AMBIGUOUS when any is at or above τ−, else INCORRECT.
+
+        A grade counts for no more than its cap.
+        """
         if not grades:
             return self._decision(Action.INCORRECT, "nothing was retrieved", None)
-        if best is None:
+        marks = [allowed(grade, self.thresholds) for grade in grades]
+        ungraded = marks.count(None)
+        if ungraded == len(marks):
             return self._decision(Action.AMBIGUOUS, "no passage could be graded", None)
-        action = label(best, self.thresholds)
-        ungraded = sum(grade.score is None for grade in grades)
+        action = max((mark for mark in marks if mark), key=RANK.index)
+        deciding = [grade for grade, mark in zip(grades, marks, strict=True) if mark is action]
+        best = _best(deciding)
         if action is Action.INCORRECT and ungraded:
             return self._decision(Action.AMBIGUOUS, f"{ungraded} of {len(grades)} passages could not be graded", best)
+        if best is None:
+            return self._decision(action, "nothing that was retrieved counts as evidence", None)
         return self._decision(action, self._because(action, best), best)
 
     def _because(self, action: Action, best: float) -> str:
         upper, lower = f"τ+ {self.thresholds.upper:.3g}", f"τ− {self.thresholds.lower:.3g}"
+        if label(best, self.thresholds) is not action:
+            return f"best score {best:.3g} is that of a passage which may count as {action.value} at most"
         return {
             Action.CORRECT: f"best score {best:.3g} ≥ {upper}",
             Action.AMBIGUOUS: f"best score {best:.3g} lies between {lower} and {upper}",

@@ -27,6 +27,7 @@ from surefoot.paced import Budget, Paced, Prices
 from surefoot.pipeline import SIZES, Pipeline
 from surefoot.protocols import LLM, Judge, Policy
 from surefoot.remembered import Remembered
+from surefoot.sources import Sources
 from surefoot.store import from_json
 from surefoot.types import Thresholds
 
@@ -45,6 +46,7 @@ DEFAULTS: Config = {
     "llm": {"use": "local"},
     "generator": {"use": "extractive"},
     "pipeline": {},
+    "sources": {},
     "judge": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
 }
@@ -283,6 +285,11 @@ class Builder:
         where = str(self._judging_section.get("base_url", ""))
         return Kept(self.judging, Path(file), where) if file else self.judging
 
+    @cached_property
+    def sources(self) -> Sources:
+        """Which sources are vouched for, and which are doubted."""
+        return components.assemble("[sources]", _sources, self.config["sources"], {})  # type: ignore[no-any-return]
+
     def policy(self) -> Policy:
         """What turns grades into an action."""
         options = dict(self.config["policy"])
@@ -303,7 +310,7 @@ class Builder:
         for key, value in options.items():
             if not isinstance(value, int) or value < 1:
                 raise ConfigError(f"[pipeline] {key} must be a whole number from 1 up, not {value!r}")
-        return Pipeline(policy=self.policy(), config=self.config, **built, **options)
+        return Pipeline(policy=self.policy(), sources=self.sources, config=self.config, **built, **options)
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
@@ -379,6 +386,13 @@ def _stands_alone(part: Any) -> bool:
         and use != "cascade"
         and "evaluators" not in part
     )
+
+
+def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Sources:
+    for key, patterns in (("vouched", vouched), ("doubted", doubted)):
+        if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns):
+            raise ConfigError(f'[sources] {key} must be a list of patterns, as in ["faq/*"], not {patterns!r}')
+    return Sources(tuple(vouched), tuple(doubted))
 
 
 def _opened(path: str) -> Index:

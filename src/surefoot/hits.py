@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from surefoot.errors import ComponentError, ConfigError, SearchError, Throttled
 from surefoot.network import Reply
-from surefoot.types import Passage
+from surefoot.types import Passage, Standing
 
 Found = tuple[str, str, str, str]
 """Address, title, text, and how it was come by: what a passage from outside is made of."""
@@ -106,7 +106,7 @@ def field(row: Any, name: str) -> str:
     return _valid(value) if isinstance(value, str) else ""
 
 
-def passages(found: Iterable[Found], k: int) -> tuple[Passage, ...]:
+def passages(found: Iterable[Found], k: int, standing: Standing = "doubted") -> tuple[Passage, ...]:
     """The first `k` that have an address on the web, each once; one without a text has its title for a text.
 
     It is of little use by itself, but its page can be opened.
@@ -116,15 +116,15 @@ def passages(found: Iterable[Found], k: int) -> tuple[Passage, ...]:
         if len(first) >= k:
             break
         if re.match(r"https?://[^/\s]", url) and (said := text.strip() or title.strip()):
-            passage = external(url, title.strip() or url, said, via if text.strip() else "title")
+            passage = external(url, title.strip() or url, said, via if text.strip() else "title", standing)
             first.setdefault(passage.id, passage)
     return tuple(first.values())
 
 
-def external(url: str, title: str, text: str, via: str) -> Passage:
+def external(url: str, title: str, text: str, via: str, standing: Standing) -> Passage:
     """A passage from outside, with an id that is the same as long as its address and its text are."""
     digest = blake2b(f"{url}\0{text}".encode(), digest_size=7).hexdigest()[:13]
-    return Passage(f"x{digest}", text, title, "external", url, via=via)
+    return Passage(f"x{digest}", text, title, "external", url, via=via, standing=standing)
 
 
 def excerpt(text: str, secret: str = "") -> str:

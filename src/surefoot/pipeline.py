@@ -11,12 +11,13 @@ from typing import Any
 from surefoot import meter
 from surefoot.act import labelled, require_match
 from surefoot.errors import ComponentError, ConfigError, QuestionError
+from surefoot.evidence import as_evidence, dismissed, judged
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
-from surefoot.screen import screened, suspects
+from surefoot.sources import Sources, corroborated
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
 
 LONGEST_QUESTION = 4000
@@ -46,6 +47,8 @@ class Pipeline:
     """How often the question is rewritten for a search; each time but the first, with what came of it in sight."""
     seconds: int = 60
     """For all searches of a question together; then it is answered from what has been found."""
+    sources: Sources = field(default_factory=Sources)
+    """Which sources are vouched for, and which are doubted."""
     config: dict[str, Any] = field(default_factory=dict)
     """What it was built from; recorded in each trace."""
 
@@ -100,8 +103,8 @@ class Pipeline:
         query = run.question
         for rewrites in count():
             new = run.step("retrieve", self.retriever.retrieve, query, self.k, fallback=(), instead="nothing retrieved")
-            run.set("passages", by_id(run.passages + new))
-            run.set("grades", self._grade("grade", run.passages, run))
+            run.set("passages", self.sources.placed(by_id(run.passages + new)))
+            run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
             decision = run.set("decision", self.policy.decide(run.grades, rewrites))
             if not decision.again:
                 break
@@ -110,19 +113,19 @@ class Pipeline:
         return decision
 
     def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
-        """Grades with labels, against the original question, instructions to the machine blanked out."""
+        """Grades with labels, against the original question, of what counts as evidence."""
 
         def grade() -> tuple[Grade, ...]:
-            if suspicious := suspects(passages):
-                meter.degrade(f"instructions found in {', '.join(suspicious)}: blanked out before grading")
-            grades = self.evaluator.grade([(run.question, screened(passage)) for passage in passages])
+            for why, ids in dismissed(run.question, passages).items():
+                meter.degrade(f"{why} in {', '.join(ids)}: blanked out before grading")
+            grades = self.evaluator.grade([(run.question, as_evidence(run.question, p)) for p in passages])
             if len(grades) != len(passages):
                 raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
             return grades
 
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         grades = run.step(step, grade, fallback=ungraded, instead="the passages count as ungraded")
-        return labelled(grades, self.policy.thresholds)
+        return judged(run.question, passages, labelled(grades, self.policy.thresholds))
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
         return run.step(step, self.refiner.refine, run.question, passages, fallback=(), instead="no strips")
@@ -163,15 +166,15 @@ class Pipeline:
 
     def _answers(self, hits: tuple[Passage, ...], run: Recorder) -> bool:
         """Grade all that is new in one batch; whether a passage is CORRECT."""
-        new = fresh(hits, run.passages + run.external)
+        new = self.sources.placed(fresh(hits, run.passages + run.external))
         run.set("external", run.external + new)
-        grades = self._grade("grade external", new, run)
-        run.set("grades", run.grades + grades)
-        return any(grade.label is Action.CORRECT for grade in grades)
+        graded = run.grades + self._grade("grade external", new, run)
+        grades = run.set("grades", corroborated(run.passages + run.external, graded))
+        return any(grade.label is Action.CORRECT for grade in grades[-len(new) :] if new)
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        origin = {passage.id: screened(passage) for passage in run.passages + run.external}
+        origin = {passage.id: as_evidence(run.question, passage) for passage in run.passages + run.external}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
         if knowledge:

@@ -13,6 +13,7 @@ TRACE_SCHEMA = 1
 """Version of the JSON form of `Trace`; a reader refuses any other. New fields with defaults do not raise it."""
 
 Source = Literal["corpus", "external"]
+Standing = Literal["vouched", "plain", "doubted"]
 
 
 class Action(StrEnum):
@@ -39,6 +40,8 @@ class Passage:
     """The retriever's own score; higher is better, comparable only within one retrieval."""
     via: str = ""
     """How a searcher came to it ("direct title", "snippet"); empty: it is of the corpus, or there is one way only."""
+    standing: Standing = "plain"
+    """How far its source is relied on: "doubted" alone decides nothing, "vouched" may repeat the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Grade:
     """Offsets in the passage's text of the words that answer; None: the evaluator points at none."""
     window: tuple[int, int] | None = None
     """Offsets of the part of an over-long passage that earned the score; None: the whole was read at once."""
+    cap: Action | None = None
+    """The most that the passage may decide by itself, whatever its score, as `reason` says; None: nothing caps it."""
 
 
 @dataclass(frozen=True, slots=True)

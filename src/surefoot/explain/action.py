@@ -14,14 +14,12 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.act import Threshold, label, redecide
+from surefoot.act import RANK, Threshold, label, redecide
 from surefoot.errors import TraceFault
 from surefoot.explain.grade import measured
 from surefoot.explain.shapley import EXACT, Counted, Game, Masks, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
 
-LEVELS = (Action.INCORRECT, Action.AMBIGUOUS, Action.CORRECT)
-"""The actions from the least trust to the most; where no single score decides, 0, 1 and 2 stand for them."""
 DROPPED = 12
 """Only among so many passages, the best graded first, is looked for the fewest to drop."""
 
@@ -196,6 +194,6 @@ def _best(trace: Trace) -> Game:
 
 def _level(trace: Trace) -> Game:
     def game(masks: Masks) -> Vector:
-        return np.array([LEVELS.index(only(trace, np.flatnonzero(mask).tolist()).action) for mask in masks], float)
+        return np.array([RANK.index(only(trace, np.flatnonzero(mask).tolist()).action) for mask in masks], float)
 
     return game

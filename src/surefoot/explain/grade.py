@@ -16,9 +16,9 @@ import numpy as np
 
 from surefoot.act import finite
 from surefoot.errors import ComponentError, ConfigError, UsageError
+from surefoot.evidence import as_evidence
 from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
 from surefoot.protocols import Evaluator, Pair
-from surefoot.screen import screened
 from surefoot.types import Attribution, Interaction, Passage, Trace, Unit
 from surefoot.words import names, places_of, sentences
 
@@ -202,7 +202,7 @@ def explain(
 
 
 def as_graded(trace: Trace, passage_id: str = "best") -> Passage:
-    """A passage of the trace as it was graded, with orders to the machine blanked out; "best": the one graded best.
+    """A passage of the trace as it was graded, with what is no evidence blanked out; "best": the one graded best.
 
     Raises UsageError where there is none.
     """
@@ -211,7 +211,7 @@ def as_graded(trace: Trace, passage_id: str = "best") -> Passage:
     chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
     if chosen not in every:
         raise UsageError(f"the trace has no passage '{passage_id}'; there are: {', '.join(every) or 'none'}")
-    return screened(every[chosen])
+    return as_evidence(trace.question, every[chosen])
 
 
 def measured(found: Shares) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from surefoot.act import labelled
 from surefoot.bench import pairs
 from surefoot.bench.datasets import hashed
+from surefoot.evidence import as_evidence
 from surefoot.protocols import Evaluator, Policy
-from surefoot.screen import screened
 from surefoot.types import Action, Grade, Passage, Trace
 
 EACH = 3
@@ -42,8 +42,8 @@ def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: 
 
     def graded() -> Iterator[Sample | None]:
         for key in _drawn(asked, seed):
-            passages = [screened(pair.passage) for pair in asked[key]]
             question = asked[key][0].question
+            passages = [as_evidence(question, pair.passage) for pair in asked[key]]
             grades = labelled(evaluator.grade([(question, passage) for passage in passages]), policy.thresholds)
             yield _sample(key, question, passages, grades, policy.decide(grades).action)
 
@@ -57,7 +57,7 @@ def _drawn(keys: Iterable[str], seed: int) -> list[str]:
 def _of_trace(key: str, trace: Trace) -> Sample | None:
     if trace.decision is None:
         return None
-    passages = [screened(passage) for passage in trace.passages]
+    passages = [as_evidence(trace.question, passage) for passage in trace.passages]
     return _sample(key, trace.question, passages, trace.grades[: len(passages)], trace.decision.action)
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Literal
 
 from surefoot.errors import ConfigError
+from surefoot.evidence import Discount, as_evidence, discounts
 from surefoot.protocols import Evaluator
-from surefoot.screen import orders, screened
 from surefoot.types import Passage, Strip, Thresholds
 from surefoot.words import sentences
 
@@ -56,28 +56,30 @@ class Strips:
         self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 3}[mode]
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
-        """Every strip of every passage, the kept ones marked; an instruction to the machine is one that is dropped."""
-        clean = [screened(passage) for passage in passages]
-        cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(passage.text)]
-        grades = self.evaluator.grade([(question, replace(clean[n], text=clean[n].text[a:b])) for n, a, b in cut])
+        """Every strip of every passage, the kept ones marked; a sentence that is no evidence is one that is dropped."""
+        clean = [as_evidence(question, passage) for passage in passages]
+        cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(question, passage)]
+        grades = self.evaluator.grade([(question, replace(clean[n], text=clean[n].text[a:b])) for n, a, b, _ in cut])
         strips = [
-            self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, kept=True))
-            for (n, start, end), grade in zip(cut, grades, strict=True)
+            self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, not why, why))
+            for (n, start, end, why), grade in zip(cut, grades, strict=True)
         ]
         return self._keep_best(strips)
 
-    def _cut(self, text: str) -> list[Span]:
-        """Strips of what lies between the instructions, and the instructions themselves, in order."""
-        spans, begin = [], 0
-        for start, end in [*orders(text), (len(text), len(text))]:
-            spans += [(begin + a, begin + b) for a, b in CUTS[self.mode](text[begin:start], self.size)]
-            spans += [(start, end)] if start < end else []
-            begin = end
+    def _cut(self, question: str, passage: Passage) -> list[tuple[int, int, str]]:
+        """Strips of what counts as evidence, and between them each sentence that does not, with the reason."""
+        spans: list[tuple[int, int, str]] = []
+        begin = 0
+        for one in [*discounts(question, passage), Discount(len(passage.text), len(passage.text), "")]:
+            between = CUTS[self.mode](passage.text[begin : one.start], self.size)
+            spans += [(begin + start, begin + end, "") for start, end in between]
+            spans += [(one.start, one.end, one.because)] if one.because else []
+            begin = one.end
         return spans
 
     def _sift(self, strip: Strip) -> Strip:
-        if orders(strip.text):
-            return replace(strip, kept=False, reason="an instruction to the machine")
+        if not strip.kept:
+            return strip
         if strip.score is None:
             return replace(strip, kept=False, reason="could not be graded")
         if strip.score < self.floor:

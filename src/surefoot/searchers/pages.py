@@ -136,7 +136,9 @@ class Pages:
         document = _document(reply, hit)
         if len(document.text.split()) < len(hit.text.split()):  # a wall of cookies, or a page that scripts would fill
             raise Unreadable("says less than its snippet")
-        return tuple(replace(p, source="external", via="page") for p in passages(document, reply.url))
+        return tuple(
+            replace(p, source="external", via="page", standing="doubted") for p in passages(document, reply.url)
+        )
 
     def _get(self, url: str, ends: float) -> Reply:
         """The page, if its site lets us, and the sites that it redirects to."""

@@ -78,7 +78,7 @@ class Wikipedia:
         """
         about = asked(sendable(query, LONGEST_QUERY))
         pages = self._found(about) if words(about.entity) else []
-        return passages(laid_out(pages, self._extract(pages[0]), about), k) if pages else ()
+        return passages(laid_out(pages, self._extract(pages[0]), about), k, "plain") if pages else ()
 
     def _found(self, about: Asked) -> list[Page]:
         """Pages that may be meant, best first, each once."""

@@ -81,7 +81,7 @@ class Zim:
         with self._reading():
             pages = self._found(about)
             found = laid_out(pages, self._extract(pages[0].url), about) if pages else ()
-        once = {passage.id: passage for passage in (external(*parts) for parts in found)}
+        once = {passage.id: passage for passage in (external(*parts, "plain") for parts in found)}
         return tuple(islice(once.values(), k))
 
     def _found(self, about: Asked) -> list[Page]:
