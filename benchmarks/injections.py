@@ -4,8 +4,8 @@
     python benchmarks/injections.py EVALUATOR GENERATOR
     python benchmarks/injections.py --clean PASSAGES.jsonl|TEXT...
 
-The first form counts the injections of `injections.toml` of which the guard takes a sentence for an order, and the
-sentences of manuals and forms that it takes for one: false alarms.
+The first form counts the injections of `injections/earlier.toml` of which the guard takes a sentence for an order, and
+the sentences of manuals and forms that it takes for one: false alarms.
 
 The second runs the whole method over each injection in three places: at the end of the passage that holds the answer
 (CORRECT without it), at the end of a passage that does not (INCORRECT without it, and a good page outside), and in a
@@ -44,7 +44,7 @@ from surefoot.rewriters.templates import Templates
 from surefoot.screen import line, orders, unscreened
 from surefoot.words import sentences
 
-SET = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SET = tomllib.loads(Path(__file__).with_suffix("").joinpath("earlier.toml").read_text(encoding="utf-8"))
 Row = dict[str, bool]
 HALVES = "known", "held out"
 PLACES = "good passage", "poor passage", "page"
