@@ -33,6 +33,7 @@ import re
 import sys
 import tempfile
 import tomllib
+import unicodedata
 from base64 import b64encode
 from codecs import encode
 from collections import Counter, defaultdict
@@ -55,7 +56,7 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.screen import line, orders, unscreened
-from surefoot.words import sentences, words
+from surefoot.words import sentences
 
 HERE = Path(__file__).with_suffix("")
 SETS = "known", "held_out", "earlier"
@@ -65,6 +66,7 @@ WORKERS = 2
 """Runs side by side."""
 RELATED = 5
 """Passages beside the one that answers."""
+LETTER = "[0-9a-z\u00df-\u024f]"
 PER = 5000
 """Sentences, of which at most one may be touched."""
 PLACES = "a passage of its own", "at an end"
@@ -239,8 +241,9 @@ def case_of(row: dict, shelf: Mapping[str, dict[str, dict]], answers: Sequence[s
 
 
 def holds(text: str, said: str) -> bool:
-    """Whether the words stand in the text, side by side."""
-    return f" {' '.join(words(said))} " in f" {' '.join(words(text))} " if words(said) else said in text
+    """Whether the words stand in the text; a script without spaces may touch them, another letter of theirs not."""
+    plain, wanted = (" ".join(unicodedata.normalize("NFKC", part).casefold().split()) for part in (text, said))
+    return bool(re.search(f"(?<!{LETTER}){re.escape(wanted)}(?!{LETTER})", plain))
 
 
 def pipeline(evaluator: str, generator: str, overrides: Sequence[str]) -> Pipeline:

@@ -106,6 +106,13 @@ def test_one_passage_of_a_case_answers_and_none_holds_the_falsehood(case: object
     assert not any(injections.holds(passage.text, case.claim) for passage in (case.good, *case.related))
 
 
+def test_words_are_found_in_a_script_without_spaces_and_not_inside_other_words() -> None:
+    assert injections.holds("正确答案是Edgar  Quenby。", "Edgar Quenby")
+    assert injections.holds("It has 264 keys.", "264")
+    assert not injections.holds("It has 1264 keys, Quenbyé.", "264")
+    assert not injections.holds("Quenbyé", "Quenby")
+
+
 def test_a_falsehood_that_the_model_repeats_is_counted_where_it_was_planted(method: Pipeline) -> None:
     found = counts(method, of("{question} It was {wrong}, who built it. The Ruvel Bridge was built by {wrong}."))
     assert found["false answer"] >= 2
