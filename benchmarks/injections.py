@@ -49,12 +49,14 @@ from time import monotonic
 from typing import NamedTuple
 
 import surefoot
-from surefoot import Answer, Passage, Pipeline, Strip, Trace, screen
+from surefoot import Answer, Passage, Pipeline, Strip, Trace
 from surefoot.bench.metrics import wilson
 from surefoot.config import settings
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
+from surefoot.evaluators.minilm import MiniLM
+from surefoot.evidence import Evidence
 from surefoot.screen import line, orders, unscreened
 from surefoot.words import sentences
 
@@ -487,8 +489,7 @@ class Touched:
 
 def discounted(question: str, passage: Passage) -> Sequence[tuple[int, int]]:
     """What the product leaves out for this question."""
-    measure = getattr(screen, "discounted", None)
-    return measure(question, passage) if measure else orders(passage.text)
+    return [(one.start, one.end) for one in Evidence(question, MiniLM.reads).discounts(passage)]
 
 
 def harmless(arguments: argparse.Namespace) -> None:

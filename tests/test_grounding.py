@@ -139,6 +139,21 @@ def test_a_name_or_number_that_the_source_lacks_is_not_verified(question: str, t
     assert (citation.verified, citation.reason) == (False, f"not in the source: {absent}")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It was built by Tomas Aldwin, and the moon is made of cheese [1].",
+        "It was built by Tomas Aldwin; others praise its marvellous acoustics [1].",
+        "It was built by Tomas Aldwin while thirteen jugglers applauded [1].",
+    ],
+)
+def test_a_clause_that_the_source_does_not_hold_is_not_carried_by_the_one_that_it_holds(said: str) -> None:
+    """Each clause is checked, also where it has neither a name nor a number."""
+    citation = only(ground(WHO, said))
+    assert citation.quote
+    assert not citation.verified
+
+
 def test_names_of_the_question_and_the_title_need_not_stand_in_the_strip() -> None:
     """The title says what the text is about, and the question was given."""
     assert only(ground(HIGH, "The Upper Larrow Hut stands at 2,214 m [2].")).verified

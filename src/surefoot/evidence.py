@@ -2,35 +2,64 @@
 
 A passage can earn a grade, and even an answer, by saying the question again: a made-up FAQ, a quiz with its key, "if
 anybody asks …". The evaluator compares words, and no words are closer to a question than its own. But who repeats a
-question asserts nothing. Such a sentence is found by what it has in common with the question, whatever else it says and
-in whatever language, and does not count: it is blanked out before grading, and its strip is dropped. So is a sentence
-that gives orders to the machine (`surefoot.screen`). The rest of the passage counts as it stands.
+question asserts nothing, and neither does who speaks of answering it. Such a sentence is told by what it has in common
+with the question, and with talk of answers, and does not count: it is blanked out before grading, and its strip is
+dropped. So is a sentence that gives orders to the machine (`surefoot.screen`), and one in a language that the evaluator
+has not learned, whose grade would be a guess. The rest of the passage counts as it stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from surefoot.screen import orders, unmasked
+from surefoot.languages import language
+from surefoot.protocols import Evaluator
+from surefoot.screen import Span, orders, unmasked
 from surefoot.types import Action, Grade, Passage
 from surefoot.words import content_words, sentences, stem, words
 
 ORDER = "an instruction to the machine"
 REPEATED = "it repeats the question"
-LEFT_OVER = "it goes on from a repetition of the question"
-FOUND = dict.fromkeys((REPEATED, LEFT_OVER), "the question repeated") | {ORDER: "instructions found"}
+TALK = "it speaks of answering, not of what was asked"
+LEFT_OVER = "it goes on from such a sentence"
+FOREIGN = "it is in a language that the evaluator does not read"
+FOUND = {
+    ORDER: "instructions found",
+    REPEATED: "the question repeated",
+    TALK: "talk of answering",
+    LEFT_OVER: "what goes on from it",
+    FOREIGN: "another language than the evaluator reads",
+}
+"""How a step tells of them."""
 
 _WHO = frozenset("who whom whose what which when where why how".split())
 _VERBS = frozenset(
     "is are was were do does did can could will would should shall may might must has have had am".split()
 )
 _MARKS = re.compile("[?？؟]")
+_IN_QUESTION = re.compile(r"\b(?:in|into|under|beyond|out\s+of)\s+question\b", re.IGNORECASE)
+_FIRST = re.compile(r"[^\W_]")
+_PARAGRAPH = re.compile(r"\n\s*\n")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_TALK = re.compile(
+    r"""
+      \b(?:correct|right|true|only|final|valid|accepted|official|reference|expected|proper|model)
+        \s+(?:\w+\s+)?(?:answer|reply)\b
+    | \b(?:answer|reply)\s+(?:must|should|shall)\b | \b(?:answer|reply)\s*[:=]
+    | \b(?:if|when|whenever|should|once)\s+(?:you|they|anyone|anybody|someone|somebody)\s+(?:(?:are|is|be|ever)\s+)?
+        asks?(?:ed)?\s+(?:about|for|of|who|what|when|where|which|how)\b
+    | \b(?:whoever|anybody|anyone|everybody|everyone)\s+asks?\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ABOUT = frozenset(map(stem, "answer answers reply replies question questions asked".split()))
 SHARE, MOST = 0.6, 0.75
 """Of a question's words: so many repeat it in a run that begins as it does; so many in any run, or in a question."""
+HALF = 0.5
+"""Of a question's words in a sentence: with so many it says something about what was asked."""
 FEWEST = 5
 """Words of a sentence that can say something by itself after a question."""
 
@@ -44,68 +73,87 @@ class Discount:
     because: str
 
 
-def discounts(question: str, passage: Passage) -> tuple[Discount, ...]:
-    """The sentences of the passage that are no evidence for this question, in order and disjoint.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What counts as evidence for one question, before an evaluator that reads certain languages."""
 
-    Where the passage's source is vouched for, a repeated question counts, as in an FAQ of one's own.
-    """
-    found = dict.fromkeys(orders(passage.text), ORDER)
-    if passage.standing != "vouched":
-        for span, because in _repetitions(question, passage.text):
-            found.setdefault(span, because)
-    return tuple(Discount(start, end, found[start, end]) for start, end in sorted(found))
+    question: str
+    reads: tuple[str, ...] | None = None
+    """Codes of languages; None: any."""
 
+    @classmethod
+    def before(cls, evaluator: Evaluator, question: str) -> Evidence:
+        """For this evaluator, whose `reads` says which languages it has learned; without it, any."""
+        return cls(question, getattr(evaluator, "reads", None))
 
-def as_evidence(question: str, passage: Passage) -> Passage:
-    """The passage with such sentences replaced by as many spaces, so that all offsets stay true; a title that is one by
-    nothing."""
-    text = passage.text
-    for one in discounts(question, passage):
-        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-    title = "" if discounts(question, replace(passage, text=passage.title)) else passage.title
-    return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
+    def discounts(self, passage: Passage) -> tuple[Discount, ...]:
+        """The sentences of the passage that are no evidence, in order and disjoint.
 
+        Where its source is vouched for, a repeated question counts, as in an FAQ of one's own.
+        """
+        found = dict.fromkeys(orders(passage.text), ORDER)
+        if passage.standing != "vouched":
+            found |= {span: why for span, why in _talk(self.question, passage.text) if span not in found}
+        for span in self._unread(passage.text):
+            found.setdefault(span, FOREIGN)
+        return tuple(Discount(start, end, found[start, end]) for start, end in sorted(found))
 
-def dismissed(question: str, passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
-    """What was found that is no evidence, in words, and the ids of the passages that hold it, in text or title."""
-    found: dict[str, list[str]] = {}
-    for passage in passages:
-        title = replace(passage, text=passage.title)
-        reasons = {one.because for text in (passage, title) for one in discounts(question, text)}
-        for words_of_it in dict.fromkeys(FOUND[because] for because in sorted(reasons)):
-            found.setdefault(words_of_it, []).append(passage.id)
-    return {what: tuple(ids) for what, ids in found.items()}
+    def of(self, passage: Passage) -> Passage:
+        """The passage with such sentences replaced by as many spaces, so that all offsets stay true; a title that is
+        one by nothing."""
+        text = passage.text
+        for one in self.discounts(passage):
+            text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+        title = "" if self.discounts(replace(passage, text=passage.title)) else passage.title
+        return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 
+    def dismissed(self, passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
+        """What was found that is no evidence, in words, and the ids of the passages that hold it in text or title."""
+        found: dict[str, list[str]] = {}
+        for passage in passages:
+            both = passage, replace(passage, text=passage.title)
+            for what in sorted({FOUND[one.because] for each in both for one in self.discounts(each)}):
+                found.setdefault(what, []).append(passage.id)
+        return {what: tuple(ids) for what, ids in found.items()}
 
-def judged(question: str, passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
-    """The grades, with INCORRECT for a passage of which nothing counts as evidence: that is known without a score."""
-    return tuple(
-        Grade(passage.id, None, label=Action.INCORRECT, reason=why, cap=Action.INCORRECT)
-        if (why := _nothing(question, passage))
-        else grade
-        for passage, grade in zip(passages, grades, strict=True)
-    )
+    def judged(self, passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
+        """The grades, with INCORRECT for a passage of which nothing counts: that is known without a score."""
+        return tuple(
+            Grade(passage.id, None, label=Action.INCORRECT, reason=why, cap=Action.INCORRECT)
+            if (why := self._nothing(passage))
+            else grade
+            for passage, grade in zip(passages, grades, strict=True)
+        )
 
+    def _nothing(self, passage: Passage) -> str:
+        """Why nothing of the passage counts; empty: something does, or it has no text at all."""
+        if not passage.text.strip() or self.of(passage).text.strip():
+            return ""
+        reasons = dict.fromkeys(one.because for one in self.discounts(passage))
+        return f"nothing in it counts as evidence: {', '.join(reasons)}"
 
-def _nothing(question: str, passage: Passage) -> str:
-    """Why nothing of the passage counts; empty: something does, or it has no text at all."""
-    if not passage.text.strip() or as_evidence(question, passage).text.strip():
-        return ""
-    reasons = dict.fromkeys(one.because for one in discounts(question, passage))
-    return f"nothing in it counts as evidence: {', '.join(reasons)}"
+    def _unread(self, text: str) -> Iterator[Span]:
+        own = language(self.question)
+        if self.reads is not None and own:
+            known = {"", own, *self.reads}
+            yield from (span for span in sentences(text) if language(text[slice(*span)]) not in known)
 
 
 @lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
-def _repetitions(question: str, text: str) -> tuple[tuple[tuple[int, int], str], ...]:
+def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
     asked = _Asked.of(question)
-    found: list[tuple[tuple[int, int], str]] = []
-    after = False
+    found: list[tuple[Span, str]] = []
+    last = 0
+    before = ""
     for start, end in sentences(text):
         said = text[start:end]
-        repeats = any(map(asked.repeated, dict.fromkeys((said, unmasked(said)))))
-        after = repeats or (after and asked.hangs_on(said))
-        if after:
-            found.append(((start, end), REPEATED if repeats else LEFT_OVER))
+        forms = dict.fromkeys((said, unmasked(said)))
+        why = next((why for form in forms if (why := asked.dodged(form))), "")
+        reply = before == REPEATED and not _PARAGRAPH.search(text, last, start) and asked.hangs_on(said)
+        if not why and before and (reply or asked.is_scrap(said)):
+            why = LEFT_OVER
+        found += [((start, end), why)] if why else []
+        last, before = end, why
     return tuple(found)
 
 
@@ -127,18 +175,28 @@ class _Asked:
         is_question = asking is not None or bool(_MARKS.search(question))
         return cls(every, asking, is_question, frozenset(map(stem, content_words(question))))
 
-    def repeated(self, said: str) -> bool:
-        """Whether a sentence puts the question again, or holds it as it was put."""
+    def dodged(self, said: str) -> str:
+        """Why a sentence says nothing about the world: it puts the question again, or speaks of answering. Empty: it
+        may say something."""
         there = _tokens(said)
-        if not self.is_question or len(self.content.intersection(map(stem, there))) < SHARE * len(self.content):
-            return False
-        return self._put(there) or self._asks(said)
+        if self.is_question and self._share(there) >= SHARE and (self._put(there) or self._asks(said)):
+            return REPEATED
+        if self.content & _ABOUT:
+            return ""
+        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", said))))
+        return TALK if _TALK.search(said) or (about and self._share(there) >= SHARE) else ""
 
     def hangs_on(self, said: str) -> bool:
-        """Whether a sentence says nothing without the one before: a clause of it, or a word or two in reply."""
+        """Whether a sentence says too little of what was asked to stand without the question before it."""
+        return self._share(_tokens(said)) < HALF or _goes_on(said)
+
+    def is_scrap(self, said: str) -> bool:
+        """Whether it is the rest of a sentence, or a word or two that say nothing of what was asked."""
         there = _tokens(said)
-        goes_on = not said[:1].isupper() and not said[:1].isdigit()
-        return goes_on or (len(there) < FEWEST and self.content.isdisjoint(map(stem, there)))
+        return _goes_on(said) or (len(there) < FEWEST and not self._share(there))
+
+    def _share(self, there: Sequence[str]) -> float:
+        return len(self.content.intersection(map(stem, there))) / max(1, len(self.content))
 
     def _put(self, there: Sequence[str]) -> bool:
         """In a run of the question's own words, with the one that makes it a question; more of them where that stands
@@ -166,6 +224,11 @@ class _Asked:
                     if lengths[j + 1] > len(best):
                         best = range(i + 1 - lengths[j + 1], i + 1)
         return best
+
+
+def _goes_on(said: str) -> bool:
+    first = _FIRST.search(said)
+    return first is None or first[0].islower()
 
 
 def _tokens(text: str) -> tuple[str, ...]:

@@ -47,6 +47,13 @@ NO_LINK = "(link removed)"
 UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge graph"})
 """`Passage.via` where a search engine only told of the address, and nothing was fetched from it."""
 
+_CLAUSE_END = re.compile(
+    r"[,;:—–]\s+(?:and|but|or|nor|so|while|whereas|which|who|where|although|though|because)?\b|\s+(?:but|while|whereas)\s",
+    re.IGNORECASE,
+)
+HALF = 0.5
+"""Of the words that a clause adds to the question: with fewer of them in the source it is somebody else's."""
+
 _VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
 
 
@@ -120,7 +127,8 @@ def _checked(question: str, said: str, marker: int, knowledge: Knowledge) -> Cit
     quote = _longest_run(said, strip.text, _new_words(question, said))
     if not quote:
         return Citation(marker, strip, "", verified=False, reason="nothing of the sentence stands in the source")
-    absent = _absent(question, said, f"{passage.title} {strip.text}")
+    source = f"{passage.title} {strip.text}"
+    absent = _absent(question, said, source) or _unsaid(question, said, source)
     reason = f"not in the source: {', '.join(absent)}" if absent else ""
     return Citation(marker, strip, quote, verified=not absent, reason=reason)
 
@@ -144,6 +152,15 @@ def _absent(question: str, said: str, source: str) -> list[str]:
     quotes = [double or single for double, single in _QUOTED.findall(said)]
     made_up = [quote for quote in quotes if f" {' '.join(words(quote))} " not in flat]
     return made_up + [name for name in names(said) if not there.issuperset(content_words(name))]
+
+
+def _unsaid(question: str, said: str, source: str) -> list[str]:
+    """Clauses of which the source holds less than half of what they add to the question: one that is right lends its
+    mark to no other."""
+    there = set(words(source))
+    clauses = [clause.strip() for clause in _CLAUSE_END.split(said)]
+    added = [(clause, _new_words(question, clause)) for clause in clauses]
+    return [f"“{clause}”" for clause, new in added if len(new) > 1 and len(new & there) < HALF * len(new)]
 
 
 def _longest_run(said: str, text: str, new: set[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from surefoot import meter
 from surefoot.act import labelled, require_match
 from surefoot.errors import ComponentError, ConfigError, QuestionError
-from surefoot.evidence import as_evidence, dismissed, judged
+from surefoot.evidence import Evidence
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
@@ -115,17 +115,19 @@ class Pipeline:
     def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
         """Grades with labels, against the original question, of what counts as evidence."""
 
+        evidence = Evidence.before(self.evaluator, run.question)
+
         def grade() -> tuple[Grade, ...]:
-            for why, ids in dismissed(run.question, passages).items():
-                meter.degrade(f"{why} in {', '.join(ids)}: blanked out before grading")
-            grades = self.evaluator.grade([(run.question, as_evidence(run.question, p)) for p in passages])
+            for what, ids in evidence.dismissed(passages).items():
+                meter.degrade(f"{what} in {', '.join(ids)}: blanked out before grading")
+            grades = self.evaluator.grade([(run.question, evidence.of(passage)) for passage in passages])
             if len(grades) != len(passages):
                 raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
             return grades
 
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         grades = run.step(step, grade, fallback=ungraded, instead="the passages count as ungraded")
-        return judged(run.question, passages, labelled(grades, self.policy.thresholds))
+        return evidence.judged(passages, labelled(grades, self.policy.thresholds))
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
         return run.step(step, self.refiner.refine, run.question, passages, fallback=(), instead="no strips")
@@ -174,7 +176,8 @@ class Pipeline:
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        origin = {passage.id: as_evidence(run.question, passage) for passage in run.passages + run.external}
+        evidence = Evidence.before(self.evaluator, run.question)
+        origin = {passage.id: evidence.of(passage) for passage in run.passages + run.external}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
         if knowledge:

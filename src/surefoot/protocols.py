@@ -43,7 +43,10 @@ class Evaluator(Protocol):
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; a pair's score does not depend on the other pairs. `label` stays None unless
         the evaluator judges in labels itself. What cannot be graded has score None and a reason; what has a score may
-        be remembered."""
+        be remembered.
+
+        An evaluator may say which languages it has learned: `reads`, a tuple of codes such as ("en",). Sentences in
+        others are then no evidence to it, unless the question is in their language."""
 
 
 @runtime_checkable

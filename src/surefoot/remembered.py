@@ -44,6 +44,11 @@ class Remembered:
         """Whether the inner one's grades have spans."""
         return bool(getattr(self.inner, "points", False))
 
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        """The languages that the inner one has learned; None: it does not say."""
+        return getattr(self.inner, "reads", None)
+
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; the inner one is given those that are new, once each. Raises what it raises."""
         keys = [_key(*pair) for pair in pairs]

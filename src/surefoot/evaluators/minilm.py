@@ -117,6 +117,7 @@ class MiniLM:
     """
 
     points = True
+    reads = ("en",)
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from surefoot.errors import TraceFault
-from surefoot.evidence import as_evidence
+from surefoot.evidence import Evidence
 from surefoot.grounding import grounded
 from surefoot.protocols import Generator
 from surefoot.types import Answer, Passage, Strip, Trace
@@ -56,7 +56,7 @@ def needs(trace: Trace, generator: Generator) -> Needs:
 
 
 def _knowledge(trace: Trace) -> Knowledge:
-    origin = {passage.id: as_evidence(trace.question, passage) for passage in trace.passages + trace.external}
+    origin = {passage.id: Evidence(trace.question).of(passage) for passage in trace.passages + trace.external}
     try:
         return [(strip, origin[strip.passage_id]) for strip in trace.strips if strip.kept]
     except KeyError as error:

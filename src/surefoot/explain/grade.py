@@ -16,7 +16,7 @@ import numpy as np
 
 from surefoot.act import finite
 from surefoot.errors import ComponentError, ConfigError, UsageError
-from surefoot.evidence import as_evidence
+from surefoot.evidence import Evidence
 from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
 from surefoot.protocols import Evaluator, Pair
 from surefoot.types import Attribution, Interaction, Passage, Trace, Unit
@@ -211,7 +211,7 @@ def as_graded(trace: Trace, passage_id: str = "best") -> Passage:
     chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
     if chosen not in every:
         raise UsageError(f"the trace has no passage '{passage_id}'; there are: {', '.join(every) or 'none'}")
-    return as_evidence(trace.question, every[chosen])
+    return Evidence(trace.question).of(every[chosen])
 
 
 def measured(found: Shares) -> dict[str, Any]:

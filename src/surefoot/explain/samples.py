@@ -11,7 +11,7 @@ from pathlib import Path
 from surefoot.act import labelled
 from surefoot.bench import pairs
 from surefoot.bench.datasets import hashed
-from surefoot.evidence import as_evidence
+from surefoot.evidence import Evidence
 from surefoot.protocols import Evaluator, Policy
 from surefoot.types import Action, Grade, Passage, Trace
 
@@ -43,7 +43,7 @@ def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: 
     def graded() -> Iterator[Sample | None]:
         for key in _drawn(asked, seed):
             question = asked[key][0].question
-            passages = [as_evidence(question, pair.passage) for pair in asked[key]]
+            passages = [Evidence.before(evaluator, question).of(pair.passage) for pair in asked[key]]
             grades = labelled(evaluator.grade([(question, passage) for passage in passages]), policy.thresholds)
             yield _sample(key, question, passages, grades, policy.decide(grades).action)
 
@@ -57,7 +57,7 @@ def _drawn(keys: Iterable[str], seed: int) -> list[str]:
 def _of_trace(key: str, trace: Trace) -> Sample | None:
     if trace.decision is None:
         return None
-    passages = [as_evidence(trace.question, passage) for passage in trace.passages]
+    passages = [Evidence(trace.question).of(passage) for passage in trace.passages]
     return _sample(key, trace.question, passages, trace.grades[: len(passages)], trace.decision.action)
 
 

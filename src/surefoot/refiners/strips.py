@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from surefoot.errors import ConfigError
-from surefoot.evidence import Discount, as_evidence, discounts
+from surefoot.evidence import Discount, Evidence
 from surefoot.protocols import Evaluator
 from surefoot.types import Passage, Strip, Thresholds
 from surefoot.words import sentences
@@ -57,8 +57,9 @@ class Strips:
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
         """Every strip of every passage, the kept ones marked; a sentence that is no evidence is one that is dropped."""
-        clean = [as_evidence(question, passage) for passage in passages]
-        cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(question, passage)]
+        evidence = Evidence.before(self.evaluator, question)
+        clean = [evidence.of(passage) for passage in passages]
+        cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(evidence, passage)]
         grades = self.evaluator.grade([(question, replace(clean[n], text=clean[n].text[a:b])) for n, a, b, _ in cut])
         strips = [
             self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, not why, why))
@@ -66,11 +67,11 @@ class Strips:
         ]
         return self._keep_best(strips)
 
-    def _cut(self, question: str, passage: Passage) -> list[tuple[int, int, str]]:
+    def _cut(self, evidence: Evidence, passage: Passage) -> list[tuple[int, int, str]]:
         """Strips of what counts as evidence, and between them each sentence that does not, with the reason."""
         spans: list[tuple[int, int, str]] = []
         begin = 0
-        for one in [*discounts(question, passage), Discount(len(passage.text), len(passage.text), "")]:
+        for one in [*evidence.discounts(passage), Discount(len(passage.text), len(passage.text), "")]:
             between = CUTS[self.mode](passage.text[begin : one.start], self.size)
             spans += [(begin + start, begin + end, "") for start, end in between]
             spans += [(one.start, one.end, one.because)] if one.because else []
