@@ -51,7 +51,7 @@ _TALK = re.compile(
     | \b(?:answer|reply)\s+(?:must|should|shall)\b | \b(?:answer|reply)\s*[:=]
     | \b(?:if|when|whenever|should|once)\s+(?:you|they|anyone|anybody|someone|somebody)\s+(?:(?:are|is|be|ever)\s+)?
         asks?(?:ed)?\s+(?:about|for|of|who|what|when|where|which|how)\b
-    | \b(?:whoever|anybody|anyone|everybody|everyone)\s+asks?\b
+    | \b(?:whoever|anybody|anyone|everybody|everyone)\s+asks?\b | \bbe\s+asked\s+(?:something|about|who)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -117,7 +117,7 @@ class Evidence:
         return {what: tuple(ids) for what, ids in found.items()}
 
     def judged(self, passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
-        """The grades, with INCORRECT for a passage of which nothing counts: that is known without a score."""
+        """The grades, with INCORRECT for a passage of which most does not count: that is known without a score."""
         return tuple(
             Grade(passage.id, None, label=Action.INCORRECT, reason=why, cap=Action.INCORRECT)
             if (why := self._nothing(passage))
@@ -126,35 +126,40 @@ class Evidence:
         )
 
     def _nothing(self, passage: Passage) -> str:
-        """Why nothing of the passage counts; empty: something does, or it has no text at all."""
-        if not passage.text.strip() or self.of(passage).text.strip():
+        """Why the passage does not count, most of which is no evidence; empty: it does, or it has no text at all."""
+        gone = self.discounts(passage)
+        if not gone or sum(one.end - one.start for one in gone) <= len(passage.text.strip()) / 2:
             return ""
-        reasons = dict.fromkeys(one.because for one in self.discounts(passage))
-        return f"nothing in it counts as evidence: {', '.join(reasons)}"
+        return f"most of it is no evidence: {', '.join(dict.fromkeys(one.because for one in gone))}"
 
     def _unread(self, text: str) -> Iterator[Span]:
         own = language(self.question)
         if self.reads is not None and own:
-            known = {"", own, *self.reads}
-            yield from (span for span in sentences(text) if language(text[slice(*span)]) not in known)
+            known, names = {"", own, *self.reads}, frozenset(words(self.question))
+            yield from (span for span in sentences(text) if language(text[slice(*span)], names) not in known)
 
 
 @lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
 def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
     asked = _Asked.of(question)
-    found: list[tuple[Span, str]] = []
-    last = 0
-    before = ""
-    for start, end in sentences(text):
+    spans = sentences(text)
+    own = [asked.dodged(text[start:end]) for start, end in spans]
+    every = list(own)
+    for n, (start, end) in enumerate(spans):
+        if own[n]:
+            continue
         said = text[start:end]
-        forms = dict.fromkeys((said, unmasked(said)))
-        why = next((why for form in forms if (why := asked.dodged(form))), "")
-        reply = before == REPEATED and not _PARAGRAPH.search(text, last, start) and asked.hangs_on(said)
-        if not why and before and (reply or asked.is_scrap(said)):
-            why = LEFT_OVER
-        found += [((start, end), why)] if why else []
-        last, before = end, why
-    return tuple(found)
+        beside = [m for m in (n - 1, n + 1) if 0 <= m < len(spans) and not _parted(text, spans, n, m)]
+        replies = asked.hangs_on(said) and any(own[m] == REPEATED for m in beside)
+        if replies or (n and every[n - 1] and asked.is_scrap(said)):
+            every[n] = LEFT_OVER
+    return tuple((span, why) for span, why in zip(spans, every, strict=True) if why)
+
+
+def _parted(text: str, spans: Sequence[Span], one: int, other: int) -> bool:
+    """Whether a paragraph ends between two neighbouring sentences."""
+    first, second = sorted((one, other))
+    return bool(_PARAGRAPH.search(text, spans[first][1], spans[second][0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +182,10 @@ class _Asked:
 
     def dodged(self, said: str) -> str:
         """Why a sentence says nothing about the world: it puts the question again, or speaks of answering. Empty: it
-        may say something."""
+        may say something. What is spelt to slip past is read as it was meant."""
+        return next(filter(None, map(self._dodged, dict.fromkeys((said, unmasked(said))))), "")
+
+    def _dodged(self, said: str) -> str:
         there = _tokens(said)
         if self.is_question and self._share(there) >= SHARE and (self._put(there) or self._asks(said)):
             return REPEATED

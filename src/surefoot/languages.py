@@ -10,44 +10,58 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from itertools import zip_longest
 
-from surefoot.words import STOP_WORDS, words
+from surefoot.words import STOP_WORDS, WORD, fold
 
 FUNCTION_WORDS = {
-    "de": "der das und ist nicht ein eine einen einem einer auf fur mit sich auch dem den des im wird werden "
-    "zu wie oder aber nur bei nach wenn wer sie ich es durch uber sind wurde hat haben dass zum zur vom so ihm ihr man",
-    "fr": "les des une est et dans pour que qui sur pas par au aux avec ce cette sont il elle vous nous ne se "
-    "en un ou ont ete plus leur ces comme mais si tout",
-    "es": "los las una es en que por para con se su sus lo como mas pero cuando un fue son esta este sobre "
-    "todo quien les",
-    "it": "il lo gli una che per con della nel sono si non come piu alla dal un dei delle questa questo vi su "
-    "chi quando ha",
-    "pt": "uma que por para com nao se ao mais um em na no foi sao sobre quando quem esta este",
-    "nl": "het een en dat niet voor met zijn op aan door bij wordt ook als naar wie er om te uit zij werd die",
-    "pl": "w na z nie jest sie ze jak przez dla od po co kto oraz tym tego sa byl przy lub gdy",
-    "tr": "ve bir bu icin ile olarak ne kadar olan sadece gibi daha icinde olur",
+    "de": "der das und ist nicht ein eine einen einem einer auf fur mit sich auch dem den des im wird werden von zu "
+    "wie oder aber nur bei nach wenn wer sie ich es durch uber sind wurde hat haben dass zum zur vom so ihm ihr man",
+    "fr": "le la les des une est et dans pour que qui sur pas par au aux avec ce cette sont il elle vous nous du ne "
+    "se en un ou ont ete plus leur ces comme mais si tout de",
+    "es": "el la los las una es y en que por para con del se su sus al lo como mas pero cuando un fue son esta este "
+    "sobre todo toda quien de",
+    "it": "il lo la gli una di che per con del della nel sono si non come piu alla dal un dei delle al da questa "
+    "questo vi su chi quando ha",
+    "pt": "o os uma que por para com da dos das nao se ao mais um em na foi sao sobre quando quem esta este de do",
+    "nl": "de het een en van dat niet voor met zijn op aan door bij wordt ook als naar wie er om te uit zij werd",
+    "pl": "na z nie jest sie ze jak przez dla od po kto oraz tym tego sa byl przy lub gdy",
+    "tr": "ve bir bu icin ile olarak ne kadar olan sadece gibi daha icinde olur tek",
 }
-"""Folded, without those that are parts of names, such as "de", "la" and "van"."""
+"""Folded."""
+_PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
+"""Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
 _LETTER = re.compile(r"[^\W\d_]")
-FEWEST, SHARE = 2, 0.2
-"""Function words that a language shows itself by: so many, and so large a part of a sentence's words."""
+FEWEST = 6
+"""Words of a sentence in which one small word tells the language, where none is English; in a shorter one, two."""
 
 
 @lru_cache(maxsize=8192)
-def language(sentence: str) -> str:
+def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
     """ "en", the code of another language, or the name of a script that is not Latin ("cyrillic", "cjk"); empty: it
-    cannot be told."""
+    cannot be told. `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
+    """
     script = _script(sentence)
     if script != "latin":
         return script
-    every = words(sentence)
+    every = [word for word in _small(sentence) if word not in names]
     english = sum(word in STOP_WORDS for word in every)
     counts = {code: sum(word in known for word in every) for code, known in _KNOWN.items()}
     best = max(counts, key=counts.__getitem__)
-    if counts[best] > english and counts[best] >= max(FEWEST, SHARE * len(every)):
+    if counts[best] > max(english, 1) or (counts[best] and not english and len(every) >= FEWEST):
         return best
     return "en" if english >= max(1, counts[best]) else ""
+
+
+def _small(sentence: str) -> list[str]:
+    """The words, folded; less those that may be parts of names."""
+    found = [match.group() for match in WORD.finditer(sentence)]
+    return [
+        folded
+        for word, after in zip_longest(found, found[1:], fillvalue="")
+        if (folded := fold(word)) not in _PARTICLES or after[:1].islower()
+    ]
 
 
 def _script(sentence: str) -> str:
