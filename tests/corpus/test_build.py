@@ -209,35 +209,38 @@ def test_many_bad_rows_are_told_in_few_lines(docs, place):
     assert skipped[-1][1] == "and 1,214 more"
 
 
-def test_an_id_that_another_document_has_is_reported_and_skipped(docs, place):
-    """The first keeps it: two passages with one id could not be told apart."""
+def test_a_row_whose_id_came_before_in_its_file_is_reported_and_skipped(docs, place):
+    """The first keeps it; a row of another file may have the same."""
     rows(docs / "a.jsonl", {"id": "x", "text": "one"}, {"id": "x", "text": "two"})
     rows(docs / "b.jsonl", {"id": "x", "text": "three"})
     report = build([docs], place, Hashing())
-    assert [passage.text for passage in content(place)[0]] == ["one"]
-    assert [path for path, _ in report.skipped] == ["docs/a.jsonl", "docs/b.jsonl"]
+    assert sorted(passage.text for passage in content(place)[0]) == ["one", "three"]
+    assert [path for path, _ in report.skipped] == ["docs/a.jsonl"]
 
 
-def test_an_id_is_given_on_when_its_owner_leaves(docs, place):
-    """The file that lost it has not changed, and is read all the same."""
-    rows(docs / "a.jsonl", {"id": "x", "text": "one"})
-    rows(docs / "b.jsonl", {"id": "x", "text": "two"})
-    age(docs / "a.jsonl", docs / "b.jsonl")
+@pytest.mark.parametrize("order", ["a.jsonl", "z.jsonl"])
+def test_a_row_cannot_take_the_place_of_another_files_passage(docs, place, order):
+    """Neither by its id nor by its address; each says in which file it really stands."""
+    (docs / "policy.txt").write_text("Refunds take ten days.")
     build([docs], place, Hashing())
-    (docs / "a.jsonl").unlink()
-    assert build([docs], place, Hashing()).skipped == ()
-    assert [passage.text for passage in content(place)[0]] == ["two"]
+    ((policy,), _, _) = content(place)
+    liar = {"url": "docs/policy.txt", "text": "Refunds take one day."}
+    rows(docs / order, liar | {"id": policy.id}, liar, liar | {"text": policy.text}, liar | {"id": f"{policy.id}#2"})
+    report = build([docs], place, Hashing())
+    assert (report.skipped, report.passages.removed) == ((), 0)
+    assert policy in content(place)[0]
+    assert sorted(passage.file for passage in content(place)[0]) == sorted([f"docs/{order}"] * 4 + ["docs/policy.txt"])
+    assert len({passage.id for passage in content(place)[0]}) == 5
 
 
-def test_a_row_that_moves_to_an_earlier_file_is_not_lost(docs, place):
-    """It meets its former self on the way."""
-    rows(docs / "a.jsonl", {"id": "y", "text": "other"})
-    rows(docs / "b.jsonl", {"id": "x", "text": "one"}, {"id": "z", "text": "rest"})
-    build([docs], place, Hashing())
-    rows(docs / "a.jsonl", {"id": "y", "text": "other"}, {"id": "x", "text": "one"})
-    rows(docs / "b.jsonl", {"id": "z", "text": "rest"})
-    assert build([docs], place, Hashing()).skipped == ()
-    assert [passage.id for passage in content(place)[0]] == ["x", "y", "z"]
+def test_files_of_one_path_have_name_spaces_of_their_own(tmp_path, place):
+    """Two folders may be called docs, and hold the same."""
+    for name in ("a/docs", "b/docs"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.txt").write_text("one")
+        rows(tmp_path / name / "y.jsonl", {"id": "y", "text": "two"})
+    assert build([tmp_path / "a/docs", tmp_path / "b/docs"], place, Hashing()).skipped == ()
+    assert [passage.file for passage in content(place)[0]].count("docs/x.txt") == 2
 
 
 def test_characters_that_cannot_be_stored_are_replaced(docs, place):
@@ -245,7 +248,7 @@ def test_characters_that_cannot_be_stored_are_replaced(docs, place):
     (docs / "a.jsonl").write_text('{"id": "\\ud800", "title": "a\\nb", "text": "x\\u0000y"}')
     build([docs], place, Hashing())
     ((passage,), _, _) = content(place)
-    assert (passage.id, passage.title, passage.text) == ("\ufffd", "a b", "x\ufffdy")
+    assert (passage.id.partition(":")[2], passage.title, passage.text) == ("\ufffd", "a b", "x\ufffdy")
 
 
 def test_a_folder_without_a_readable_file_is_refused(docs, place):
@@ -526,9 +529,9 @@ FILES = st.dictionaries(
 def _lay_out(folder: Path, files: dict) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    for number, (name, content) in enumerate(sorted(files.items())):
-        if name.endswith(".jsonl"):  # ids that clash between files go to whoever came first, which has its own tests
-            rows(folder / name, *(row | {"id": row["id"] + str(number)} if "id" in row else row for row in content))
+    for name, content in sorted(files.items()):
+        if name.endswith(".jsonl"):
+            rows(folder / name, *content)
         else:
             (folder / name).write_text("\n\n".join(row["text"] for row in content))
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefoot.corpus import ids
 from surefoot.corpus.discover import File, Found, find
 from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable, read, supported
 from surefoot.corpus.splitter import passages
@@ -73,6 +74,8 @@ class _Stored(NamedTuple):
 
     rowid: int
     path: str
+    space: str
+    """The name space of its passages' ids."""
     size: int
     mtime_ns: int
     hash: bytes | None
@@ -146,17 +149,12 @@ class _Run:
         self._forget(stored, wanted, found)
         changed = self._register(stored, wanted)
         todo = sum(file.size for _, file in changed)
-        done, disputed = 0, []
+        done = 0
         self._on_progress(0, todo, "")
         for known, file in changed:
             self._progress = done, todo, known.path
-            if self._read(known, file):
-                disputed.append((known, file))
+            self._read(known, file)
             done += file.size
-        # A row that moved from a later file to an earlier one met its former self; by now that is gone.
-        if self._documents["removed"] or self._documents["updated"]:
-            for known, file in disputed:
-                self._read(known, file)
         self._progress = done, todo, ""
         self._commit()
 
@@ -188,7 +186,9 @@ class _Run:
             return str(place)
 
     def _stored(self) -> dict[str, _Stored]:
-        rows = self._db.execute("SELECT location, rowid, path, size, mtime_ns, hash, complete, problems FROM files")
+        rows = self._db.execute(
+            "SELECT location, rowid, path, space, size, mtime_ns, hash, complete, problems FROM files"
+        )
         return {location: _Stored(*rest) for location, *rest in rows}
 
     def _forget(self, stored: dict[str, _Stored], wanted: dict[str, File], found: Sequence[Found]) -> None:
@@ -220,39 +220,42 @@ class _Run:
         return changed
 
     def _new(self, location: str, file: File) -> _Stored:
+        space = ids.space(file.path, self._is_taken)
         row = self._db.execute(
-            "INSERT INTO files (location, path, size, mtime_ns, complete) VALUES (?, ?, 0, 0, 0)", (location, file.path)
+            "INSERT INTO files (location, path, space, size, mtime_ns, complete) VALUES (?, ?, ?, 0, 0, 0)",
+            (location, file.path, space),
         )
-        return _Stored(row.lastrowid or 0, file.path, 0, 0, None, False, "[]")
+        return _Stored(row.lastrowid or 0, file.path, space, 0, 0, None, False, "[]")
 
-    def _read(self, known: _Stored, file: File) -> bool:
-        """Bring a file's documents up to date; True when it has an id that belongs to another document."""
+    def _is_taken(self, space: str) -> bool:
+        return self._db.execute("SELECT 1 FROM files WHERE space = ?", (space,)).fetchone() is not None
+
+    def _read(self, known: _Stored, file: File) -> None:
+        """Bring a file's documents up to date."""
         opened, before = time_ns(), self._documents.total()
         digest = _digest(file)
         if digest and digest == known.hash:
-            problems, disputed = _loaded(known.problems), False
+            problems = _loaded(known.problems)
         else:
             self._db.execute("UPDATE files SET hash = NULL WHERE rowid = ?", (known.rowid,))
-            problems, disputed = self._read_documents(known, file)
+            problems = self._read_documents(known, file)
         if known.hash is None and not known.complete:
             self._added.add(known.rowid)
         elif self._documents.total() > before:
             self._updated.add(known.rowid)
-        # What is disputed is read again by every run, since the other document may leave.
-        mtime_ns = 0 if disputed or opened - file.mtime_ns < _YOUNG_NS else file.mtime_ns
+        mtime_ns = 0 if opened - file.mtime_ns < _YOUNG_NS else file.mtime_ns
         self._db.execute(
             "UPDATE files SET size = ?, mtime_ns = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            (file.size, mtime_ns, None if disputed else digest, _dumped(problems), known.rowid),
+            (file.size, mtime_ns, digest, _dumped(problems), known.rowid),
         )
         self._tell(known, problems)
-        return disputed
 
     def _tell(self, file: _Stored, problems: list[Problem]) -> None:
         self._problems[file.rowid] = [(file.path, problem) for problem in problems]
 
-    def _read_documents(self, known: _Stored, file: File) -> tuple[list[Problem], bool]:
+    def _read_documents(self, known: _Stored, file: File) -> list[Problem]:
         old, seen = self._known(known.rowid), set[str]()
-        problems, disputed, done = [], False, self._progress[0]
+        problems, done = [], self._progress[0]
         for reached, item in _contents(file):
             self._progress = done + reached, *self._progress[1:]
             if isinstance(item, Problem):
@@ -265,37 +268,28 @@ class _Run:
                 )
                 continue
             seen.add(document.key)
-            if taken := self._index(document, known, old.get(document.key)):
-                problems.append(Problem(f"the id {taken} is another document's"))
-                disputed = True
+            self._index(document, known, old.get(document.key))
         for key in old.keys() - seen:
             self._remove(old[key][0])
             self._documents["removed"] += 1
-        return _shortened(problems), disputed
+        return _shortened(problems)
 
     def _known(self, file: int) -> dict[str, tuple[int, bytes | None]]:
         rows = self._db.execute("SELECT key, rowid, hash FROM documents WHERE file = ?", (file,))
         return {key: (rowid, hash) for key, rowid, hash in rows}
 
-    def _index(self, document: Document, file: _Stored, old: tuple[int, bytes | None] | None) -> str | None:
-        """Put a document in, in the place of its old self; an id that it would need and another document has."""
+    def _index(self, document: Document, file: _Stored, old: tuple[int, bytes | None] | None) -> None:
+        """Put a document in, in the place of its old self."""
         digest = _digest_of(document)
         if old and old[1] == digest:
-            return None
+            return
         if old:
             self._remove(old[0])
-        pieces = list(passages(document, file.path))
-        if taken := next((piece.id for piece in pieces if self._has(piece.id)), None):
-            return taken
         self._documents["updated" if old else "added"] += 1
         added = self._db.execute("INSERT INTO documents (file, key) VALUES (?, ?)", (file.rowid, document.key))
-        for piece in pieces:
+        for piece in passages(document, file.path, file.space):
             self._add(piece, added.lastrowid)
         self._db.execute("UPDATE documents SET hash = ? WHERE rowid = ?", (digest, added.lastrowid))
-        return None
-
-    def _has(self, id: str) -> bool:
-        return self._db.execute("SELECT 1 FROM passages WHERE id = ?", (id,)).fetchone() is not None
 
     def _remove(self, document: int) -> None:
         gone = self._db.execute("DELETE FROM passages WHERE document = ?", (document,))

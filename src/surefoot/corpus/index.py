@@ -35,14 +35,20 @@ _LEXICAL = """
 WITH hits AS MATERIALIZED (
     SELECT rowid AS hit, bm25(lexicon, 2.0, 1.0) AS cost FROM lexicon WHERE lexicon MATCH :query
 )
-SELECT id, text, title, url, start, -cost FROM hits JOIN passages ON passages.rowid = hit
+SELECT passages.id, text, title, url, start, path, -cost
+FROM hits JOIN passages ON passages.rowid = hit
+JOIN documents ON documents.rowid = document JOIN files ON files.rowid = file
 WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1), 0)
-ORDER BY cost, id LIMIT :k
+ORDER BY cost, passages.id LIMIT :k
 """
 _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
-_BY_ROWID = "SELECT id, text, title, url, start FROM passages WHERE rowid = ?"
+_PASSAGES = """
+SELECT passages.id, text, title, url, start, path
+FROM passages JOIN documents ON documents.rowid = document JOIN files ON files.rowid = file
+"""
+_BY_ROWID = f"{_PASSAGES} WHERE passages.rowid = ?"
 _VECTORS = "SELECT passages.rowid, vector FROM passages JOIN vectors USING (rowid) ORDER BY id"
 _TERM = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
@@ -164,7 +170,7 @@ class Index:
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
         with self._reading() as db:
-            for row in db.execute("SELECT id, text, title, url, start FROM passages ORDER BY id"):
+            for row in db.execute(f"{_PASSAGES} ORDER BY passages.id"):
                 yield _passage(*row)
 
     def vectors(self) -> Matrix:
@@ -237,5 +243,5 @@ def _match(query: str) -> str:
     return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])
 
 
-def _passage(id: str, text: str, title: str, url: str | None, start: int, *score: float) -> Passage:
-    return Passage(id, text, title, "corpus", url, start, score[0] if score else None)
+def _passage(id: str, text: str, title: str, url: str | None, start: int, file: str, *score: float) -> Passage:
+    return Passage(id, text, title, "corpus", url, start, score[0] if score else None, file=file)

@@ -17,8 +17,9 @@ from surefoot.corpus.splitter import WORDS
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 
-SCHEMA = 1
-"""Version of the tables below, and of how documents become passages; another one has to be rebuilt."""
+SCHEMA = 2
+"""Version of the tables below, and of how documents become passages. Of an older one that is in `FORMER` passages can
+be searched; to be written to, it has to be rebuilt."""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
@@ -26,6 +27,7 @@ CREATE TABLE files (
     rowid INTEGER PRIMARY KEY,
     location TEXT NOT NULL UNIQUE,
     path TEXT NOT NULL,
+    space TEXT NOT NULL UNIQUE,
     size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL,
     hash BLOB,
@@ -61,8 +63,11 @@ CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
     DELETE FROM vectors WHERE rowid = old.rowid;
 END;
 """
-"""`files.location` is relative to the index's folder, so that both can move together. `documents.hash` is null while
-a document is being written, `files.complete` 0 while a file is."""
+"""`files.location` is relative to the index's folder, so that both can move together; `files.space` is the name space
+of its passages' ids. `documents.hash` is null while a document is being written, `files.complete` 0 while a file is."""
+
+FORMER = (1,)
+"""Earlier versions that can be searched. In 1 the ids of passages were what their rows said."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "free some space and run it again",
@@ -90,11 +95,11 @@ def faults(path: Path) -> Iterator[None]:
 
 
 def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """What the index says about itself. Raises IndexFault when it is none, or one of another version."""
+    """What the index says about itself. Raises IndexFault when it is none, or of a version that cannot be read."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         raise foreign(path)
     meta = dict(db.execute("SELECT key, value FROM meta"))
-    if meta.get("schema") != SCHEMA:
+    if meta.get("schema") not in (SCHEMA, *FORMER):
         raise IndexFault(f"{path} has version {meta.get('schema')} and this is for version {SCHEMA}; {REBUILD}")
     return meta
 
@@ -147,7 +152,7 @@ def writer(path: Path, embedder: Embedder) -> sqlite3.Connection:
     try:
         is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not is_new:
-            check_embedder(path, read_meta(db, path), embedder)
+            _check_writable(db, path, embedder)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -65536")
@@ -157,6 +162,15 @@ def writer(path: Path, embedder: Embedder) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _check_writable(db: sqlite3.Connection, path: Path, embedder: Embedder) -> None:
+    meta = read_meta(db, path)
+    if meta["schema"] != SCHEMA:
+        raise IndexFault(
+            f"{path} was made by an earlier version: it can be searched, but what changed cannot be added; {REBUILD}"
+        )
+    check_embedder(path, meta, embedder)
 
 
 def now() -> str:
