@@ -55,8 +55,14 @@ def content(place: Path) -> tuple:
         return tuple(index.passages()), index.vectors().tolist(), index.lexical("hut glacier rope", 50)
 
 
+@pytest.fixture
+def no_doubt(monkeypatch):
+    """As if the files were older than the clock's tick."""
+    monkeypatch.setattr("surefoot.corpus.build._YOUNG_NS", 0)
+
+
 def age(*paths: Path) -> None:
-    """Let the files be older than the clock's doubt."""
+    """Set the times of the last change back."""
     for path in paths:
         os.utime(path, (1_000_000_000, 1_000_000_000))
 
@@ -78,16 +84,36 @@ def test_the_title_is_embedded_with_the_text(docs, place):
     assert embedder.seen == ["Hut\nForty beds."]
 
 
-def test_an_unchanged_file_is_not_opened(docs, place):
-    """Its size and time are enough."""
+def test_an_unchanged_file_is_not_opened(docs, place, monkeypatch, no_doubt):
+    """What the folder says of it is enough."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    monkeypatch.setattr(Path, "open", None)
+    assert build([docs], place, Hashing()).files == Changes(unchanged=1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time that cannot be set")
+def test_an_edit_with_the_same_size_and_time_is_noticed(docs, place, no_doubt):
+    """Who sets the time back cannot set back that of the entry."""
     file = docs / "a.txt"
     file.write_text("one")
     age(file)
     build([docs], place, Hashing())
     file.write_text("two")
     age(file)
-    assert build([docs], place, Hashing()).files == Changes(unchanged=1)
-    assert content(place)[0][0].text == "one"
+    assert build([docs], place, Hashing()).files == Changes(updated=1)
+    assert content(place)[0][0].text == "two"
+
+
+def test_a_file_put_in_the_place_of_another_is_noticed(docs, place, no_doubt):
+    """Same size, same time."""
+    file, other = docs / "a.txt", docs.parent / "b.txt"
+    file.write_text("one")
+    other.write_text("two")
+    age(file, other)
+    build([docs], place, Hashing())
+    other.replace(file)
+    assert build([docs], place, Hashing()).files == Changes(updated=1)
 
 
 def test_a_file_changed_within_the_clocks_doubt_is_noticed(docs, place):
@@ -113,10 +139,9 @@ def test_a_touched_file_is_embedded_no_more(docs, place):
     assert embedder.seen == []
 
 
-def test_a_run_without_changes_writes_nothing(docs, place):
+def test_a_run_without_changes_writes_nothing(docs, place, no_doubt):
     """The time of the last change stays that, and readers keep what they have loaded."""
     (docs / "a.txt").write_text("one")
-    age(docs / "a.txt")
     build([docs], place, Hashing())
     before = place.read_bytes()
     build([docs], place, Hashing())
@@ -182,11 +207,10 @@ def test_no_absolute_path_is_written(tmp_path, docs, place):
     assert str(tmp_path).encode() not in place.read_bytes()
 
 
-def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place):
+def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place, no_doubt):
     """Again in the next run, though the file is not read again."""
     (docs / "a.pdf").write_bytes(b"junk")
     (docs / "b.txt").write_text("one")
-    age(docs / "a.pdf", docs / "b.txt")
     first = build([docs], place, Hashing())
     assert [path for path, _ in first.skipped] == ["docs/a.pdf"]
     assert build([docs], place, Hashing()).skipped == first.skipped

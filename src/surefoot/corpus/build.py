@@ -37,7 +37,7 @@ OnProgress = Callable[[int, int, str], None]
 """Is told the bytes done, the bytes to do, and the path at hand."""
 
 _TOLD = 20
-# A change within the clock's last tick leaves size and time as they were; files this young are hashed next time.
+# A change within the clock's last tick leaves the times as they were; files this young are hashed next time.
 _YOUNG_NS = 2_000_000_000
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -76,8 +76,7 @@ class _Stored(NamedTuple):
     path: str
     space: str
     """The name space of its passages' ids."""
-    size: int
-    mtime_ns: int
+    stamp: str
     hash: bytes | None
     """None: not to be trusted, read it again."""
     complete: bool
@@ -95,7 +94,7 @@ def build(
 ) -> IndexReport:
     """Bring the index up to date with these files and folders; what came from elsewhere stays.
 
-    A file whose size and time are as before is not opened; of a changed one only the changed documents are embedded.
+    A file that has not been touched is not opened; of a changed one only the changed documents are embedded.
     `rebuild` starts from nothing and replaces the index when all is done: only `paths` are in it then. What is
     embedded is a passage's title, a line end, and its text. Interrupted at any point, also by a kill, it leaves an
     index that can be searched, and running it again ends as if it had not been interrupted. Raises IndexFault, and
@@ -186,9 +185,7 @@ class _Run:
             return str(place)
 
     def _stored(self) -> dict[str, _Stored]:
-        rows = self._db.execute(
-            "SELECT location, rowid, path, space, size, mtime_ns, hash, complete, problems FROM files"
-        )
+        rows = self._db.execute("SELECT location, rowid, path, space, stamp, hash, complete, problems FROM files")
         return {location: _Stored(*rest) for location, *rest in rows}
 
     def _forget(self, stored: dict[str, _Stored], wanted: dict[str, File], found: Sequence[Found]) -> None:
@@ -210,7 +207,7 @@ class _Run:
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
-            if known and known.complete and (known.size, known.mtime_ns) == (file.size, file.mtime_ns):
+            if known and known.complete and known.stamp == file.stamp:
                 self._tell(known, _loaded(known.problems))
                 continue
             if known:
@@ -222,10 +219,9 @@ class _Run:
     def _new(self, location: str, file: File) -> _Stored:
         space = ids.space(file.path, self._is_taken)
         row = self._db.execute(
-            "INSERT INTO files (location, path, space, size, mtime_ns, complete) VALUES (?, ?, ?, 0, 0, 0)",
-            (location, file.path, space),
+            "INSERT INTO files (location, path, space, complete) VALUES (?, ?, ?, 0)", (location, file.path, space)
         )
-        return _Stored(row.lastrowid or 0, file.path, space, 0, 0, None, False, "[]")
+        return _Stored(row.lastrowid or 0, file.path, space, "", None, False, "[]")
 
     def _is_taken(self, space: str) -> bool:
         return self._db.execute("SELECT 1 FROM files WHERE space = ?", (space,)).fetchone() is not None
@@ -243,10 +239,10 @@ class _Run:
             self._added.add(known.rowid)
         elif self._documents.total() > before:
             self._updated.add(known.rowid)
-        mtime_ns = 0 if opened - file.mtime_ns < _YOUNG_NS else file.mtime_ns
+        stamp = "" if opened - file.changed_ns < _YOUNG_NS else file.stamp
         self._db.execute(
-            "UPDATE files SET size = ?, mtime_ns = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            (file.size, mtime_ns, digest, _dumped(problems), known.rowid),
+            "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
+            (stamp, digest, _dumped(problems), known.rowid),
         )
         self._tell(known, problems)
 

@@ -28,8 +28,7 @@ CREATE TABLE files (
     location TEXT NOT NULL UNIQUE,
     path TEXT NOT NULL,
     space TEXT NOT NULL UNIQUE,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
+    stamp TEXT NOT NULL DEFAULT '',
     hash BLOB,
     complete INTEGER NOT NULL,
     problems TEXT NOT NULL DEFAULT '[]'
@@ -64,7 +63,8 @@ CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
 END;
 """
 """`files.location` is relative to the index's folder, so that both can move together; `files.space` is the name space
-of its passages' ids. `documents.hash` is null while a document is being written, `files.complete` 0 while a file is."""
+of its passages' ids; `files.stamp` that of `discover.File` when it was read, "" where it is to be read again.
+`documents.hash` is null while a document is being written, `files.complete` 0 while a file is."""
 
 FORMER = (1,)
 """Earlier versions that can be searched. In 1 the ids of passages were what their rows said."""
