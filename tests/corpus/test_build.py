@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,39 @@ def test_a_rebuild_that_fails_leaves_the_index(docs, place):
     assert len(content(place)[0]) == 1
 
 
+@contextmanager
+def files_of_at_most(size: int):
+    """What a full disk is to SQLite: no file grows beyond so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize("size", [1_000, 20_000, 100_000, 400_000, 700_000])
+def test_a_rebuild_on_a_full_disk_leaves_the_index_and_nothing_else(docs, place, size):
+    """Wherever it fails, also when all is in the log and does not fit into the file."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    rows(docs / "b.jsonl", *({"text": f"row {n} " * 50} for n in range(BATCH)))
+    before = content(place)
+    with files_of_at_most(size), pytest.raises(IndexFault, match=r"index\.db: .*(space|disk)"):
+        build([docs], place, Hashing(), rebuild=True)
+    assert not list(place.parent.glob("*.new*"))
+    assert content(place) == before
+
+
+def test_an_index_is_searched_on_a_full_disk(docs, place):
+    """Where there is no room for the file that its readers share."""
+    (docs / "a.txt").write_text("one hut")
+    build([docs], place, Hashing())
+    assert not place.with_name("index.db-shm").exists()
+    with files_of_at_most(1_000), Index.open(place) as index:
+        assert [passage.text for passage in index.lexical("hut", 5)] == ["one hut"]
+
+
 def test_a_damaged_index_can_be_rebuilt(docs, place):
     """The way out that the message names."""
     (docs / "a.txt").write_text("one")
@@ -514,13 +548,8 @@ def test_a_second_process_is_told_that_the_index_is_being_written(docs, place):
 def test_a_full_disk_is_an_index_fault(docs, place):
     """One line that names the index, and what had been committed stays."""
     rows(docs / "a.jsonl", *({"text": f"row {n} " * 50} for n in range(BATCH)))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
-    try:
-        with pytest.raises(IndexFault, match=r"index\.db: "):
-            build([docs], place, Hashing())
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_of_at_most(200_000), pytest.raises(IndexFault, match=r"index\.db: "):
+        build([docs], place, Hashing())
     build([docs], place, Hashing())
     assert _passages(place) == BATCH
 

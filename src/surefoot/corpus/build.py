@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -23,15 +23,22 @@ import numpy as np
 
 from surefoot.corpus import ids
 from surefoot.corpus.discover import File, Found, find
+from surefoot.corpus.integrity import passage_sum, seal, vector_sum
 from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable, read, supported
 from surefoot.corpus.splitter import passages
-from surefoot.corpus.storage import faults, locked, now, succeed, successor, writer
+from surefoot.corpus.storage import faults, locked, now, replacement, settle, writer
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
 
 BATCH = 512
 """Passages embedded and committed together: what a crash can cost."""
+
+_FORGET = (
+    "INSERT INTO lexicon (lexicon, rowid, title, text) "
+    "SELECT 'delete', rowid, title, text FROM passages WHERE document = ?",
+    "DELETE FROM vectors WHERE rowid IN (SELECT rowid FROM passages WHERE document = ?)",
+)
 
 OnProgress = Callable[[int, int, str], None]
 """Is told the bytes done, the bytes to do, and the path at hand."""
@@ -106,15 +113,17 @@ def build(
         raise IndexFault(
             "; ".join(f"{path} {why}" for each in found for path, why in each.skipped) or "no path to index"
         )
-    with faults(live), locked(live):
-        place = successor(live) if rebuild else live
-        with closing(writer(place, embedder)) as db:
-            run = _Run(db, live.parent.resolve(), embedder, on_progress)
-            run.update(found)
-            report = run.report(found, started)
+    with (
+        faults(live),
+        locked(live),
+        replacement(live) if rebuild else nullcontext(live) as place,
+        closing(writer(place, embedder)) as db,
+    ):
+        run = _Run(db, live.parent.resolve(), embedder, on_progress)
+        run.update(found)
         if rebuild:
-            succeed(place, live)
-    return report
+            settle(db)
+        return run.report(found, started)
 
 
 def _some(found: Found, path: str | Path) -> Found:
@@ -138,7 +147,7 @@ class _Run:
         self._documents: Counter[str] = Counter()
         self._passages: Counter[str] = Counter()
         self._problems: dict[int, list[tuple[str, Problem]]] = {}
-        self._waiting: list[tuple[int, str]] = []
+        self._waiting: list[tuple[int, Passage]] = []
         self._progress = (0, 0, "")
 
     def update(self, found: Sequence[Found]) -> None:
@@ -284,33 +293,43 @@ class _Run:
         self._documents["updated" if old else "added"] += 1
         added = self._db.execute("INSERT INTO documents (file, key) VALUES (?, ?)", (file.rowid, document.key))
         for piece in passages(document, file.path, file.space):
-            self._add(piece, added.lastrowid)
+            self._add(piece, added.lastrowid, file.path)
         self._db.execute("UPDATE documents SET hash = ? WHERE rowid = ?", (digest, added.lastrowid))
 
     def _remove(self, document: int) -> None:
+        for statement in _FORGET:
+            self._db.execute(statement, (document,))
         gone = self._db.execute("DELETE FROM passages WHERE document = ?", (document,))
         self._db.execute("DELETE FROM documents WHERE rowid = ?", (document,))
         self._passages["removed"] += gone.rowcount
 
-    def _add(self, passage: Passage, document: int | None) -> None:
+    def _add(self, passage: Passage, document: int | None, file: str) -> None:
+        checksum = passage_sum(passage.id, passage.text, passage.title, passage.url, passage.start, file)
         added = self._db.execute(
-            "INSERT INTO passages (id, document, start, title, text, url) VALUES (?, ?, ?, ?, ?, ?)",
-            (passage.id, document, passage.start, passage.title, passage.text, passage.url),
+            "INSERT INTO passages (id, document, start, title, text, url, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (passage.id, document, passage.start, passage.title, passage.text, passage.url, checksum),
         )
+        words = added.lastrowid, passage.title, passage.text
+        self._db.execute("INSERT INTO lexicon (rowid, title, text) VALUES (?, ?, ?)", words)
         self._passages["added"] += 1
-        self._waiting.append((added.lastrowid or 0, f"{passage.title}\n{passage.text}".lstrip()))
+        self._waiting.append((added.lastrowid or 0, passage))
         if len(self._waiting) == BATCH:
             self._commit()
 
     def _commit(self) -> None:
         if self._waiting:
-            vectors = self._embedder.embed([text for _, text in self._waiting]).astype(np.float16)
-            rows = ((rowid, vector.tobytes()) for (rowid, _), vector in zip(self._waiting, vectors, strict=True))
-            self._db.executemany("INSERT INTO vectors (rowid, vector) VALUES (?, ?)", rows)
+            texts = [f"{passage.title}\n{passage.text}".lstrip() for _, passage in self._waiting]
+            vectors = map(np.ndarray.tobytes, self._embedder.embed(texts).astype(np.float16))
+            rows = (
+                (rowid, vector, vector_sum(passage.id, vector))
+                for (rowid, passage), vector in zip(self._waiting, vectors, strict=True)
+            )
+            self._db.executemany("INSERT INTO vectors (rowid, vector, checksum) VALUES (?, ?, ?)", rows)
             self._waiting.clear()
         if self._db.in_transaction:
             self._db.execute("UPDATE meta SET value = max(value + 1, ?) WHERE key = 'generation'", (time_ns(),))
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'updated'", (now(),))
+            seal(self._db)
             self._db.commit()
         self._on_progress(*self._progress)
 
@@ -367,7 +386,10 @@ def _dumped(problems: list[Problem]) -> str:
 
 
 def _loaded(problems: str) -> list[Problem]:
-    return [Problem(*problem) for problem in json.loads(problems)]
+    try:
+        return [Problem(str(reason), bool(skipped)) for reason, skipped in json.loads(problems)]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise sqlite3.DatabaseError("what it knows of its files is damaged") from error
 
 
 def _shortened(problems: list[Problem]) -> list[Problem]:
