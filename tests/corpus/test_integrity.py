@@ -58,9 +58,9 @@ def searched(path: Path) -> list:
         return words + [index.nearest(Hashing().embed([question])[0], 5) for question in QUESTIONS]
 
 
-def verified(path: Path) -> None:
+def verified(path: Path) -> bool:
     with Index.open(path) as index:
-        index.verify()
+        return index.verify()
 
 
 def changed(path: Path, *statements: str) -> None:
@@ -72,7 +72,7 @@ def changed(path: Path, *statements: str) -> None:
 
 def test_a_whole_index_is_found_whole(place, docs):
     """After it was made, and after it was added to."""
-    verified(place)
+    assert verified(place)
     (docs / "new.txt").write_text("A marmot.")
     build([docs], place, Hashing())
     verified(place)
@@ -239,6 +239,11 @@ def test_a_wrong_type_in_an_index_of_the_first_version_is_told_of(former, statem
         searched(former)
     with pytest.raises(IndexFault, match="--rebuild"):
         verified(former)
+
+
+def test_an_index_of_the_first_version_is_not_vouched_for(former):
+    """Its texts could be others."""
+    assert not verified(former)
 
 
 def test_a_vector_that_is_not_finite_is_told_of(former):

@@ -184,10 +184,12 @@ class Index:
         with self._reading() as db:
             return self._loaded(db).matrix
 
-    def verify(self) -> None:
-        """Reads all of it. Raises IndexFault where something is damaged."""
+    def verify(self) -> bool:
+        """Reads all of it. Raises IndexFault where something is damaged; False: it has no checksums that would show all
+        damage, being of an earlier version."""
         with self._reading() as db:
             check_whole(db, db.version, read_meta(db, self.path)["dimensions"])
+            return db.version > 1
 
     def _check_lexicon(self, db: Connection) -> None:
         generation = _generation(db)
