@@ -241,6 +241,14 @@ def test_a_wrong_type_in_an_index_of_the_first_version_is_told_of(former, statem
         verified(former)
 
 
+@pytest.mark.parametrize("dimensions", ["1 << 62", "-1", "0", "'x'", "x'00'", "1.5"])
+def test_dimensions_that_no_vector_has_are_told_of(former, dimensions):
+    """Also where there is no vector to hold them against."""
+    changed(former, "DELETE FROM passages", f"UPDATE meta SET value = {dimensions} WHERE key = 'dimensions'")
+    with pytest.raises(IndexFault, match="what it says about itself is damaged"):
+        searched(former)
+
+
 def test_an_index_of_the_first_version_is_not_vouched_for(former):
     """Its texts could be others."""
     assert not verified(former)

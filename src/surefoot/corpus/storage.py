@@ -75,6 +75,7 @@ _META = {
     "updated": str,
     "generation": int,
 }
+_MOST_DIMENSIONS = 100_000
 _OLDEST = (3, 37)
 """The first SQLite with STRICT tables."""
 _LONGEST = 100_000_000
@@ -126,7 +127,8 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {REBUILD}")
     if fingerprint(db) != (FORMER.get(version) or _fingerprint()):
         raise sqlite3.DatabaseError("its tables are not those of an index")
-    if any(not isinstance(meta.get(key), kind) for key, kind in _META.items()) or meta["dimensions"] < 1:
+    typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
+    if not typed or not 1 <= meta["dimensions"] <= _MOST_DIMENSIONS:
         raise sqlite3.DatabaseError("what it says about itself is damaged")
     return meta
 
