@@ -357,6 +357,18 @@ def test_a_rebuild_on_a_full_disk_leaves_the_index_and_nothing_else(docs, place,
     assert content(place) == before
 
 
+def test_a_rebuild_whose_log_fits_and_whose_file_does_not_leaves_the_index(docs, place):
+    """Closing brings the log into the file as far as it goes, and says nothing."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    rows(docs / "b.jsonl", *({"text": f"row {n} " * 1200} for n in range(BATCH)))
+    before, other = content(place), place.with_name("other.db")
+    build([docs], other, Hashing())
+    with files_of_at_most(other.stat().st_size - 20_000), pytest.raises(IndexFault):
+        build([docs], place, Hashing(), rebuild=True)
+    assert content(place) == before
+
+
 def test_an_index_is_searched_on_a_full_disk(docs, place):
     """Where there is no room for the file that its readers share."""
     (docs / "a.txt").write_text("one hut")
