@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import stat
 import subprocess
@@ -92,6 +93,77 @@ def test_the_file_is_its_owners_alone(path: Path) -> None:
     assert [stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()] == [0o600] * len(
         os.listdir(path.parent)
     )
+
+
+DAMAGE = [
+    "url = x'ff'",
+    "status = 'ok'",
+    "headers = 'no JSON'",
+    "headers = '[]'",
+    "headers = '{\"a\": 1}'",
+    "headers = x'ff'",
+]
+DAMAGE += ["body = 'text'", "time = 'never'", "time = 9e999 || ''", "headers = printf('%.*c', 100000, '[')"]
+DAMAGE += ["url = CAST(x'ff' AS TEXT)"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_row_is_a_miss_that_is_told(path: Path, damage: str) -> None:
+    """Whatever stands where something else should; the next reply takes its place."""
+    cache = Cache(path, 60)
+    cache.put("key", KEPT)
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE replies SET {damage}")
+    db.close()
+    with metered() as meter:
+        assert cache.get("key") is None
+    assert str(path) in meter.degraded[0]
+    cache.put("key", KEPT)
+    assert cache.get("key") == KEPT
+
+
+def test_a_damaged_file_is_a_miss_that_is_told(path: Path) -> None:
+    """Wherever the damage is; what is found all the same is what was put there, but for its own bytes."""
+    Cache(path, 60).put("key", KEPT)
+    whole, chance = path.read_bytes(), random.Random(9)
+    for _ in range(100):
+        data = bytearray(whole)
+        for at in (chance.randrange(len(whole)), chance.randrange(4096, 4096 + 200), chance.randrange(200)):
+            data[at] ^= chance.randrange(1, 256)
+        path.write_bytes(data[: chance.choice((len(data), 5000))])
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        cache = Cache(path, 60)
+        with metered() as meter:
+            found = cache.get("key")
+            cache.put("key", KEPT)
+        assert found is None or isinstance(found, Reply)
+        assert all(str(path) in told for told in meter.degraded)
+        cache.close()
+
+
+FOREVER = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+CRAFTED = [
+    f"CREATE VIEW replies AS {FOREVER} SELECT 'k' AS key, 9e9 AS time, i url, 1 status, i headers, i body FROM n",
+    "CREATE TABLE replies (key, time, url, status, headers, body AS (hex(zeroblob(90000000))))",
+    "CREATE TRIGGER t AFTER INSERT ON replies BEGIN DELETE FROM replies; END",
+]
+
+
+@pytest.mark.parametrize("crafted", CRAFTED)
+def test_a_cache_with_tables_that_are_not_ours_is_none(path: Path, crafted: str) -> None:
+    """A view or a trigger is a program, which may never end."""
+    Cache(path, 60).put("key", KEPT)
+    with sqlite3.connect(path) as db:
+        if "TRIGGER" not in crafted:
+            db.execute("DROP TABLE replies")
+        db.execute(crafted)
+    db.close()
+    cache = Cache(path, 60)
+    with metered() as meter:
+        assert cache.get("key") is None
+        cache.put("key", KEPT)
+    assert "it holds something else" in meter.degraded[0]
 
 
 @pytest.mark.parametrize("version", [0, 99])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -91,3 +92,23 @@ def test_a_file_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
             Kept(inner, tmp_path / "kept.db").complete(ASK)
     assert inner.asked == 2
     assert "cannot be used" in spent.degraded[0]
+
+
+DAMAGE = ["body = x'ff'", "headers = '{}'", """headers = '{"asked": "x", "said": "1", "cut": "0"}'"""]
+DAMAGE += ["""headers = '{"asked": "1", "said": "-9000", "cut": "0"}'""", "status = 'ok'"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_completion_is_asked_for_again(tmp_path: Path, damage: str) -> None:
+    """And the step says so; a count below zero would give a budget back."""
+    inner, file = Counting(), tmp_path / "kept.db"
+    first = Kept(inner, file).complete(ASK)
+    with sqlite3.connect(file) as db:
+        db.execute(f"UPDATE replies SET {damage}")
+    db.close()
+    with meter.metered() as spent:
+        assert Kept(inner, file).complete(ASK) == first
+    assert inner.asked == 2
+    assert "damaged" in spent.degraded[0]
+    assert Kept(inner, file).complete(ASK) == first
+    assert inner.asked == 2

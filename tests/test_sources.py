@@ -77,3 +77,10 @@ def test_patterns_say_which_sources_stand_otherwise() -> None:
 def test_a_standing_that_no_pattern_names_stays() -> None:
     """What a searcher brings from the web stays doubted."""
     assert Sources().placed([ONE[0]]) == (ONE[0],)
+
+
+def test_a_row_stands_as_its_file_does_and_not_as_the_address_that_it_claims() -> None:
+    """Or a mail would vouch for itself."""
+    row = Passage("a", TEXT, url="faq/a.md", file="mail/rows.jsonl")
+    (placed,) = Sources(vouched=("faq/*",), doubted=("mail/*",)).placed([row])
+    assert placed.standing == "doubted"

@@ -71,14 +71,24 @@ class Kept:
     def _recalled(self, key: str) -> Completion | None:
         if (reply := self._cache.get(key)) is None:
             return None
-        asked, said, cut = (int(reply.headers[name]) for name in ("asked", "said", "cut"))
-        return Completion(reply.body.decode("utf-8", "surrogatepass"), reply.url, asked, said, truncated=bool(cut))
+        try:
+            return _completion(reply)
+        except (KeyError, ValueError):
+            meter.degrade("a completion that was kept is damaged; asked the model again")
+            return None
 
     def _keep(self, key: str, completion: Completion) -> None:
         headers = {"asked": completion.prompt_tokens, "said": completion.completion_tokens, "cut": completion.truncated}
         body = completion.text.encode("utf-8", "surrogatepass")
         told = {name: str(int(value)) for name, value in headers.items()}
         self._cache.put(key, Reply(completion.model, 200, told, body))
+
+
+def _completion(reply: Reply) -> Completion:
+    asked, said, cut = (int(reply.headers[name]) for name in ("asked", "said", "cut"))
+    if min(asked, said) < 0:
+        raise ValueError(f"{min(asked, said)} tokens")
+    return Completion(reply.body.decode("utf-8", "surrogatepass"), reply.url, asked, said, truncated=bool(cut))
 
 
 def _key(asked: Any) -> str:

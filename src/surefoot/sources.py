@@ -32,7 +32,7 @@ class Sources:
         return tuple(replace(passage, standing=self._standing(passage)) for passage in passages)
 
     def _standing(self, passage: Passage) -> Standing:
-        where = passage.url or ""
+        where = passage.file or passage.url or ""  # the address that a row claims is not the file's
         if any(fnmatchcase(where, pattern) for pattern in self.doubted):
             return "doubted"
         return "vouched" if any(fnmatchcase(where, pattern) for pattern in self.vouched) else passage.standing
@@ -72,8 +72,8 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _origin(passage: Passage) -> str:
-    """Who is behind it: a file of the index, or the last two parts of a host's name, which one owner has."""
-    if passage.source == "corpus":
-        return f"corpus {passage.url or passage.id}"
+    """Who is behind it: a file of an index, or the last two parts of a host's name, which one owner has."""
+    if passage.file or passage.source == "corpus":
+        return f"file {passage.file or passage.url or passage.id}"
     host = urlsplit(passage.url or "").hostname or passage.id
     return ".".join(host.split(".")[-2:])

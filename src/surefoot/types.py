@@ -33,13 +33,15 @@ class Passage:
     title: str = ""
     source: Source = "corpus"
     url: str | None = None
-    """Where a reader finds the document: a path as it was indexed, or a web address."""
+    """Where a reader finds the document: a path as it was indexed, or an address, which its row or the web claims."""
     start: int = 0
     """Offset in characters of `text` in the document's extracted text."""
     score: float | None = None
     """The retriever's own score; higher is better, comparable only within one retrieval."""
     via: str = ""
     """How a searcher came to it ("direct title", "snippet"); empty: it is of the corpus, or there is one way only."""
+    file: str | None = None
+    """The file of an index that it really stands in, by its path as it was indexed; None: it is not of an index."""
     standing: Standing = "plain"
     """How far its source is relied on: "doubted" alone decides nothing, "vouched" may repeat the question."""
 

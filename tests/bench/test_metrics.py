@@ -63,6 +63,7 @@ def test_an_alias_in_the_answer_is_a_match(answer: str, golds: list[str], exact:
         (5, ["a#3"], {"a"}, True),
         (5, ["x#y"], {"x#y"}, True),
         (5, ["x#y#2"], {"x#y"}, True),
+        (5, ["0123456789:a#2"], {"a"}, True),
         (5, ["ab"], {"a"}, False),
         (5, [], {"a"}, False),
     ],

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
-from surefoot.cli.draw import retrieved, stayed, whole
+from surefoot.cli.draw import place, retrieved, stayed, whole
 from surefoot.config import read
-from surefoot.types import Action, Answer, Conflict, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Action, Answer, Citation, Conflict, Grade, Passage, Step, Strip, Trace
 
 
 def drawn(what: RenderableType, width: int = 80) -> str:
@@ -117,3 +118,32 @@ def test_both_sides_of_a_conflict_are_shown() -> None:
     assert "Conflict   the corpus: “1911” · notes.md\n" in text
     assert "outside: “1921” · http://a/1\n" in text
     assert "Conflict" not in drawn(whole(Trace("1", "Who?")))
+
+
+@pytest.mark.parametrize(
+    ("url", "file", "shown"),
+    [
+        ("policy.txt", "policy.txt", "policy.txt"),
+        ("https://example.org/a", None, "https://example.org/a"),
+        ("https://example.org/a", "rows.jsonl", "https://example.org/a (from rows.jsonl)"),
+        ("policy.txt", "rows.jsonl", "rows.jsonl (as “policy.txt”)"),
+        ("policy.txt (from policy.txt)", "rows.jsonl", "rows.jsonl (as “policy.txt (from policy.txt)”)"),
+        ("https://a.b/ (from policy.txt)", "rows.jsonl", "rows.jsonl (as “https://a.b/ (from policy.txt)”)"),
+        (None, "rows.jsonl", "rows.jsonl (as “T”)"),
+    ],
+)
+def test_a_citation_shows_the_real_file_beside_the_address_that_a_row_claims(
+    url: str | None, file: str | None, shown: str
+) -> None:
+    """First of all where the claim is no web address: it may be the name of another file."""
+    assert place(Passage("a", "b", "T", url=url, file=file)) == shown
+
+
+def test_the_file_of_a_cited_row_is_drawn() -> None:
+    """In the citation, and in a conflict."""
+    passage = Passage("a", "Ten days.", url="policy.txt", file="rows.jsonl")
+    strip = Strip("a", 0, 9, "Ten days.", 1.0, kept=True)
+    answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", verified=True),))
+    conflict = Conflict("a", "Ten days.", "b", "One day.")
+    trace = Trace("1", "How long?", (passage,), external=(Passage("b", "One day.", source="external"),), answer=answer)
+    assert drawn(whole(replace(trace, conflicts=(conflict,))), 120).count("rows.jsonl (as “policy.txt”)") == 2

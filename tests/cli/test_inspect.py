@@ -77,6 +77,27 @@ def test_doctor_finds_a_damaged_model(indexed: Callable[..., Any], here: Path) -
     assert "surefoot models pull minilm-int8" in lines(done.out)["model minilm-int8"]
 
 
+def test_doctor_reads_the_whole_index_where_it_is_asked_to(indexed: Callable[..., Any], here: Path) -> None:
+    """And finds what a look at it does not."""
+    assert "all as they were written" in lines(indexed("doctor", "--deep").out)["index"]
+    index = here / ".surefoot/index.db"
+    data = index.read_bytes()
+    index.write_bytes(data.replace(b"built by the miners", b"built by the barons"))
+    assert "✗ index" not in indexed("doctor").out
+    done = indexed("doctor", "--deep")
+    assert done.code == 1
+    assert "--rebuild" in lines(done.out)["index"]
+
+
+def test_doctor_reads_the_model_files_where_it_is_asked_to(indexed: Callable[..., Any], here: Path) -> None:
+    """One of the right size may hold something else."""
+    model = models.REGISTRY["minilm-int8"]
+    (here / "models").mkdir()
+    with (here / "models" / model.file).open("wb") as file:
+        file.truncate(model.size)
+    assert lines(indexed("doctor", "--deep").out)["model minilm-int8"].startswith("its sha256 is")
+
+
 def test_doctor_speaks_of_absent_models_only_where_they_are_wanted(indexed: Callable[..., Any]) -> None:
     """An endpoint's user need not fetch a local model; a user of the local one is told that the first question will."""
     assert "model " not in indexed("doctor").out.replace("language model", "")

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,14 @@ def content(place: Path) -> tuple:
         return tuple(index.passages()), index.vectors().tolist(), index.lexical("hut glacier rope", 50)
 
 
+@pytest.fixture
+def no_doubt(monkeypatch):
+    """As if the files were older than the clock's tick."""
+    monkeypatch.setattr("surefoot.corpus.build._YOUNG_NS", 0)
+
+
 def age(*paths: Path) -> None:
-    """Let the files be older than the clock's doubt."""
+    """Set the times of the last change back."""
     for path in paths:
         os.utime(path, (1_000_000_000, 1_000_000_000))
 
@@ -78,16 +85,36 @@ def test_the_title_is_embedded_with_the_text(docs, place):
     assert embedder.seen == ["Hut\nForty beds."]
 
 
-def test_an_unchanged_file_is_not_opened(docs, place):
-    """Its size and time are enough."""
+def test_an_unchanged_file_is_not_opened(docs, place, monkeypatch, no_doubt):
+    """What the folder says of it is enough."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    monkeypatch.setattr(Path, "open", None)
+    assert build([docs], place, Hashing()).files == Changes(unchanged=1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time that cannot be set")
+def test_an_edit_with_the_same_size_and_time_is_noticed(docs, place, no_doubt):
+    """Who sets the time back cannot set back that of the entry."""
     file = docs / "a.txt"
     file.write_text("one")
     age(file)
     build([docs], place, Hashing())
     file.write_text("two")
     age(file)
-    assert build([docs], place, Hashing()).files == Changes(unchanged=1)
-    assert content(place)[0][0].text == "one"
+    assert build([docs], place, Hashing()).files == Changes(updated=1)
+    assert content(place)[0][0].text == "two"
+
+
+def test_a_file_put_in_the_place_of_another_is_noticed(docs, place, no_doubt):
+    """Same size, same time."""
+    file, other = docs / "a.txt", docs.parent / "b.txt"
+    file.write_text("one")
+    other.write_text("two")
+    age(file, other)
+    build([docs], place, Hashing())
+    other.replace(file)
+    assert build([docs], place, Hashing()).files == Changes(updated=1)
 
 
 def test_a_file_changed_within_the_clocks_doubt_is_noticed(docs, place):
@@ -113,10 +140,9 @@ def test_a_touched_file_is_embedded_no_more(docs, place):
     assert embedder.seen == []
 
 
-def test_a_run_without_changes_writes_nothing(docs, place):
+def test_a_run_without_changes_writes_nothing(docs, place, no_doubt):
     """The time of the last change stays that, and readers keep what they have loaded."""
     (docs / "a.txt").write_text("one")
-    age(docs / "a.txt")
     build([docs], place, Hashing())
     before = place.read_bytes()
     build([docs], place, Hashing())
@@ -182,11 +208,10 @@ def test_no_absolute_path_is_written(tmp_path, docs, place):
     assert str(tmp_path).encode() not in place.read_bytes()
 
 
-def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place):
+def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place, no_doubt):
     """Again in the next run, though the file is not read again."""
     (docs / "a.pdf").write_bytes(b"junk")
     (docs / "b.txt").write_text("one")
-    age(docs / "a.pdf", docs / "b.txt")
     first = build([docs], place, Hashing())
     assert [path for path, _ in first.skipped] == ["docs/a.pdf"]
     assert build([docs], place, Hashing()).skipped == first.skipped
@@ -209,35 +234,38 @@ def test_many_bad_rows_are_told_in_few_lines(docs, place):
     assert skipped[-1][1] == "and 1,214 more"
 
 
-def test_an_id_that_another_document_has_is_reported_and_skipped(docs, place):
-    """The first keeps it: two passages with one id could not be told apart."""
+def test_a_row_whose_id_came_before_in_its_file_is_reported_and_skipped(docs, place):
+    """The first keeps it; a row of another file may have the same."""
     rows(docs / "a.jsonl", {"id": "x", "text": "one"}, {"id": "x", "text": "two"})
     rows(docs / "b.jsonl", {"id": "x", "text": "three"})
     report = build([docs], place, Hashing())
-    assert [passage.text for passage in content(place)[0]] == ["one"]
-    assert [path for path, _ in report.skipped] == ["docs/a.jsonl", "docs/b.jsonl"]
+    assert sorted(passage.text for passage in content(place)[0]) == ["one", "three"]
+    assert [path for path, _ in report.skipped] == ["docs/a.jsonl"]
 
 
-def test_an_id_is_given_on_when_its_owner_leaves(docs, place):
-    """The file that lost it has not changed, and is read all the same."""
-    rows(docs / "a.jsonl", {"id": "x", "text": "one"})
-    rows(docs / "b.jsonl", {"id": "x", "text": "two"})
-    age(docs / "a.jsonl", docs / "b.jsonl")
+@pytest.mark.parametrize("order", ["a.jsonl", "z.jsonl"])
+def test_a_row_cannot_take_the_place_of_another_files_passage(docs, place, order):
+    """Neither by its id nor by its address; each says in which file it really stands."""
+    (docs / "policy.txt").write_text("Refunds take ten days.")
     build([docs], place, Hashing())
-    (docs / "a.jsonl").unlink()
-    assert build([docs], place, Hashing()).skipped == ()
-    assert [passage.text for passage in content(place)[0]] == ["two"]
+    ((policy,), _, _) = content(place)
+    liar = {"url": "docs/policy.txt", "text": "Refunds take one day."}
+    rows(docs / order, liar | {"id": policy.id}, liar, liar | {"text": policy.text}, liar | {"id": f"{policy.id}#2"})
+    report = build([docs], place, Hashing())
+    assert (report.skipped, report.passages.removed) == ((), 0)
+    assert policy in content(place)[0]
+    assert sorted(passage.file for passage in content(place)[0]) == sorted([f"docs/{order}"] * 4 + ["docs/policy.txt"])
+    assert len({passage.id for passage in content(place)[0]}) == 5
 
 
-def test_a_row_that_moves_to_an_earlier_file_is_not_lost(docs, place):
-    """It meets its former self on the way."""
-    rows(docs / "a.jsonl", {"id": "y", "text": "other"})
-    rows(docs / "b.jsonl", {"id": "x", "text": "one"}, {"id": "z", "text": "rest"})
-    build([docs], place, Hashing())
-    rows(docs / "a.jsonl", {"id": "y", "text": "other"}, {"id": "x", "text": "one"})
-    rows(docs / "b.jsonl", {"id": "z", "text": "rest"})
-    assert build([docs], place, Hashing()).skipped == ()
-    assert [passage.id for passage in content(place)[0]] == ["x", "y", "z"]
+def test_files_of_one_path_have_name_spaces_of_their_own(tmp_path, place):
+    """Two folders may be called docs, and hold the same."""
+    for name in ("a/docs", "b/docs"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.txt").write_text("one")
+        rows(tmp_path / name / "y.jsonl", {"id": "y", "text": "two"})
+    assert build([tmp_path / "a/docs", tmp_path / "b/docs"], place, Hashing()).skipped == ()
+    assert [passage.file for passage in content(place)[0]].count("docs/x.txt") == 2
 
 
 def test_characters_that_cannot_be_stored_are_replaced(docs, place):
@@ -245,7 +273,7 @@ def test_characters_that_cannot_be_stored_are_replaced(docs, place):
     (docs / "a.jsonl").write_text('{"id": "\\ud800", "title": "a\\nb", "text": "x\\u0000y"}')
     build([docs], place, Hashing())
     ((passage,), _, _) = content(place)
-    assert (passage.id, passage.title, passage.text) == ("\ufffd", "a b", "x\ufffdy")
+    assert (passage.id.partition(":")[2], passage.title, passage.text) == ("\ufffd", "a b", "x\ufffdy")
 
 
 def test_a_folder_without_a_readable_file_is_refused(docs, place):
@@ -303,6 +331,51 @@ def test_a_rebuild_that_fails_leaves_the_index(docs, place):
     with pytest.raises(TypeError):
         build([docs], place, broken, rebuild=True)
     assert len(content(place)[0]) == 1
+
+
+@contextmanager
+def files_of_at_most(size: int):
+    """What a full disk is to SQLite: no file grows beyond so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize("size", [1_000, 20_000, 100_000, 400_000, 700_000])
+def test_a_rebuild_on_a_full_disk_leaves_the_index_and_nothing_else(docs, place, size):
+    """Wherever it fails, also when all is in the log and does not fit into the file."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    rows(docs / "b.jsonl", *({"text": f"row {n} " * 50} for n in range(BATCH)))
+    before = content(place)
+    with files_of_at_most(size), pytest.raises(IndexFault, match=r"index\.db: .*(space|disk)"):
+        build([docs], place, Hashing(), rebuild=True)
+    assert not list(place.parent.glob("*.new*"))
+    assert content(place) == before
+
+
+def test_a_rebuild_whose_log_fits_and_whose_file_does_not_leaves_the_index(docs, place):
+    """Closing brings the log into the file as far as it goes, and says nothing."""
+    (docs / "a.txt").write_text("one")
+    build([docs], place, Hashing())
+    rows(docs / "b.jsonl", *({"text": f"row {n} " * 1200} for n in range(BATCH)))
+    before, other = content(place), place.with_name("other.db")
+    build([docs], other, Hashing())
+    with files_of_at_most(other.stat().st_size - 20_000), pytest.raises(IndexFault):
+        build([docs], place, Hashing(), rebuild=True)
+    assert content(place) == before
+
+
+def test_an_index_is_searched_on_a_full_disk(docs, place):
+    """Where there is no room for the file that its readers share."""
+    (docs / "a.txt").write_text("one hut")
+    build([docs], place, Hashing())
+    assert not place.with_name("index.db-shm").exists()
+    with files_of_at_most(1_000), Index.open(place) as index:
+        assert [passage.text for passage in index.lexical("hut", 5)] == ["one hut"]
 
 
 def test_a_damaged_index_can_be_rebuilt(docs, place):
@@ -487,13 +560,8 @@ def test_a_second_process_is_told_that_the_index_is_being_written(docs, place):
 def test_a_full_disk_is_an_index_fault(docs, place):
     """One line that names the index, and what had been committed stays."""
     rows(docs / "a.jsonl", *({"text": f"row {n} " * 50} for n in range(BATCH)))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
-    try:
-        with pytest.raises(IndexFault, match=r"index\.db: "):
-            build([docs], place, Hashing())
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_of_at_most(200_000), pytest.raises(IndexFault, match=r"index\.db: "):
+        build([docs], place, Hashing())
     build([docs], place, Hashing())
     assert _passages(place) == BATCH
 
@@ -526,9 +594,9 @@ FILES = st.dictionaries(
 def _lay_out(folder: Path, files: dict) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    for number, (name, content) in enumerate(sorted(files.items())):
-        if name.endswith(".jsonl"):  # ids that clash between files go to whoever came first, which has its own tests
-            rows(folder / name, *(row | {"id": row["id"] + str(number)} if "id" in row else row for row in content))
+    for name, content in sorted(files.items()):
+        if name.endswith(".jsonl"):
+            rows(folder / name, *content)
         else:
             (folder / name).write_text("\n\n".join(row["text"] for row in content))
 

@@ -1,7 +1,9 @@
 """How an index is searched."""
 
+import gzip
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,7 +39,8 @@ def index(tmp_path_factory):
 
 
 def ids(passages):
-    return [passage.id for passage in passages]
+    """What the rows call themselves."""
+    return [passage.id.partition(":")[2] for passage in passages]
 
 
 def vector(text):
@@ -103,9 +106,9 @@ def test_a_long_query_is_searched(index):
 def test_nearest_is_exact(index):
     """The order, and the scores, are those of all products."""
     query = vector("a hut by the glacier")
-    products = dict(zip(ids(index.passages()), (index.vectors() @ query).tolist(), strict=True))
+    products = dict(zip((passage.id for passage in index.passages()), (index.vectors() @ query).tolist(), strict=True))
     found = index.nearest(query, 5)
-    assert ids(found) == sorted(products, key=lambda id: (-round(products[id], 6), id))
+    assert [passage.id for passage in found] == sorted(products, key=lambda id: (-round(products[id], 6), id))
     assert [passage.score for passage in found] == pytest.approx([products[passage.id] for passage in found], abs=1e-6)
 
 
@@ -231,6 +234,35 @@ def test_an_index_of_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("surefoot.corpus.storage.SCHEMA", SCHEMA + 1)
     with pytest.raises(IndexFault, match=f"version {SCHEMA} .*version {SCHEMA + 1}.*--rebuild"):
         Index.open(path)
+
+
+@pytest.fixture
+def former(tmp_path):
+    """An index that 0.1.0 made of three files."""
+    path = tmp_path / "index.db"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-0.1.0.db.gz").read_bytes()))
+    return path
+
+
+def test_an_index_of_the_first_version_is_searched(former):
+    """By words and by vectors; its passages have the files that they stand in."""
+    with Index.open(former) as index:
+        (glacier,) = index.lexical("shrinking glacier", 1)
+        assert (glacier.id, glacier.file, glacier.url) == ("glacier", "docs/rows.jsonl", "https://example.org/glacier")
+        assert index.nearest(vector("a rope, a lantern"), 1)[0].text == "A rope and a lantern."
+        assert len(list(index.passages())) == len(index.vectors()) == index.info().passages == 4
+
+
+def test_an_index_of_the_first_version_is_not_added_to(former, tmp_path):
+    """Its ids are of another kind; the message says what to do, and that works."""
+    (tmp_path / "b.txt").write_text("A marmot.")
+    before = former.read_bytes()
+    with pytest.raises(IndexFault, match=r"can be searched.*--rebuild"):
+        build([tmp_path / "b.txt"], former, Hashing())
+    assert former.read_bytes() == before
+    build([tmp_path / "b.txt"], former, Hashing(), rebuild=True)
+    with Index.open(former) as index:
+        assert index.info().passages == 1
 
 
 def test_opening_an_index_does_not_change_it(tmp_path):

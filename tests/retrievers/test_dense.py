@@ -26,7 +26,7 @@ def test_it_retrieves_the_nearest(index):
     """Best first, at most k."""
     retriever = Dense(index, Hashing())
     assert isinstance(retriever, Retriever)
-    assert [passage.id for passage in retriever.retrieve("the glacier", 1)] == ["ice"]
+    assert [passage.id.partition(":")[2] for passage in retriever.retrieve("the glacier", 1)] == ["ice"]
     assert len(retriever.retrieve("the glacier", 5)) == 2
 
 

@@ -49,7 +49,9 @@ class Fixed:
 
 
 PASSAGES = (
-    Passage("bridge", "The Ruvel bridge opened in 1931; its arch is of granite.", "Ruvel bridge", url="a.md"),
+    Passage(
+        "bridge", "The Ruvel bridge opened in 1931; its arch is of granite.", "Ruvel bridge", url="a.md", file="a.jsonl"
+    ),
     Passage("hut", "The upper hut sleeps forty and opens in June.", "Upper Larrow hut", url="b.md", start=120),
     Passage("lower", "The lower hut is open all year round.", "Lower Larrow hut"),
     Passage("glacier", "The glacier has lost a third of its length since 1900.", "Hohrin glacier"),
@@ -231,6 +233,16 @@ class TestPush:
     def test_the_first_push_adds_every_passage(self, make):
         """The tables and the extension are made, and the report counts the passages."""
         assert make().push(embedded(PASSAGES)) == PushReport(added=5, changed=0, deleted=0, unchanged=0)
+
+    def test_a_table_of_before_passages_had_files_is_filled_up(self, make):
+        """By the next push; until then it says what to do."""
+        retriever = pushed(make)
+        with psycopg.connect(os.environ[ENV], autocommit=True) as connection:
+            connection.execute("ALTER TABLE surefoot_passages DROP COLUMN file")
+        with pytest.raises(IndexFault, match="push an index"):
+            retriever.retrieve("Ruvel bridge", 1)
+        assert retriever.push(embedded(PASSAGES)).changed == 1
+        assert retriever.retrieve("Ruvel bridge", 1)[0].file == "a.jsonl"
 
     def test_a_second_push_writes_nothing(self, make):
         """What has not changed is not written again: every row is the same version as before."""

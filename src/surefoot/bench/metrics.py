@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.bench.bounds import at_most
+from surefoot.corpus.ids import labels
 from surefoot.words import words
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -55,8 +56,8 @@ def token_f1(said: str, golds: Sequence[str]) -> float:
 
 
 def recall_at(k: int, retrieved: Sequence[str], gold: frozenset[str]) -> bool:
-    """Whether one of the first `k` ids is a gold passage; a part `id#2` of a split passage counts as `id`."""
-    return any(name in gold or name.rpartition("#")[0] in gold for name in retrieved[:k])
+    """Whether one of the first `k` ids is a gold passage, by `labels`: a part `id#2` of a split one counts as `id`."""
+    return any(not gold.isdisjoint(labels(name)) for name in retrieved[:k])
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float] | None:

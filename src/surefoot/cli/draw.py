@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from surefoot.recorder import Recorder
 from surefoot.types import Action, Citation, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
+_WEB = re.compile(r"https?://\S+", re.IGNORECASE)
 BAR = 12
 """Width of a full bar, in characters."""
 
@@ -198,7 +200,7 @@ def _conflicts(conflicts: Sequence[Conflict], passages: Sequence[Passage]) -> li
         )
         for where, passage_id, says in sides:
             text = Text.assemble((f"{where}: ", "italic"), (f"“{plain(says)}”", "yellow"))
-            text.append(f" · {_place(origin[passage_id])}", style="dim")
+            text.append(f" · {place(origin[passage_id])}", style="dim")
             parts.append(_line("" if parts else "Conflict", text))
     return parts
 
@@ -228,7 +230,7 @@ def _citation(citation: Citation, origin: dict[str, Passage]) -> RenderableType:
     start = passage.start + citation.strip.start + max(0, citation.strip.text.find(citation.quote))
     if citation.quote:
         text.append(f" “{plain(citation.quote)}”", style="italic")
-        text.append(f" · {_place(passage)}, characters {start}–{start + len(citation.quote)}", style="dim")
+        text.append(f" · {place(passage)}, characters {start}–{start + len(citation.quote)}", style="dim")
     return Padding(text, (0, 0, 0, 2))
 
 
@@ -300,8 +302,13 @@ def _title(passage: Passage) -> Text:
     return Text(plain(passage.title or passage.text), style="italic" if passage.source == "external" else "")
 
 
-def _place(passage: Passage) -> str:
-    return plain(passage.url or passage.title or passage.id)
+def place(passage: Passage) -> str:
+    """Where it stands: its file, and the address that its row claims, which comes first only where it is of the web."""
+    claimed = plain(passage.url or passage.title or passage.id)
+    if passage.file in (None, passage.url):
+        return claimed
+    file = plain(passage.file or "")
+    return f"{claimed} (from {file})" if _WEB.fullmatch(claimed) else f"{file} (as “{claimed}”)"
 
 
 def _plural(number: int, noun: str) -> str:

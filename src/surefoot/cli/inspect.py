@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -30,9 +32,14 @@ def components() -> None:
     out.print(table)
 
 
-def doctor(index: IndexFile = None, config: ConfigFile = None, settings: Settings = None) -> None:
+def doctor(
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Read the model files and the whole index too.")] = False,
+) -> None:
     """Check models, index, endpoint and disk, and say what to do; exit code 1 when something is wrong."""
-    checks = examine(configured(config, settings, index))
+    checks = examine(configured(config, settings, index), deep)
     for check in checks:
         out.print(Text("✓ " if check.ok else "✗ ", style="green" if check.ok else "red"), end="")
         out.print(plain(f"{check.name}: {check.found}"), soft_wrap=True)

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -21,10 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefoot.corpus import ids
 from surefoot.corpus.discover import File, Found, find
+from surefoot.corpus.integrity import passage_sum, seal, vector_sum
 from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable, read, supported
 from surefoot.corpus.splitter import passages
-from surefoot.corpus.storage import faults, locked, now, succeed, successor, writer
+from surefoot.corpus.storage import faults, locked, now, replacement, settle, writer
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
@@ -32,11 +34,17 @@ from surefoot.types import Passage
 BATCH = 512
 """Passages embedded and committed together: what a crash can cost."""
 
+_FORGET = (
+    "INSERT INTO lexicon (lexicon, rowid, title, text) "
+    "SELECT 'delete', rowid, title, text FROM passages WHERE document = ?",
+    "DELETE FROM vectors WHERE rowid IN (SELECT rowid FROM passages WHERE document = ?)",
+)
+
 OnProgress = Callable[[int, int, str], None]
 """Is told the bytes done, the bytes to do, and the path at hand."""
 
 _TOLD = 20
-# A change within the clock's last tick leaves size and time as they were; files this young are hashed next time.
+# A change within the clock's last tick leaves the times as they were; files this young are hashed next time.
 _YOUNG_NS = 2_000_000_000
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -73,8 +81,9 @@ class _Stored(NamedTuple):
 
     rowid: int
     path: str
-    size: int
-    mtime_ns: int
+    space: str
+    """The name space of its passages' ids."""
+    stamp: str
     hash: bytes | None
     """None: not to be trusted, read it again."""
     complete: bool
@@ -92,7 +101,7 @@ def build(
 ) -> IndexReport:
     """Bring the index up to date with these files and folders; what came from elsewhere stays.
 
-    A file whose size and time are as before is not opened; of a changed one only the changed documents are embedded.
+    A file that has not been touched is not opened; of a changed one only the changed documents are embedded.
     `rebuild` starts from nothing and replaces the index when all is done: only `paths` are in it then. What is
     embedded is a passage's title, a line end, and its text. Interrupted at any point, also by a kill, it leaves an
     index that can be searched, and running it again ends as if it had not been interrupted. Raises IndexFault, and
@@ -104,15 +113,17 @@ def build(
         raise IndexFault(
             "; ".join(f"{path} {why}" for each in found for path, why in each.skipped) or "no path to index"
         )
-    with faults(live), locked(live):
-        place = successor(live) if rebuild else live
-        with closing(writer(place, embedder)) as db:
-            run = _Run(db, live.parent.resolve(), embedder, on_progress)
-            run.update(found)
-            report = run.report(found, started)
+    with (
+        faults(live),
+        locked(live),
+        replacement(live) if rebuild else nullcontext(live) as place,
+        closing(writer(place, embedder)) as db,
+    ):
+        run = _Run(db, live.parent.resolve(), embedder, on_progress)
+        run.update(found)
         if rebuild:
-            succeed(place, live)
-    return report
+            settle(db)
+        return run.report(found, started)
 
 
 def _some(found: Found, path: str | Path) -> Found:
@@ -136,7 +147,7 @@ class _Run:
         self._documents: Counter[str] = Counter()
         self._passages: Counter[str] = Counter()
         self._problems: dict[int, list[tuple[str, Problem]]] = {}
-        self._waiting: list[tuple[int, str]] = []
+        self._waiting: list[tuple[int, Passage]] = []
         self._progress = (0, 0, "")
 
     def update(self, found: Sequence[Found]) -> None:
@@ -146,17 +157,12 @@ class _Run:
         self._forget(stored, wanted, found)
         changed = self._register(stored, wanted)
         todo = sum(file.size for _, file in changed)
-        done, disputed = 0, []
+        done = 0
         self._on_progress(0, todo, "")
         for known, file in changed:
             self._progress = done, todo, known.path
-            if self._read(known, file):
-                disputed.append((known, file))
+            self._read(known, file)
             done += file.size
-        # A row that moved from a later file to an earlier one met its former self; by now that is gone.
-        if self._documents["removed"] or self._documents["updated"]:
-            for known, file in disputed:
-                self._read(known, file)
         self._progress = done, todo, ""
         self._commit()
 
@@ -188,7 +194,7 @@ class _Run:
             return str(place)
 
     def _stored(self) -> dict[str, _Stored]:
-        rows = self._db.execute("SELECT location, rowid, path, size, mtime_ns, hash, complete, problems FROM files")
+        rows = self._db.execute("SELECT location, rowid, path, space, stamp, hash, complete, problems FROM files")
         return {location: _Stored(*rest) for location, *rest in rows}
 
     def _forget(self, stored: dict[str, _Stored], wanted: dict[str, File], found: Sequence[Found]) -> None:
@@ -210,7 +216,7 @@ class _Run:
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
-            if known and known.complete and (known.size, known.mtime_ns) == (file.size, file.mtime_ns):
+            if known and known.complete and known.stamp == file.stamp:
                 self._tell(known, _loaded(known.problems))
                 continue
             if known:
@@ -220,39 +226,41 @@ class _Run:
         return changed
 
     def _new(self, location: str, file: File) -> _Stored:
+        space = ids.space(file.path, self._is_taken)
         row = self._db.execute(
-            "INSERT INTO files (location, path, size, mtime_ns, complete) VALUES (?, ?, 0, 0, 0)", (location, file.path)
+            "INSERT INTO files (location, path, space, complete) VALUES (?, ?, ?, 0)", (location, file.path, space)
         )
-        return _Stored(row.lastrowid or 0, file.path, 0, 0, None, False, "[]")
+        return _Stored(row.lastrowid or 0, file.path, space, "", None, False, "[]")
 
-    def _read(self, known: _Stored, file: File) -> bool:
-        """Bring a file's documents up to date; True when it has an id that belongs to another document."""
+    def _is_taken(self, space: str) -> bool:
+        return self._db.execute("SELECT 1 FROM files WHERE space = ?", (space,)).fetchone() is not None
+
+    def _read(self, known: _Stored, file: File) -> None:
+        """Bring a file's documents up to date."""
         opened, before = time_ns(), self._documents.total()
         digest = _digest(file)
         if digest and digest == known.hash:
-            problems, disputed = _loaded(known.problems), False
+            problems = _loaded(known.problems)
         else:
             self._db.execute("UPDATE files SET hash = NULL WHERE rowid = ?", (known.rowid,))
-            problems, disputed = self._read_documents(known, file)
+            problems = self._read_documents(known, file)
         if known.hash is None and not known.complete:
             self._added.add(known.rowid)
         elif self._documents.total() > before:
             self._updated.add(known.rowid)
-        # What is disputed is read again by every run, since the other document may leave.
-        mtime_ns = 0 if disputed or opened - file.mtime_ns < _YOUNG_NS else file.mtime_ns
+        stamp = "" if opened - file.changed_ns < _YOUNG_NS else file.stamp
         self._db.execute(
-            "UPDATE files SET size = ?, mtime_ns = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            (file.size, mtime_ns, None if disputed else digest, _dumped(problems), known.rowid),
+            "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
+            (stamp, digest, _dumped(problems), known.rowid),
         )
         self._tell(known, problems)
-        return disputed
 
     def _tell(self, file: _Stored, problems: list[Problem]) -> None:
         self._problems[file.rowid] = [(file.path, problem) for problem in problems]
 
-    def _read_documents(self, known: _Stored, file: File) -> tuple[list[Problem], bool]:
+    def _read_documents(self, known: _Stored, file: File) -> list[Problem]:
         old, seen = self._known(known.rowid), set[str]()
-        problems, disputed, done = [], False, self._progress[0]
+        problems, done = [], self._progress[0]
         for reached, item in _contents(file):
             self._progress = done + reached, *self._progress[1:]
             if isinstance(item, Problem):
@@ -265,62 +273,63 @@ class _Run:
                 )
                 continue
             seen.add(document.key)
-            if taken := self._index(document, known, old.get(document.key)):
-                problems.append(Problem(f"the id {taken} is another document's"))
-                disputed = True
+            self._index(document, known, old.get(document.key))
         for key in old.keys() - seen:
             self._remove(old[key][0])
             self._documents["removed"] += 1
-        return _shortened(problems), disputed
+        return _shortened(problems)
 
     def _known(self, file: int) -> dict[str, tuple[int, bytes | None]]:
         rows = self._db.execute("SELECT key, rowid, hash FROM documents WHERE file = ?", (file,))
         return {key: (rowid, hash) for key, rowid, hash in rows}
 
-    def _index(self, document: Document, file: _Stored, old: tuple[int, bytes | None] | None) -> str | None:
-        """Put a document in, in the place of its old self; an id that it would need and another document has."""
+    def _index(self, document: Document, file: _Stored, old: tuple[int, bytes | None] | None) -> None:
+        """Put a document in, in the place of its old self."""
         digest = _digest_of(document)
         if old and old[1] == digest:
-            return None
+            return
         if old:
             self._remove(old[0])
-        pieces = list(passages(document, file.path))
-        if taken := next((piece.id for piece in pieces if self._has(piece.id)), None):
-            return taken
         self._documents["updated" if old else "added"] += 1
         added = self._db.execute("INSERT INTO documents (file, key) VALUES (?, ?)", (file.rowid, document.key))
-        for piece in pieces:
-            self._add(piece, added.lastrowid)
+        for piece in passages(document, file.path, file.space):
+            self._add(piece, added.lastrowid, file.path)
         self._db.execute("UPDATE documents SET hash = ? WHERE rowid = ?", (digest, added.lastrowid))
-        return None
-
-    def _has(self, id: str) -> bool:
-        return self._db.execute("SELECT 1 FROM passages WHERE id = ?", (id,)).fetchone() is not None
 
     def _remove(self, document: int) -> None:
+        for statement in _FORGET:
+            self._db.execute(statement, (document,))
         gone = self._db.execute("DELETE FROM passages WHERE document = ?", (document,))
         self._db.execute("DELETE FROM documents WHERE rowid = ?", (document,))
         self._passages["removed"] += gone.rowcount
 
-    def _add(self, passage: Passage, document: int | None) -> None:
+    def _add(self, passage: Passage, document: int | None, file: str) -> None:
+        checksum = passage_sum(passage.id, passage.text, passage.title, passage.url, passage.start, file)
         added = self._db.execute(
-            "INSERT INTO passages (id, document, start, title, text, url) VALUES (?, ?, ?, ?, ?, ?)",
-            (passage.id, document, passage.start, passage.title, passage.text, passage.url),
+            "INSERT INTO passages (id, document, start, title, text, url, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (passage.id, document, passage.start, passage.title, passage.text, passage.url, checksum),
         )
+        words = added.lastrowid, passage.title, passage.text
+        self._db.execute("INSERT INTO lexicon (rowid, title, text) VALUES (?, ?, ?)", words)
         self._passages["added"] += 1
-        self._waiting.append((added.lastrowid or 0, f"{passage.title}\n{passage.text}".lstrip()))
+        self._waiting.append((added.lastrowid or 0, passage))
         if len(self._waiting) == BATCH:
             self._commit()
 
     def _commit(self) -> None:
         if self._waiting:
-            vectors = self._embedder.embed([text for _, text in self._waiting]).astype(np.float16)
-            rows = ((rowid, vector.tobytes()) for (rowid, _), vector in zip(self._waiting, vectors, strict=True))
-            self._db.executemany("INSERT INTO vectors (rowid, vector) VALUES (?, ?)", rows)
+            texts = [f"{passage.title}\n{passage.text}".lstrip() for _, passage in self._waiting]
+            vectors = map(np.ndarray.tobytes, self._embedder.embed(texts).astype(np.float16))
+            rows = (
+                (rowid, vector, vector_sum(passage.id, vector))
+                for (rowid, passage), vector in zip(self._waiting, vectors, strict=True)
+            )
+            self._db.executemany("INSERT INTO vectors (rowid, vector, checksum) VALUES (?, ?, ?)", rows)
             self._waiting.clear()
         if self._db.in_transaction:
             self._db.execute("UPDATE meta SET value = max(value + 1, ?) WHERE key = 'generation'", (time_ns(),))
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'updated'", (now(),))
+            seal(self._db)
             self._db.commit()
         self._on_progress(*self._progress)
 
@@ -377,7 +386,10 @@ def _dumped(problems: list[Problem]) -> str:
 
 
 def _loaded(problems: str) -> list[Problem]:
-    return [Problem(*problem) for problem in json.loads(problems)]
+    try:
+        return [Problem(str(reason), bool(skipped)) for reason, skipped in json.loads(problems)]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise sqlite3.DatabaseError("what it knows of its files is damaged") from error
 
 
 def _shortened(problems: list[Problem]) -> list[Problem]:

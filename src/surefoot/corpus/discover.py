@@ -21,7 +21,13 @@ class File:
     path: str
     """As the user would find it: never absolute, with forward slashes."""
     size: int
-    mtime_ns: int
+    changed_ns: int
+    """When it, or what is known of it, last changed, in nanoseconds since 1970."""
+    stamp: str
+    """Another one as soon as the content may be another: size, both times, and number on the disk.
+
+    Whoever sets the time of the last change back cannot set that of the change of the entry, which Windows lacks.
+    """
 
 
 @dataclass(slots=True)
@@ -93,7 +99,9 @@ def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
     elif status.st_size > max_bytes and place.suffix.lower() not in STREAMED:
         found.skipped.append((label, _too_large(status.st_size, max_bytes)))
     else:
-        found.files.append(File(place, label, status.st_size, status.st_mtime_ns))
+        times = status.st_mtime_ns, status.st_ctime_ns
+        stamp = " ".join(map(str, (status.st_size, *times, status.st_ino)))
+        found.files.append(File(place, label, status.st_size, max(times), stamp))
 
 
 def _too_large(size: int, max_bytes: int) -> str:

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.corpus.storage import REBUILD, beside, check_embedder, faults, read_meta, reader
+from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
+from surefoot.corpus.storage import REBUILD, Connection, beside, check_embedder, faults, read_meta, reader
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
@@ -31,19 +32,25 @@ if TYPE_CHECKING:
 
 # Titles count double: over 384 questions and 23,418 documents of Wikipedia, recall@1 and @5 are 0.849 and 0.982,
 # 0.836 and 0.974 when they count once; with the stop words of the question they are no better, and four times slower.
-_LEXICAL = """
+_COLUMNS = "passages.id, text, title, url, start, path, {checksum}"
+# Outer joins: a passage that should be there and is not must not go without a word.
+_FILES = "LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file"
+_LEXICAL = f"""
 WITH hits AS MATERIALIZED (
     SELECT rowid AS hit, bm25(lexicon, 2.0, 1.0) AS cost FROM lexicon WHERE lexicon MATCH :query
 )
-SELECT id, text, title, url, start, -cost FROM hits JOIN passages ON passages.rowid = hit
+SELECT {_COLUMNS}, -cost FROM hits LEFT JOIN passages ON passages.rowid = hit {_FILES}
 WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1), 0)
-ORDER BY cost, id LIMIT :k
+ORDER BY cost, passages.id LIMIT :k
 """
 _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
-_BY_ROWID = "SELECT id, text, title, url, start FROM passages WHERE rowid = ?"
-_VECTORS = "SELECT passages.rowid, vector FROM passages JOIN vectors USING (rowid) ORDER BY id"
+_ALL = f"SELECT {_COLUMNS} FROM passages {_FILES} ORDER BY passages.id"
+_ONE = f"SELECT {_COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"
+_VECTORS = """
+SELECT passages.rowid, id, vector, {checksum} FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
+"""
 _TERM = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _MOST_TERMS = 64
@@ -83,9 +90,11 @@ class Index:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._idle: SimpleQueue[tuple[sqlite3.Connection, _Stamp]] = SimpleQueue()
+        self._idle: SimpleQueue[tuple[Connection, _Stamp]] = SimpleQueue()
         self._loading = Lock()
         self._vectors: _Vectors | None = None
+        self._checked: int | None = None
+        """The generation of the lexicon that was found to be as it was written."""
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
@@ -138,7 +147,9 @@ class Index:
         if not match or k < 1:
             return ()
         with self._reading() as db:
-            return tuple(_passage(*row) for row in db.execute(_LEXICAL, {"query": match, "k": k}))
+            self._check_lexicon(db)
+            query = _LEXICAL.format(checksum=checksum_of("passages", db.version))
+            return tuple(passage(*row) for row in db.execute(query, {"query": match, "k": k}))
 
     def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
@@ -158,29 +169,43 @@ class Index:
             # Rounded, since the product of equal rows can differ in its last bits with their place in the matrix.
             scores = np.round(found.matrix @ query, 6)
             best = _best(scores, k)
-            rows = [db.execute(_BY_ROWID, (int(found.rowids[n]),)).fetchone() for n in best]
-        return tuple(_passage(*row, float(scores[n])) for n, row in zip(best, rows, strict=True))
+            one = _ONE.format(checksum=checksum_of("passages", db.version))
+            rows = (db.execute(one, {"hit": int(found.rowids[n]), "score": float(scores[n])}) for n in best)
+            return tuple(passage(*row.fetchone()) for row in rows)
 
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
         with self._reading() as db:
-            for row in db.execute("SELECT id, text, title, url, start FROM passages ORDER BY id"):
-                yield _passage(*row)
+            for row in db.execute(_ALL.format(checksum=checksum_of("passages", db.version))):
+                yield passage(*row)
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""
         with self._reading() as db:
             return self._loaded(db).matrix
 
-    def _loaded(self, db: sqlite3.Connection) -> _Vectors:
-        generation = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
+    def verify(self) -> bool:
+        """Reads all of it. Raises IndexFault where something is damaged; False: it has no checksums that would show all
+        damage, being of an earlier version."""
+        with self._reading() as db:
+            check_whole(db, db.version, read_meta(db, self.path)["dimensions"])
+            return db.version > 1
+
+    def _check_lexicon(self, db: Connection) -> None:
+        generation = _generation(db)
+        if db.version > 1 and self._checked != generation:
+            check_sealed(db, "lexicon")
+            self._checked = generation
+
+    def _loaded(self, db: Connection) -> _Vectors:
+        generation = _generation(db)
         with self._loading:
             if self._vectors is None or self._vectors.generation != generation:
-                self._vectors = _load(db, generation)
+                self._vectors = _load(db, generation, read_meta(db, self.path)["dimensions"])
             return self._vectors
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _reading(self) -> Iterator[Connection]:
         """A connection that sees one state of the index throughout, and is no other thread's meanwhile."""
         with faults(self.path):
             db, stamp = self._connection()
@@ -193,7 +218,7 @@ class Index:
                 raise
             self._idle.put((db, stamp))
 
-    def _connection(self) -> tuple[sqlite3.Connection, _Stamp]:
+    def _connection(self) -> tuple[Connection, _Stamp]:
         stamp = _stamp(self.path)
         with suppress(Empty):
             while True:
@@ -213,14 +238,25 @@ def _stamp(path: Path) -> _Stamp:
     return status.st_ino, status.st_mtime_ns
 
 
-def _load(db: sqlite3.Connection, generation: int) -> _Vectors:
-    rows = db.execute(_VECTORS).fetchall()
-    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
-    flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
-    dimensions = db.execute("SELECT value FROM meta WHERE key = 'dimensions'").fetchone()[0]
+def _generation(db: Connection) -> int:
+    return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+
+
+def _load(db: Connection, generation: int, dimensions: int) -> _Vectors:
+    rows = db.execute(_VECTORS.format(checksum=checksum_of("vectors", db.version))).fetchall()
+    for _, id, vector, checksum in rows:
+        check_vector(id, vector, checksum, dimensions)
+    rowids = np.fromiter((rowid for rowid, *_ in rows), dtype=np.int64, count=len(rows))
+    flat = np.frombuffer(b"".join(vector for _, _, vector, _ in rows), dtype=np.float16)
+    if len(rows) != _count(db, "passages") or len(rows) != _count(db, "vectors") or not np.isfinite(flat).all():
+        raise sqlite3.DatabaseError("its vectors are not those of its passages")
     matrix = flat.reshape(len(rows), dimensions).astype(np.float32)
     matrix.flags.writeable = False
     return _Vectors(generation, rowids, matrix)
+
+
+def _count(db: Connection, table: str) -> int:
+    return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def _best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
@@ -235,7 +271,3 @@ def _match(query: str) -> str:
     terms = list(dict.fromkeys(_TERM.findall(_POSSESSIVE.sub("", query).lower())))
     telling = [term for term in terms if term not in STOP_WORDS] or terms
     return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])
-
-
-def _passage(id: str, text: str, title: str, url: str | None, start: int, *score: float) -> Passage:
-    return Passage(id, text, title, "corpus", url, start, score[0] if score else None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from itertools import islice, pairwise
 
+from surefoot.corpus.ids import of_row, of_text
 from surefoot.corpus.loaders import Document
 from surefoot.types import Passage
 from surefoot.words import sentences
@@ -40,16 +40,20 @@ def split(text: str, words: int = WORDS, breaks: Iterable[int] = ()) -> Iterator
         yield first[0][0], first[-1][1]
 
 
-def passages(document: Document, path: str) -> Iterator[Passage]:
+def passages(document: Document, path: str, space: str = "") -> Iterator[Passage]:
     """The document's passages, each titled by its document and section, with an id that outlives re-indexing.
 
-    `path` is where a reader finds a document that has no address of its own.
+    `path` is where a reader finds a document that has no address of its own. `space` is the name space of the ids, one
+    for each file of an index; without one the path is, as for a page of the web, which has no rows with ids.
     """
     url = document.url or path
     starts = [start for start, _ in document.sections]
     for number, (start, end) in enumerate(split(document.text, breaks=starts), start=1):
         text = document.text[start:end]
-        id = _id(url, start, text) if document.id is None else document.id + (f"#{number}" if number > 1 else "")
+        if document.id is None:
+            id = of_text(space or path, document.key, start, text)
+        else:
+            id = of_row(space, document.id, number)
         yield Passage(id, text, _title(document, bisect_right(starts, start), end), url=url, start=start)
 
 
@@ -97,7 +101,3 @@ def _title(document: Document, section: int, end: int) -> str:
     spans_several = section < len(document.sections) and document.sections[section][0] < end
     name = document.sections[section - 1][1] if section and not spans_several else ""
     return f"{document.title} › {name}" if name not in ("", document.title) else document.title
-
-
-def _id(url: str, start: int, text: str) -> str:
-    return "p" + blake2b(f"{url}\0{start}\0{text}".encode(), digest_size=7).hexdigest()[:13]

@@ -7,38 +7,41 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from time import time_ns
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from surefoot.corpus.integrity import check_whole, fingerprint
 from surefoot.corpus.splitter import WORDS
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 
-SCHEMA = 1
-"""Version of the tables below, and of how documents become passages; another one has to be rebuilt."""
+SCHEMA = 2
+"""Version of the tables below, and of how documents become passages. Of an older one that is in `FORMER` passages can
+be searched; to be written to, it has to be rebuilt."""
 
 TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE files (
     rowid INTEGER PRIMARY KEY,
     location TEXT NOT NULL UNIQUE,
     path TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
+    space TEXT NOT NULL UNIQUE,
+    stamp TEXT NOT NULL DEFAULT '',
     hash BLOB,
     complete INTEGER NOT NULL,
     problems TEXT NOT NULL DEFAULT '[]'
-);
+) STRICT;
 CREATE TABLE documents (
     rowid INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,
     key TEXT NOT NULL,
     hash BLOB,
     UNIQUE (file, key)
-);
+) STRICT;
 CREATE TABLE passages (
     rowid INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -46,23 +49,37 @@ CREATE TABLE passages (
     start INTEGER NOT NULL,
     title TEXT NOT NULL,
     text TEXT NOT NULL,
-    url TEXT
-);
+    url TEXT,
+    checksum INTEGER NOT NULL
+) STRICT;
 CREATE INDEX passages_of_documents ON passages (document);
-CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE VIRTUAL TABLE lexicon USING fts5 (
     title, text, content='passages', content_rowid='rowid', tokenize='unicode61 remove_diacritics 2'
 );
-CREATE TRIGGER passage_added AFTER INSERT ON passages BEGIN
-    INSERT INTO lexicon (rowid, title, text) VALUES (new.rowid, new.title, new.text);
-END;
-CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
-    INSERT INTO lexicon (lexicon, rowid, title, text) VALUES ('delete', old.rowid, old.title, old.text);
-    DELETE FROM vectors WHERE rowid = old.rowid;
-END;
 """
-"""`files.location` is relative to the index's folder, so that both can move together. `documents.hash` is null while
-a document is being written, `files.complete` 0 while a file is."""
+"""Without triggers, which may not write to the lexicon in a file that is not trusted: `build` does what they would.
+`files.location` is relative to the index's folder, so that both can move together; `files.space` is the name space
+of its passages' ids; `files.stamp` that of `discover.File` when it was read, "" where it is to be read again.
+`documents.hash` is null while a document is being written, `files.complete` 0 while a file is."""
+
+FORMER = {1: "15ef4e570003c085338261bd95642116"}
+"""Earlier versions that can be searched, with the fingerprints of their tables. In 1 ids were what the rows said."""
+
+_META = {
+    "schema": int,
+    "embedder": str,
+    "dimensions": int,
+    "words": int,
+    "created": str,
+    "updated": str,
+    "generation": int,
+}
+_MOST_DIMENSIONS = 100_000
+_OLDEST = (3, 37)
+"""The first SQLite with STRICT tables."""
+_LONGEST = 100_000_000
+"""Bytes of a row that is read from an index, or written to it."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "free some space and run it again",
@@ -80,23 +97,47 @@ def faults(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        # Errors of the module itself carry no code.
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_NOTADB:
+        if _code(error) == sqlite3.SQLITE_NOTADB:
             raise foreign(path) from error
-        raise IndexFault(f"{path}: {error}; {_ADVICE.get(code, REBUILD)}") from error
+        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error), REBUILD)}") from error
+    except UnicodeDecodeError as error:  # what SQLite says of damaged tables may quote their damaged names
+        raise IndexFault(f"{path}: its tables are damaged; {REBUILD}") from error
     except OSError as error:
         raise IndexFault(f"{path}: {error.strerror or error}; check its folder and the disk") from error
 
 
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary code; 0 for an error of the module itself, which carries none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """What the index says about itself. Raises IndexFault when it is none, or one of another version."""
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+    """What the index says about itself. Raises IndexFault when it is none, or of a version that cannot be read.
+
+    Nothing but the list of its tables is read unless these are ours: a view or a trigger is a program.
+    """
+    made = dict(db.execute("SELECT name, upper(substr(sql, 1, 12)) FROM sqlite_master"))
+    if "meta" not in made or "passages" not in made:
         raise foreign(path)
+    if made["meta"] != "CREATE TABLE":
+        raise sqlite3.DatabaseError("its tables are not those of an index")
     meta = dict(db.execute("SELECT key, value FROM meta"))
-    if meta.get("schema") != SCHEMA:
-        raise IndexFault(f"{path} has version {meta.get('schema')} and this is for version {SCHEMA}; {REBUILD}")
+    version = meta.get("schema")
+    if version != SCHEMA and version not in FORMER:
+        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {REBUILD}")
+    if fingerprint(db) != (FORMER.get(version) or _fingerprint()):
+        raise sqlite3.DatabaseError("its tables are not those of an index")
+    typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
+    if not typed or not 1 <= meta["dimensions"] <= _MOST_DIMENSIONS:
+        raise sqlite3.DatabaseError("what it says about itself is damaged")
     return meta
+
+
+@cache
+def _fingerprint() -> str:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(TABLES)
+        return fingerprint(db)
 
 
 def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
@@ -119,35 +160,54 @@ def foreign(path: Path) -> IndexFault:
     return IndexFault(f"{path} is not an index of Surefoot; name another file")
 
 
-def reader(path: Path) -> sqlite3.Connection:
+class Connection(sqlite3.Connection):
+    """One that takes nothing of a file's tables on trust."""
+
+    version = SCHEMA
+    """Of the tables."""
+
+
+def reader(path: Path) -> Connection:
     """A connection that cannot write, for one thread at a time.
 
-    Raises IndexFault unless there is an index of this version.
+    Raises IndexFault unless there is an index whose version can be read.
     """
-    # Even a reader keeps a file beside an index in WAL mode; where it may not, the index is taken for unchanging.
-    frozen = not os.access(path.parent, os.W_OK) and not beside(path, "-wal").exists()
+    # Even a reader keeps a file beside an index in WAL mode; where it may not, or the disk is full, the index is taken
+    # for unchanging.
+    settled = not beside(path, "-wal").exists() or not beside(path, "-wal").stat().st_size
+    frozen = settled and not os.access(path.parent, os.W_OK)
+    try:
+        return _reader(path, frozen)
+    except sqlite3.OperationalError as error:
+        if frozen or not settled or _code(error) != sqlite3.SQLITE_IOERR:
+            raise
+        return _reader(path, frozen=True)
+
+
+def _reader(path: Path, frozen: bool) -> Connection:
     uri = f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
-    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    db = _connected(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
         if path.stat().st_size == 0:
             raise IndexFault(f"{path} is empty; run: surefoot index PATH…")
-        read_meta(db, path)
+        db.version = read_meta(db, path)["schema"]
     except BaseException:
         db.close()
         raise
     return db
 
 
-def writer(path: Path, embedder: Embedder) -> sqlite3.Connection:
+def writer(path: Path, embedder: Embedder) -> Connection:
     """A connection that can write, to an index that is created where there is none.
 
-    Raises IndexFault, and leaves the file as it is, unless it is an index of this version and this embedder.
+    Reads the whole index, so that nothing is built upon damage. Raises IndexFault, and leaves the file as it is, unless
+    it is a whole index of this version and this embedder.
     """
-    db = sqlite3.connect(path)
+    db = _connected(path)
     try:
         is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not is_new:
-            check_embedder(path, read_meta(db, path), embedder)
+            _check_writable(db, path, embedder)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -65536")
@@ -157,6 +217,29 @@ def writer(path: Path, embedder: Embedder) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _connected(place: str | Path, **options: Any) -> Connection:
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise IndexFault(
+            f"this Python's SQLite is {sqlite3.sqlite_version}, and an index needs {'.'.join(map(str, _OLDEST))}; "
+            "use another build of Python"
+        )
+    db: Connection = sqlite3.connect(place, factory=Connection, **options)
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA cell_size_check = ON")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    return db
+
+
+def _check_writable(db: Connection, path: Path, embedder: Embedder) -> None:
+    meta = read_meta(db, path)
+    if meta["schema"] != SCHEMA:
+        raise IndexFault(
+            f"{path} was made by an earlier version: it can be searched, but what changed cannot be added; {REBUILD}"
+        )
+    check_embedder(path, meta, embedder)
+    check_whole(db, SCHEMA, meta["dimensions"])
 
 
 def now() -> str:
@@ -190,25 +273,31 @@ def locked(path: Path) -> Iterator[None]:
         raise IndexFault(f"{path} is being written by another process; wait until it has finished") from None
 
 
-def successor(live: Path) -> Path:
-    """Where to build what will replace an index.
+@contextmanager
+def replacement(live: Path) -> Iterator[Path]:
+    """Where to build, and close, what then takes the place of an index. Readers go over to it with their next search.
 
-    Raises IndexFault when what is there is no index, not even a damaged one.
+    Where that fails nothing is left of it, and the index is as it was. Raises IndexFault when what is there is no
+    index, not even a damaged one.
     """
     if live.exists() and live.stat().st_size and not _is_ours(live):
         raise foreign(live)
     new = beside(live, ".new")
     _unlink(new, "", "-wal", "-shm")
-    return new
+    try:
+        yield new
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(live, timeout=1)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
+        _unlink(live, "-wal", "-shm")
+        os.replace(new, live)
+    finally:
+        _unlink(new, "", "-wal", "-shm")
 
 
-def succeed(new: Path, live: Path) -> None:
-    """Put a closed index in the place of another; its readers go over to it with their next search."""
-    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(live, timeout=1)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
-    _unlink(live, "-wal", "-shm")
-    os.replace(new, live)
+def settle(db: Connection) -> None:
+    """Bring all that was committed from the log into the file. Closing does so too, and says nothing where it fails."""
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _is_ours(path: Path) -> bool:
@@ -218,7 +307,7 @@ def _is_ours(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(path)) as db:
             return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'passages'").fetchone())
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         return True
 
 

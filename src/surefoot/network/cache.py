@@ -21,7 +21,13 @@ CREATE TABLE IF NOT EXISTS replies (
     body BLOB NOT NULL
 ) WITHOUT ROWID
 """
-_HELD = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+_HELD = """
+SELECT user_version, (SELECT count(*) FROM sqlite_master),
+    (SELECT count(*) FROM sqlite_master WHERE rtrim(sql, char(10)) IS NOT ?)
+FROM pragma_user_version
+"""
+_MADE = _TABLE.strip().replace("IF NOT EXISTS ", "")
+"""As SQLite writes it down."""
 _USED = """
 SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
@@ -49,8 +55,10 @@ class Cache:
     def get(self, key: str) -> Reply | None:
         """What was kept under this key and has not expired."""
         query = "SELECT url, status, headers, body, time FROM replies WHERE key = ? AND time > ?"
-        for url, status, headers, body, said in self._run(query, (key, time.time() - self._expires)):
-            return Reply(url, status, json.loads(headers), body, cached=True, age=time.time() - said)
+        for row in self._run(query, (key, time.time() - self._expires)):
+            if reply := _reply(*row):
+                return reply
+            meter.degrade(f"a reply in the cache {self._path} is damaged; asked the network")
         return None
 
     def put(self, key: str, reply: Reply) -> None:
@@ -76,7 +84,7 @@ class Cache:
                     self._opened = self._open()
                     weakref.finalize(self, self._opened.close)
                 return self._opened.execute(statement, values).fetchall()
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last where a message quotes damage
                 meter.degrade(f"the cache {self._path} cannot be used ({error}); asked the network")
                 return []
 
@@ -85,8 +93,9 @@ class Cache:
         os.close(os.open(self._path, os.O_CREAT, 0o600))
         db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
         try:
-            version, things = db.execute(_HELD).fetchone()
-            if version != _VERSION and (version or things):
+            db.execute("PRAGMA trusted_schema = OFF")
+            version, things, foreign = db.execute(_HELD, (_MADE,)).fetchone()
+            if foreign or (version != _VERSION and (version or things)):
                 raise sqlite3.DatabaseError("it holds something else, and is left as it is")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
@@ -94,7 +103,21 @@ class Cache:
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute(_TABLE)
             db.execute("DELETE FROM replies WHERE time <= ?", (time.time() - self._expires,))
-        except sqlite3.Error:
+        except BaseException:
             db.close()
             raise
         return db
+
+
+def _reply(url: Any, status: Any, headers: Any, body: Any, said: Any) -> Reply | None:
+    """A row as the reply that was put there; None: it is no such row any more."""
+    try:
+        named = json.loads(headers)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    typed = zip((url, status, named, body, said), (str, int, dict, bytes, float), strict=True)
+    if not all(isinstance(value, kind) for value, kind in typed):
+        return None
+    if not all(isinstance(value, str) for value in named.values()):
+        return None
+    return Reply(url, status, named, body, cached=True, age=time.time() - said)

@@ -64,13 +64,13 @@ fused AS (
   FROM (SELECT * FROM lexical UNION ALL SELECT * FROM semantic) AS ranked
   GROUP BY id ORDER BY score DESC, id LIMIT %(k)s
 )
-SELECT meta.embedder, id, body, title, url, start, score
+SELECT meta.embedder, id, body, title, url, start, file, score
 FROM meta LEFT JOIN (fused JOIN {table} USING (id)) ON true ORDER BY score DESC, id
 """
 
 _COLUMNS = """
 id text COLLATE "C" PRIMARY KEY, title text NOT NULL, body text NOT NULL, url text, start int NOT NULL,
-embedding vector({dimensions}) NOT NULL
+embedding vector({dimensions}) NOT NULL, file text
 """
 
 _PREPARE = f"""
@@ -80,19 +80,23 @@ CREATE TABLE IF NOT EXISTS {{table}} ({_COLUMNS}, tsv tsvector NOT NULL GENERATE
 CREATE TEMP TABLE pushed ({_COLUMNS}) ON COMMIT DROP
 """
 
-_COPY = "COPY pushed (id, title, body, url, start, embedding) FROM STDIN (FORMAT BINARY)"
+_HAS_FILES = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'file' AND NOT attisdropped"
+
+_COPY = "COPY pushed (id, title, body, url, start, embedding, file) FROM STDIN (FORMAT BINARY)"
 
 _DELETE = "DELETE FROM {table} AS t WHERE NOT EXISTS (SELECT FROM pushed AS p WHERE p.id = t.id)"
 
 _UPDATE = """
-UPDATE {table} AS t SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding
+UPDATE {table} AS t
+SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding, file = p.file
 FROM pushed AS p
-WHERE p.id = t.id AND (p.title, p.body, p.url, p.start) IS DISTINCT FROM (t.title, t.body, t.url, t.start)
+WHERE p.id = t.id
+AND (p.title, p.body, p.url, p.start, p.file) IS DISTINCT FROM (t.title, t.body, t.url, t.start, t.file)
 """
 
 _INSERT = """
-INSERT INTO {table} (id, title, body, url, start, embedding)
-SELECT id, title, body, url, start, embedding FROM pushed AS p
+INSERT INTO {table} (id, title, body, url, start, embedding, file)
+SELECT id, title, body, url, start, embedding, file FROM pushed AS p
 WHERE NOT EXISTS (SELECT FROM {table} AS t WHERE t.id = p.id)
 """
 
@@ -182,8 +186,8 @@ class Pgvector:
             rows = self._fetch(parameters)
         self._check_embedder(rows[0][0] if rows else None)
         return tuple(
-            Passage(id, text=body, title=title, url=url, start=start, score=score)
-            for _, id, body, title, url, start, score in rows
+            Passage(id, text=body, title=title, url=url, start=start, score=score, file=file)
+            for _, id, body, title, url, start, file, score in rows
             if id is not None
         )
 
@@ -214,6 +218,9 @@ class Pgvector:
 
     def _prepare(self, connection: Connection) -> None:
         self._execute(connection, _PREPARE)
+        # A table that 0.1.0 made has none; only there, since it locks readers out until the push has ended.
+        if not connection.execute(_HAS_FILES, [self.table]).fetchone():
+            self._execute(connection, "ALTER TABLE {table} ADD COLUMN file text")
         held = connection.execute(self._sql("SELECT embedder FROM {meta}")).fetchone()
         if held:
             self._check_embedder(held[0])
@@ -344,11 +351,11 @@ def _stream(connection: Connection, rows: Iterable[tuple[Passage, Vector]]) -> i
     """Copies the rows into the table `pushed`; their number."""
     cursor = connection.cursor()
     with cursor.copy(_COPY) as copy:
-        copy.set_types(["text", "text", "text", "text", "int4", "bytea"])
+        copy.set_types(["text", "text", "text", "text", "int4", "bytea", "text"])
         for passage, vector in rows:
-            url = None if passage.url is None else _storable(passage.url)
+            url, file = (None if each is None else _storable(each) for each in (passage.url, passage.file))
             texts = (_storable(passage.id), _storable(passage.title), _storable(passage.text), url)
-            copy.write_row((*texts, passage.start, _binary(vector)))
+            copy.write_row((*texts, passage.start, _binary(vector), file))
     return cursor.rowcount
 
 

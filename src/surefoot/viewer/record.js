@@ -148,6 +148,7 @@ function passageCard(passage, grade, strips, depth) {
       ["retriever's score", isNumber(passage.score) ? short(passage.score) : null],
       ["from", passage.source === "external" ? ["outside", passage.via ? [", ", said(passage.via)] : ""] : null],
       ["place", passage.url ? address(passage.url) : null],
+      ["from the file", passage.file && passage.file !== passage.url ? said(passage.file) : null],
       ["reason", grade?.reason ? said(grade.reason) : null],
       ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
     ]),

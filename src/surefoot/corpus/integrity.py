@@ -1,0 +1,133 @@
+"""Whether an index holds what was written into it: its tables, and checksums of what stands in them.
+
+They find damage, not forgery: whoever writes a whole index can write its checksums too. Here sqlite3.DatabaseError is
+raised where something is wrong, and `storage.faults` turns it into an IndexFault that says what to do.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from hashlib import blake2b
+from zlib import crc32
+
+import numpy as np
+
+from surefoot.types import Passage
+
+_SUMS = {
+    "lexicon": (
+        "SELECT id, block FROM lexicon_data ORDER BY id",
+        "SELECT segid, term, pgno FROM lexicon_idx ORDER BY segid, term",
+        "SELECT id, sz FROM lexicon_docsize ORDER BY id",
+        "SELECT k, v FROM lexicon_config ORDER BY k",
+    ),
+    "files": (
+        "SELECT * FROM files ORDER BY rowid",
+        "SELECT * FROM documents ORDER BY rowid",
+    ),
+}
+"""Tables that no checksum of a row covers, by the key in `meta` that their common checksum has."""
+
+_ROWS = """
+SELECT passages.id, text, title, url, start, path, {passages}, vector, {vectors}
+FROM passages NOT INDEXED LEFT JOIN vectors USING (rowid)
+LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file
+"""
+_COUNTS = "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM lexicon_docsize)"
+
+
+def fingerprint(db: sqlite3.Connection) -> str:
+    """The same for two databases with the same tables, indexes, views and triggers."""
+    made = sorted(map(repr, db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")))
+    return blake2b("\n".join(made).encode(), digest_size=16).hexdigest()
+
+
+def passage_sum(id: str, text: str, title: str, url: str | None, start: int, file: str) -> int:
+    """What stands beside a passage, and comes out again as long as nothing of it has changed."""
+    return crc32("\0".join((id, text, title, url or "", str(start), file)).encode())
+
+
+def vector_sum(id: str, vector: bytes) -> int:
+    """The same for the vector of the passage with this id."""
+    return crc32(vector, crc32(id.encode()))
+
+
+def passage(
+    id: str,
+    text: str,
+    title: str,
+    url: str | None,
+    start: int,
+    file: str,
+    checksum: int | None,
+    score: float | None = None,
+) -> Passage:
+    """A row as a passage; `checksum` None: from before there were any."""
+    typed = all(isinstance(part, str) for part in (id, text, title, file)) and isinstance(url, str | None)
+    if not typed or not isinstance(start, int) or start < 0 or not isinstance(score, float | None):
+        raise sqlite3.DatabaseError("a passage is missing, or is no text")
+    if checksum is not None and checksum != passage_sum(id, text, title, url, start, file):
+        raise sqlite3.DatabaseError(f"the passage {id} is not as it was written")
+    return Passage(id, text, title, "corpus", url, start, score, file=file)
+
+
+def check_vector(id: str, vector: bytes, checksum: int | None, dimensions: int) -> None:
+    """`checksum` as above; whether the numbers are finite is not looked at."""
+    if not isinstance(id, str) or not isinstance(vector, bytes) or len(vector) != 2 * dimensions:
+        raise sqlite3.DatabaseError(f"the vector of the passage {id} is missing, or not of {dimensions} numbers")
+    if checksum is not None and checksum != vector_sum(id, vector):
+        raise sqlite3.DatabaseError(f"the vector of the passage {id} is not as it was written")
+
+
+def seal(db: sqlite3.Connection) -> None:
+    """Write down the checksums of whole tables, where all files are read; else there are none."""
+    db.executemany("DELETE FROM meta WHERE key = ?", ((name,) for name in _SUMS))
+    if _is_complete(db):
+        # Then FTS5 writes what it would hold back until the commit.
+        db.execute("SAVEPOINT sealed")
+        db.execute("RELEASE sealed")
+        db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", [(name, _sum(db, name)) for name in _SUMS])
+
+
+def check_sealed(db: sqlite3.Connection, name: str) -> None:
+    """Of the tables with this name in `_SUMS`; of an index that is being written nothing is known."""
+    written = db.execute("SELECT value FROM meta WHERE key = ?", (name,)).fetchone()
+    if written != (_sum(db, name),) if written else _is_complete(db):
+        raise sqlite3.DatabaseError(f"the table of its {name} is not as it was written")
+
+
+def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
+    """All of the above, of every row, and SQLite's own check of its file."""
+    for (said,) in db.execute("PRAGMA integrity_check(1)"):
+        if said != "ok":
+            raise sqlite3.DatabaseError(str(said))
+    columns = {table: checksum_of(table, version) for table in ("passages", "vectors")}
+    seen = 0
+    for *row, vector, checksum in db.execute(_ROWS.format(**columns)):
+        seen += 1
+        check_vector(passage(*row).id, vector, checksum, dimensions)
+        if checksum is None and not np.isfinite(np.frombuffer(vector, dtype=np.float16)).all():
+            raise sqlite3.DatabaseError(f"the vector of the passage {id} has what is no number")
+    if any(seen != count for count in db.execute(_COUNTS).fetchone()):
+        raise sqlite3.DatabaseError("some of its passages are gone")
+    if version > 1:
+        for name in _SUMS:
+            check_sealed(db, name)
+
+
+def checksum_of(table: str, version: int) -> str:
+    """The column with a row's checksum, in SQL."""
+    return f"{table}.checksum" if version > 1 else "NULL"
+
+
+def _is_complete(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM files WHERE complete = 0 LIMIT 1").fetchone() is None
+
+
+def _sum(db: sqlite3.Connection, name: str) -> int:
+    total = 0
+    for query in _SUMS[name]:
+        for row in db.execute(query):
+            for value in row:
+                total = crc32(value if isinstance(value, bytes) else repr(value).encode(), total)
+    return total
