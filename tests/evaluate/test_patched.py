@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 import tomllib
 from pathlib import Path
@@ -269,7 +271,7 @@ def test_revert_brings_the_very_bytes_back(tmp_path: Path, before: bytes | None)
     folder.mkdir()
     apply(file, {"pipeline": {"k": 10}}, folder)
     assert tomllib.loads(file.read_bytes().decode())["pipeline"]["k"] == 10
-    assert revert(folder) == file
+    assert revert(folder, file) == file
     assert (file.read_bytes() if file.exists() else None) == before
 
 
@@ -280,20 +282,36 @@ def test_a_file_that_was_changed_since_stays_as_it_is(tmp_path: Path) -> None:
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
     file.write_text("# mine\n")
     with pytest.raises(UsageError, match="was changed since"):
-        revert(tmp_path)
+        revert(tmp_path, file)
     assert file.read_text() == "# mine\n"
 
 
 def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
+def test_a_folder_does_not_say_which_file_is_written_over(tmp_path: Path) -> None:
+    """It may be anybody's, and name a file whose bytes everybody knows, such as a fresh account's ~/.bashrc."""
+    theirs = tmp_path / "bashrc"
+    theirs.write_text("# as it comes\n")
+    about = {"file": str(theirs), "existed": False, "before": None}
+    about["after"] = hashlib.sha256(theirs.read_bytes()).hexdigest()
+    (tmp_path / APPLIED).write_text(json.dumps(about))
+    with pytest.raises(
+        UsageError, match=r"is in .*bashrc, not in .*surefoot\.toml; if that is yours, name it: --config"
+    ):
+        revert(tmp_path, tmp_path / "surefoot.toml")
+    assert theirs.read_text() == "# as it comes\n"
+    assert revert(tmp_path, theirs) == theirs
+    assert not theirs.exists()
+
+
     """Twice would lose what was there at first."""
     file = tmp_path / "surefoot.toml"
     file.write_text(FILE)
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
     with pytest.raises(UsageError, match="applied already"):
         apply(file, {"pipeline": {"k": 11}}, tmp_path)
-    revert(tmp_path)
+    revert(tmp_path, file)
     with pytest.raises(UsageError, match="nothing of"):
-        revert(tmp_path)
+        revert(tmp_path, file)
 
 
 def test_what_was_killed_before_the_file_was_written_is_reverted_too(tmp_path: Path) -> None:
@@ -302,7 +320,7 @@ def test_what_was_killed_before_the_file_was_written_is_reverted_too(tmp_path: P
     file.write_text(FILE)
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
     file.write_text(FILE)
-    revert(tmp_path)
+    revert(tmp_path, file)
     assert file.read_text() == FILE
     assert not (tmp_path / APPLIED).exists()
 

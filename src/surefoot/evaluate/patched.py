@@ -152,12 +152,15 @@ def apply(file: Path, patch: Patch, folder: Path) -> None:
     write_bytes(place, after)
 
 
-def revert(folder: Path) -> Path:
+def revert(folder: Path, file: Path) -> Path:
     """Bring the configuration file back to the very bytes that it had before `apply`; the file. One that was not there
-    goes. Raises UsageError where nothing was applied, or where the file has been changed since."""
+    goes. Raises UsageError where nothing was applied, where that was to another file than the user names here (the
+    folder may be anybody's, and it names what is written over), or where the file has been changed since."""
     try:
+    if place != (file := file.resolve()):
+        raise UsageError(f"what {folder} applied is in {place}, not in {file}; if that is yours, name it: --config")
         about = json.loads((folder / APPLIED).read_bytes())
-        file, known = Path(about["file"]), (about["before"], about["after"])
+        place, known = Path(about["file"]), (about["before"], about["after"])
         before = (folder / BEFORE).read_bytes() if about["existed"] else None
     except FileNotFoundError as error:
         raise UsageError(f"nothing of {folder} is applied; {error.filename} is not there") from error
