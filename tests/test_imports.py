@@ -29,7 +29,7 @@ LAYERS = (
     ("pipeline",),
     ("manifest",),
     ("store", "config"),
-    ("contracts", "train", "doctor", "bench", "explain"),
+    ("contracts", "train", "doctor", "bench", "explain", "trust"),
     ("evaluate",),
     ("cli", "__main__"),
 )

@@ -6,6 +6,7 @@ import hashlib
 import json
 import sys
 import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surefoot import components
 from surefoot.bench.given import USE
 from surefoot.config import read
 from surefoot.errors import ConfigError, UsageError
@@ -153,6 +155,7 @@ def test_it_is_shown_on_a_line_as_set_takes_it() -> None:
         ({"retriever": {"use": "magic"}}, "no name that Surefoot knows"),
         ({"umpire": {"k": 3}}, "there are: index,"),
         ({"generator": {"use": "os:system"}}, "no name that Surefoot knows"),
+        ({"refiner": {"mode": "strips"}}, "no name that Surefoot knows"),
         ({"evaluator": {"use": "minilm", "model": "/tmp/evil.onnx"}}, "no name that Surefoot knows"),
         ({"searcher": {"use": "folder", "path": "/etc"}}, "no name that Surefoot knows"),
         ({"thresholds": {"file": "x.toml"}}, "no name that Surefoot knows"),
@@ -189,6 +192,18 @@ def test_other_machines_may_be_asked_where_that_is_allowed() -> None:
     """By who runs it, not by who proposes it; a place is refused all the same."""
     assert refused({"searcher": {"use": "wikipedia"}}, read({}), outside=True) == ""
     assert refused({"searcher": {"use": "searxng", "url": "http://evil.example"}}, read({}), outside=True)
+
+
+def test_what_the_user_installed_may_be_tried_with_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the name that it is plugged in by."""
+    code = "class Mine:\n    def __init__(self, weight=1): pass\n    def grade(self, pairs): return ()\n"
+    (tmp_path / "acme_tried.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("mine", "acme_tried:Mine", "surefoot.evaluators")
+    monkeypatch.setattr(components, "entry_points", lambda group: [point] if group == point.group else [])
+    assert refused({"evaluator": {"use": "mine", "weight": 2}}, read({})) == ""
+    assert "no setting 'height'" in refused({"evaluator": {"use": "mine", "height": 2}}, read({}))
+    assert "no name that Surefoot knows" in refused({"evaluator": {"use": "acme_tried:Mine"}}, read({}))
 
 
 def test_texts_that_come_with_the_questions_are_not_retrieved_otherwise() -> None:
@@ -286,7 +301,6 @@ def test_a_file_that_was_changed_since_stays_as_it_is(tmp_path: Path) -> None:
     assert file.read_text() == "# mine\n"
 
 
-def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
 def test_a_folder_does_not_say_which_file_is_written_over(tmp_path: Path) -> None:
     """It may be anybody's, and name a file whose bytes everybody knows, such as a fresh account's ~/.bashrc."""
     theirs = tmp_path / "bashrc"
@@ -303,6 +317,7 @@ def test_a_folder_does_not_say_which_file_is_written_over(tmp_path: Path) -> Non
     assert not theirs.exists()
 
 
+def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
     """Twice would lose what was there at first."""
     file = tmp_path / "surefoot.toml"
     file.write_text(FILE)
