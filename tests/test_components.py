@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from surefoot import components
-from surefoot.components import Component, assemble, build, find, names
+from surefoot.components import Component, assemble, build, find, known, names
 from surefoot.errors import ConfigError, MissingExtra
 from surefoot.evaluators.lexical import Lexical
 from surefoot.llms.scripted import Scripted
@@ -68,7 +68,7 @@ def test_any_class_can_be_named_by_its_path() -> None:
     assert find("llm", "surefoot.llms.scripted:Scripted") is Scripted
 
 
-@pytest.mark.parametrize("path", ["no.such.module:X", "json:NoSuchThing", ":X", ".relative:X", "json:"])
+@pytest.mark.parametrize("path", ["no.such.module:X", "pytest:NoSuchThing", ":X", ".relative:X", "pytest:"])
 def test_a_path_that_leads_nowhere_is_a_mistake_of_the_users(path: str) -> None:
     """The message says which path, and why."""
     with pytest.raises(ConfigError, match="cannot be imported"):
@@ -137,9 +137,87 @@ def test_a_part_is_made_only_for_those_who_want_it() -> None:
 
 
 def test_what_cannot_be_built_is_a_mistake_of_the_users() -> None:
-    """A path may lead to something that is no class."""
+    """A class of C may not say what it takes."""
     with pytest.raises(ConfigError, match="is nothing that can be built"):
-        build("llm", "json:__name__", {}, {})
+        assemble("this", dict, {}, {})
+
+
+@pytest.mark.parametrize("path", ["subprocess:Popen", "wave:open", "xml.dom.pulldom:parse"])
+def test_the_standard_library_is_not_even_imported(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no components, and functions that run what they are given."""
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    with pytest.raises(ConfigError, match=rf"^evaluator '{path}' is of Python's standard library.*not imported"):
+        build("evaluator", path, {"args": ["true"]}, {})
+    assert "wave" not in sys.modules
+
+
+MINE = """
+called = []
+class Loud:
+    def __init__(self, **options): called.append(options)
+def made(**options): called.append(options)
+class Silent(Loud): pass
+class Short(Loud):
+    def grade(self): return ()
+class Long(Loud):
+    def grade(self, pairs, model): return ()
+class Named(Loud):
+    grade = "very well"
+class Right(Loud):
+    name, thresholds = "right", None
+    def grade(self, pairs, slowly=False): return ()
+class Bare(Loud):
+    @staticmethod
+    def grade(pairs): return ()
+class Model(Loud):
+    def complete(self, messages, schema=None, max_tokens=100): return None
+"""
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "why"),
+    [
+        ("evaluator", "made", r"is a function, and not a class with grade\(pairs\)"),
+        ("evaluator", "Silent", r"its class lacks grade\(pairs\)"),
+        ("evaluator", "Named", r"its class lacks grade\(pairs\)"),
+        ("evaluator", "Short", r"its grade cannot be called as grade\(pairs\): too many"),
+        ("evaluator", "Long", r"its grade cannot be called as grade\(pairs\): missing a required argument: 'model'"),
+        ("llm", "Model", r"cannot be called as complete\(messages, schema, max_tokens, stop, on_text\): .*'stop'"),
+        ("searcher", "Right", r"its class lacks search\(query, k\)"),
+    ],
+)
+def test_what_is_no_component_of_the_role_is_refused_before_it_is_called(
+    role: str, name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what it lacks; named by its path, or plugged in."""
+    plug_in(tmp_path, monkeypatch, f"[surefoot.{components.ROOMS[role]}]\nmine = acme_plugins:{name}\n", MINE)
+    for use in (f"acme_plugins:{name}", "mine"):
+        with pytest.raises(ConfigError, match=why):
+            build(role, use, {}, {})
+    assert sys.modules["acme_plugins"].called == []
+
+
+def test_a_plugin_of_the_standard_library_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever plugs it in."""
+    plug_in(tmp_path, monkeypatch, "[surefoot.evaluators]\nmine = subprocess:Popen\n")
+    with pytest.raises(ConfigError, match="'mine', plugged in by acme-plugins, is of Python's standard library"):
+        find("evaluator", "mine")
+
+
+@pytest.mark.parametrize("name", ["Right", "Bare"])
+def test_a_class_may_have_more_than_its_role_wants(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parameters with defaults, or no self."""
+    plug_in(tmp_path, monkeypatch, "", MINE)
+    assert build("evaluator", f"acme_plugins:{name}", {}, {}).grade([]) == ()
+
+
+def test_to_look_at_a_component_imports_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless that is there already; what is built in is looked at all the same."""
+    plug_in(tmp_path, monkeypatch, "[surefoot.evaluators]\nmine = acme_plugins:Right\n", MINE)
+    assert known("evaluator", "lexical") is Lexical
+    assert known("evaluator", "mine") is known("evaluator", "acme_plugins:Right") is None
+    assert "acme_plugins" not in sys.modules
+    assert find("evaluator", "mine") is known("evaluator", "mine") is known("evaluator", "acme_plugins:Right")
 
 
 # Plugged in

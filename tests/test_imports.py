@@ -21,7 +21,7 @@ LAYERS = (
     ("types", "errors"),
     ("protocols", "meter", "words", "languages", "wordpiece", "calibration"),
     (
-        *"screen evidence sources act merge grounding recorder models fetch checkpoint corpus components".split(),
+        *"screen evidence sources act merge grounding recorder models fetch checkpoint corpus components consent".split(),
         *"support equivalence heads refusals".split(),
         *"network asked hits encyclopedia robots remembered diamond mended kept paced".split(),
         *ROOMS.values(),
@@ -29,7 +29,7 @@ LAYERS = (
     ("pipeline",),
     ("manifest",),
     ("store", "config"),
-    ("contracts", "train", "doctor", "bench", "explain"),
+    ("contracts", "train", "doctor", "bench", "explain", "trust"),
     ("evaluate",),
     ("cli", "__main__"),
 )

@@ -3,7 +3,8 @@ for what they do not use.
 
 A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in
 any case. Another package plugs in through the entry-point group `surefoot.<room>` (see `ROOMS`), and `use =
-"package.module:Class"` names any class at all.
+"package.module:Class"` names any class that has the role's verb. What is no such class is refused before it is called,
+and the standard library, which holds none, before it is imported: `subprocess:Popen` would run its options.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
+from surefoot import protocols
 from surefoot.errors import ConfigError, MissingExtra, UsageError
 
 ROOMS = {
@@ -31,6 +34,19 @@ ROOMS = {
     "judge": "judges",
 }
 """The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
+
+SHAPES: dict[str, type] = {
+    "retriever": protocols.Retriever,
+    "evaluator": protocols.Evaluator,
+    "refiner": protocols.Refiner,
+    "rewriter": protocols.Rewriter,
+    "searcher": protocols.Searcher,
+    "generator": protocols.Generator,
+    "llm": protocols.LLM,
+    "embedder": protocols.Embedder,
+    "judge": protocols.Judge,
+}
+"""What a class must be able to do to be of a role."""
 
 EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers", "zim": "zim"}
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
@@ -55,21 +71,37 @@ class Component:
 
 def names(role: str) -> list[str]:
     """What can be named for this role, built-ins and plugged-in ones, in alphabetical order."""
-    return sorted({*_built_in(role), *_plugged_in(role)})
+    return sorted({*built_in(role), *_plugged_in(role)})
+
+
+def built_in(role: str) -> list[str]:
+    """What Surefoot itself has for this role; found without importing any of it."""
+    package = importlib.import_module(f"surefoot.{ROOMS[role]}")
+    return [module.name for module in pkgutil.iter_modules(package.__path__)]
 
 
 def find(role: str, name: str) -> Callable[..., Any]:
-    """The class behind a name; raises ConfigError for one that does not exist, MissingExtra for what it lacks."""
+    """The class behind a name; raises ConfigError for one that does not exist or is none of this role, MissingExtra for
+    what it lacks."""
     if role not in ROOMS:
         raise ConfigError(f"no role called '{role}'; there are: {', '.join(ROOMS)}")
     if ":" in name:
-        return _by_path(role, name)
-    if name in _built_in(role):
+        return _of_role(role, name, _by_path(role, name))
+    if name in built_in(role):
         module = _import(f"surefoot.{ROOMS[role]}.{name}", f"{role} '{name}'", name)
         return _named(module, name)
     if name in (plugged := _plugged_in(role)):
-        return _load(plugged[name], role)
+        return _of_role(role, name, _load(plugged[name], role))
     raise ConfigError(f"no {role} called '{name}'; there are: {', '.join(names(role))}")
+
+
+def known(role: str, name: str) -> Callable[..., Any] | None:
+    """`find` for what only wants to look: the class if it is built in or its module is imported already; None: it is
+    not, and nothing is. A configuration of somebody else's may be looked at, but not imported."""
+    module, _, attribute = name.partition(":")
+    if not attribute and name not in built_in(role) and (point := _plugged_in(role).get(name)):
+        module, attribute = point.module, point.attr
+    return None if attribute and module not in sys.modules else find(role, name)
 
 
 def components() -> list[Component]:
@@ -115,11 +147,6 @@ def _fits(value: Any, kind: str) -> bool:
     return any(isinstance(value, _SCALARS[name]) and isinstance(value, bool) == (name == "bool") for name in kinds)
 
 
-def _built_in(role: str) -> list[str]:
-    package = importlib.import_module(f"surefoot.{ROOMS[role]}")
-    return [module.name for module in pkgutil.iter_modules(package.__path__)]
-
-
 def _plugged_in(role: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=f"surefoot.{ROOMS[role]}")}
 
@@ -133,19 +160,45 @@ def _named(module: ModuleType, name: str) -> Callable[..., Any]:
     )
 
 
-def _by_path(role: str, path: str) -> Callable[..., Any]:
+def _by_path(role: str, path: str) -> Any:
     module, _, attribute = path.partition(":")
+    _not_the_standard_librarys(f"{role} '{path}'", module)
     try:
-        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+        return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ConfigError(f"{role} '{path}' cannot be imported: {error}") from error
 
 
-def _load(point: EntryPoint, role: str) -> Callable[..., Any]:
+def _load(point: EntryPoint, role: str) -> Any:
+    _not_the_standard_librarys(f"{role} '{point.name}', plugged in by {_origin(point)},", point.module)
     try:
-        return point.load()  # type: ignore[no-any-return]
+        return point.load()
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"{role} '{point.name}', plugged in by {_origin(point)}, does not load: {error}") from error
+
+
+def _not_the_standard_librarys(what: str, module: str) -> None:
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        raise ConfigError(f"{what} is of Python's standard library, which has no components; it was not imported")
+
+
+def _of_role(role: str, name: str, found: Any) -> Callable[..., Any]:
+    """What was found, if it is a class with the verb of the role; looked at, and not called."""
+    verb = next(key for key, value in vars(SHAPES[role]).items() if inspect.isfunction(value) and key[0] != "_")
+    wanted = inspect.signature(getattr(SHAPES[role], verb))
+    shape = f"{verb}({', '.join([*wanted.parameters][1:])})"
+    if not inspect.isclass(found):
+        raise ConfigError(f"{role} '{name}' is a {type(found).__name__}, and not a class with {shape}")
+    if not callable(own := getattr(found, verb, None)):
+        raise ConfigError(f"{role} '{name}' is no {role}: its class lacks {shape}")
+    try:
+        bare = isinstance(inspect.getattr_static(found, verb), staticmethod | classmethod)
+        by_place = [p.name for p in wanted.parameters.values() if p.kind is not p.KEYWORD_ONLY][bare:]
+        by_name = [p.name for p in wanted.parameters.values() if p.kind is p.KEYWORD_ONLY]
+        inspect.signature(own).bind(*by_place, **dict.fromkeys(by_name))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{role} '{name}' is no {role}: its {verb} cannot be called as {shape}: {error}") from error
+    return found
 
 
 def _import(module: str, what: str, name: str) -> ModuleType:
@@ -161,7 +214,7 @@ def _import(module: str, what: str, name: str) -> ModuleType:
 
 def _describe(role: str, name: str) -> Component:
     point = _plugged_in(role).get(name)
-    origin = _origin(point) if point and name not in _built_in(role) else "surefoot"
+    origin = _origin(point) if point and name not in built_in(role) else "surefoot"
     try:
         about = (inspect.getdoc(find(role, name)) or "").partition("\n")[0]
     except UsageError as error:

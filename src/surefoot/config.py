@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from surefoot import components
+from surefoot import components, consent
 from surefoot.act import POLICIES, PRESETS, require_match
 from surefoot.corpus.index import Index
 from surefoot.diamond import METRICS
@@ -86,14 +86,22 @@ SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retriev
 def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
     """The pipeline of a TOML file, a dictionary, or neither; keyword arguments override whole keys of sections.
 
-    `load(searcher={"use": "folder", "path": "outside.db"})`. Raises ConfigError, IndexFault or MissingExtra.
+    `load(searcher={"use": "folder", "path": "outside.db"})`. Raises ConfigError, IndexFault or MissingExtra;
+    UnagreedCode, which is a ConfigError, for a file that names code that was never agreed to in this folder.
     """
     return Builder(read(source, sections)).pipeline()
 
 
-def read(source: str | Path | Mapping[str, Any] | None = None, *overrides: Mapping[str, Any]) -> Config:
-    """The complete configuration: the defaults, then the file or dictionary, then each of the overrides."""
-    layers = [_file(source) if source is None or isinstance(source, str | Path) else source, *overrides]
+def read(
+    source: str | Path | Mapping[str, Any] | None = None, *overrides: Mapping[str, Any], trusted: bool = False
+) -> Config:
+    """The complete configuration: the defaults, then the file or dictionary, then each of the overrides.
+
+    A file that names code raises UnagreedCode where that was not agreed to, unless it is `trusted`; a dictionary and
+    the overrides are the caller's own.
+    """
+    written = source if isinstance(source, Mapping) else _file(source)
+    layers = [written, *overrides]
     config = {section: dict(values) for section, values in DEFAULTS.items()}
     for layer in layers:
         for section, values in layer.items():
@@ -102,6 +110,8 @@ def read(source: str | Path | Mapping[str, Any] | None = None, *overrides: Mappi
         json.dumps(config)
     except TypeError as error:
         raise ConfigError(f"a setting is text, a number, true, false, or a list or table of these: {error}") from error
+    if not (trusted or isinstance(source, Mapping)):
+        consent.require({*consent.code(written)} & {*consent.code(config)}, Path(source or FILE))
     return config
 
 

@@ -3,6 +3,7 @@
     SurefootError                    one line that says what happened, with what, and what to do
     ├── UsageError                   the user can mend it: a wrong name, value, path or file
     │   ├── ConfigError              a setting that does not exist or does not fit
+    │   │   └── UnagreedCode         a configuration file names code that its user never agreed to
     │   ├── QuestionError            an empty or an over-long question
     │   ├── IndexFault               no index there, a damaged one, or one of another version
     │   ├── TraceFault               a file that is not a trace, or one of another schema
@@ -30,6 +31,15 @@ class UsageError(SurefootError):
 
 class ConfigError(UsageError):
     """A setting that does not exist or does not fit."""
+
+
+class UnagreedCode(ConfigError):
+    """A configuration file names code that its user never agreed to."""
+
+    def __init__(self, message: str, names: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.names = names
+        """Each `module:Class` of it."""
 
 
 class QuestionError(UsageError):

@@ -69,6 +69,7 @@ UNFITTED = f"{__name__}:Unfitted"
 @pytest.fixture
 def files(here: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Two files of labelled pairs; the second has one question."""
+    monkeypatch.setenv("SUREFOOT_TRUST", "1")  # for the classes of this file
     monkeypatch.setenv("COLUMNS", "100")
     for name, rows in (("bridges", ROWS), ("one", ROWS[:1])):
         (here / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surefoot import components
 from surefoot.bench.given import USE
 from surefoot.config import read
 from surefoot.errors import ConfigError, UsageError
@@ -151,6 +155,7 @@ def test_it_is_shown_on_a_line_as_set_takes_it() -> None:
         ({"retriever": {"use": "magic"}}, "no name that Surefoot knows"),
         ({"umpire": {"k": 3}}, "there are: index,"),
         ({"generator": {"use": "os:system"}}, "no name that Surefoot knows"),
+        ({"refiner": {"mode": "strips"}}, "no name that Surefoot knows"),
         ({"evaluator": {"use": "minilm", "model": "/tmp/evil.onnx"}}, "no name that Surefoot knows"),
         ({"searcher": {"use": "folder", "path": "/etc"}}, "no name that Surefoot knows"),
         ({"thresholds": {"file": "x.toml"}}, "no name that Surefoot knows"),
@@ -187,6 +192,18 @@ def test_other_machines_may_be_asked_where_that_is_allowed() -> None:
     """By who runs it, not by who proposes it; a place is refused all the same."""
     assert refused({"searcher": {"use": "wikipedia"}}, read({}), outside=True) == ""
     assert refused({"searcher": {"use": "searxng", "url": "http://evil.example"}}, read({}), outside=True)
+
+
+def test_what_the_user_installed_may_be_tried_with_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the name that it is plugged in by."""
+    code = "class Mine:\n    def __init__(self, weight=1): pass\n    def grade(self, pairs): return ()\n"
+    (tmp_path / "acme_tried.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("mine", "acme_tried:Mine", "surefoot.evaluators")
+    monkeypatch.setattr(components, "entry_points", lambda group: [point] if group == point.group else [])
+    assert refused({"evaluator": {"use": "mine", "weight": 2}}, read({})) == ""
+    assert "no setting 'height'" in refused({"evaluator": {"use": "mine", "height": 2}}, read({}))
+    assert "no name that Surefoot knows" in refused({"evaluator": {"use": "acme_tried:Mine"}}, read({}))
 
 
 def test_texts_that_come_with_the_questions_are_not_retrieved_otherwise() -> None:
@@ -269,7 +286,7 @@ def test_revert_brings_the_very_bytes_back(tmp_path: Path, before: bytes | None)
     folder.mkdir()
     apply(file, {"pipeline": {"k": 10}}, folder)
     assert tomllib.loads(file.read_bytes().decode())["pipeline"]["k"] == 10
-    assert revert(folder) == file
+    assert revert(folder, file) == file
     assert (file.read_bytes() if file.exists() else None) == before
 
 
@@ -280,8 +297,24 @@ def test_a_file_that_was_changed_since_stays_as_it_is(tmp_path: Path) -> None:
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
     file.write_text("# mine\n")
     with pytest.raises(UsageError, match="was changed since"):
-        revert(tmp_path)
+        revert(tmp_path, file)
     assert file.read_text() == "# mine\n"
+
+
+def test_a_folder_does_not_say_which_file_is_written_over(tmp_path: Path) -> None:
+    """It may be anybody's, and name a file whose bytes everybody knows, such as a fresh account's ~/.bashrc."""
+    theirs = tmp_path / "bashrc"
+    theirs.write_text("# as it comes\n")
+    about = {"file": str(theirs), "existed": False, "before": None}
+    about["after"] = hashlib.sha256(theirs.read_bytes()).hexdigest()
+    (tmp_path / APPLIED).write_text(json.dumps(about))
+    with pytest.raises(
+        UsageError, match=r"is in .*bashrc, not in .*surefoot\.toml; if that is yours, name it: --config"
+    ):
+        revert(tmp_path, tmp_path / "surefoot.toml")
+    assert theirs.read_text() == "# as it comes\n"
+    assert revert(tmp_path, theirs) == theirs
+    assert not theirs.exists()
 
 
 def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
@@ -291,9 +324,9 @@ def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
     with pytest.raises(UsageError, match="applied already"):
         apply(file, {"pipeline": {"k": 11}}, tmp_path)
-    revert(tmp_path)
+    revert(tmp_path, file)
     with pytest.raises(UsageError, match="nothing of"):
-        revert(tmp_path)
+        revert(tmp_path, file)
 
 
 def test_what_was_killed_before_the_file_was_written_is_reverted_too(tmp_path: Path) -> None:
@@ -302,7 +335,7 @@ def test_what_was_killed_before_the_file_was_written_is_reverted_too(tmp_path: P
     file.write_text(FILE)
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
     file.write_text(FILE)
-    revert(tmp_path)
+    revert(tmp_path, file)
     assert file.read_text() == FILE
     assert not (tmp_path / APPLIED).exists()
 

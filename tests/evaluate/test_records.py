@@ -207,10 +207,11 @@ def questions(path: Path) -> Path:
     return lines(path, {"id": "q1", "question": "Who built it?", "answers": ["Anna", "Anna Tresk"]})
 
 
-def test_r_01_a_run_brings_the_answers_of_its_questions(tmp_path: Path) -> None:
-    """From the file that it names, while that is as it was; by id."""
+def test_r_01_a_run_brings_the_answers_of_its_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the file that it names below the working directory, while that is as it was; by id."""
+    monkeypatch.chdir(tmp_path)
     data = questions(tmp_path / "q.jsonl")
-    about = {"data": str(data), "sha256": manifest.fingerprint(data), "method": "crag"}
+    about = {"data": "q.jsonl", "sha256": manifest.fingerprint(data), "method": "crag"}
     Run(tmp_path / "run", about).append("q1", trace())
     loaded = read(tmp_path / "run")
     (record,) = loaded.records
@@ -220,6 +221,20 @@ def test_r_01_a_run_brings_the_answers_of_its_questions(tmp_path: Path) -> None:
     assert changed.records[0].truths == ()
     assert count(changed, "runs whose questions have changed") == 1
     assert read(tmp_path / "run", golds=data).records[0].truths == ("Otto", "Otto Tresk")
+
+
+@pytest.mark.parametrize("said", ["/dev/zero", "../q.jsonl", "//elsewhere/share/q.jsonl"])
+def test_a_run_does_not_say_which_file_of_this_machine_is_opened(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be anybody's."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    about = {"data": said, "sha256": manifest.fingerprint(questions(tmp_path / "q.jsonl")), "method": "crag"}
+    Run(tmp_path / "run", about).append("q1", trace())
+    loaded = read(tmp_path / "run")
+    assert loaded.records[0].truths == ()
+    assert count(loaded, "runs whose questions are not below this folder") == 1
 
 
 def test_r_01_golds_are_joined_by_id_and_else_by_the_words_of_the_question(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from surefoot.cli import (
     train,
     view,
 )
-from surefoot.cli.console import err, out, plain
+from surefoot.cli.console import err, out, plain, trusting
 from surefoot.errors import SurefootError, UsageError
 
 app = typer.Typer(
@@ -50,8 +50,11 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
     ] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Import code that a configuration, or what is recorded, names; unasked.")
+    ] = False,
 ) -> None:
-    pass
+    trusting.set(trust)
 
 
 demo.register(app)

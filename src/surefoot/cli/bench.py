@@ -19,8 +19,8 @@ from surefoot.bench import figure, pairs, robustness
 from surefoot.bench import tune as bench_tune
 from surefoot.bench.svg import write_picture
 from surefoot.cli import ablate, degrade, errors, evaluators, facts, probing, qa, study, tuning, words
-from surefoot.cli.console import ConfigFile, Settings, bar, drawing, err, pulling
-from surefoot.config import Builder, Config, read
+from surefoot.cli.console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
+from surefoot.config import Builder, Config
 from surefoot.config import settings as overrides
 from surefoot.errors import UsageError
 from surefoot.protocols import Evaluator
@@ -180,15 +180,15 @@ def _write(path: Path | None, report: dict[str, Any]) -> None:
 
 def _side_by_side(config: str | None, sets: list[str], names: list[str]) -> Iterator[Config]:
     """The configuration of each evaluator; options and thresholds of one mean nothing to another."""
-    written = read(config)
+    written = agreed(config)
     shared = [text for text in sets if not text.lstrip().startswith(("evaluator.", "thresholds."))]
     if not names:
-        yield read(written, *overrides(sets))
+        yield agreed(written, *overrides(sets))
     for number, text in enumerate(names):
         named = _named(text)
         own = named == {"use": written["evaluator"]["use"]}
         chosen = written if own else {**written, "evaluator": named, "thresholds": {}}
-        yield read(chosen, *overrides(shared if number else sets))
+        yield agreed(chosen, *overrides(shared if number else sets))
 
 
 def _named(text: str) -> dict[str, Any]:

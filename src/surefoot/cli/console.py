@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
@@ -13,9 +16,14 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from surefoot import models
+from surefoot import consent, models
 from surefoot.bench.svg import drawable
 from surefoot.config import Config, read, settings
+from surefoot.errors import UnagreedCode
+from surefoot.trust import Own, Rebuilt, rebuilt
+
+trusting: ContextVar[bool] = ContextVar("trusting", default=False)
+"""Whether the command was started with --trust: code that configurations and records name is imported unasked."""
 
 REASONS = 3
 """Of the reasons why pairs could not be graded, so many are shown."""
@@ -61,7 +69,60 @@ def drawing(what: str) -> Any:
 def configured(config: str | None, sets: list[str] | None, index: str | None) -> Config:
     """The configuration of a command: file, then --index, then each --set."""
     chosen = [{"index": {"path": index}}] if index else []
-    return read(config, *chosen, *settings(sets or []))
+    return agreed(config, *chosen, *settings(sets or []))
+
+
+def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
+    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on; from
+    then on its modules may also lie in the working directory, as for `python -m`."""
+    try:
+        found = read(config, *overrides, trusted=trusting.get())
+    except UnagreedCode as error:
+        if not (sys.stdin.isatty() and err.is_terminal and _agree(error)):
+            raise
+        found = read(config, *overrides)
+    if consent.code(found):
+        _here()
+    return found
+
+
+def as_recorded(recorded: Mapping[str, Any], origin: str, sets: list[str] | None) -> Config:
+    """The configuration of a trace or a run; what it may not say is the user's own. Then each --set."""
+    found = rebuilt(recorded, owned(sets))
+    say(found, origin)
+    return found.config
+
+
+def owned(sets: list[str] | None) -> Own:
+    """What the user says beside a record: surefoot.toml, each --set, and --trust."""
+    return Own(agreed(None), settings(sets or []), trusting.get())
+
+
+def say(found: Rebuilt, origin: str) -> None:
+    """Say what a record has imported, before it is, and what of it was not taken."""
+    for name in found.imports:
+        err.print(plain(f"importing {name} from {consent.origin(name)}, as {origin} says"), soft_wrap=True)
+    if consent.code(found.config):
+        _here()
+    if found.left:
+        kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
+        err.print(plain(f"{kept}: --set {found.left[0]}=…, or surefoot.toml"), style="dim", soft_wrap=True)
+
+
+def _agree(error: UnagreedCode) -> bool:
+    err.print("The configuration names code that was never used in this folder:")
+    for name in error.names:
+        err.print(plain(f"  {name}, from {consent.origin(name)}"), soft_wrap=True)
+    said = typer.confirm("Import and run it, now and later?", err=True)
+    if said:
+        consent.remember(error.names)
+    return said
+
+
+def _here() -> None:
+    """The console script's own path lacks the working directory. At the end: nothing there takes a library's place."""
+    if not {"", os.getcwd()} & {*sys.path}:
+        sys.path.append(os.getcwd())
 
 
 def _drawn(path: Path | None) -> Path | None:

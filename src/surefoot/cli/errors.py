@@ -20,6 +20,7 @@ from surefoot.bench.svg import write_picture
 from surefoot.cli.console import drawing, err, headed, out, plain
 from surefoot.errors import UsageError
 from surefoot.store import recorded, write_text
+from surefoot.trust import place
 
 Golds = Annotated[
     Path | None,
@@ -73,14 +74,13 @@ def remarks(problems: Iterable[Problem]) -> None:
 
 def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> bench_errors.Report:
     about, traces = recorded(folder)
-    named = data or about.get("data")
-    if not named:
+    if not (data or about.get("data")):
         raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
+    named = data or place(str(about["data"]), "--data")
+    right = golds or (place(str(about["golds"]), "--golds") if about.get("golds") else None)
     if about.get("sha256", known := manifest.fingerprint(named)) != known:
         err.print(plain(f"{named} has changed since {folder} was run on it"), style="yellow", soft_wrap=True)
-    return bench_errors.report(
-        str(folder), about, datasets.load(named, golds=golds or about.get("golds")), traces, rule
-    )
+    return bench_errors.report(str(folder), about, datasets.load(named, golds=right), traces, rule)
 
 
 def _show(report: bench_errors.Report) -> None:

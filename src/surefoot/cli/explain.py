@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,21 @@ from rich.progress import MofNCompleteColumn
 
 from surefoot.bench.svg import write_picture
 from surefoot.cli import explained
-from surefoot.cli.console import ConfigFile, Settings, bar, configured, drawing, err, out, plain, pulling
-from surefoot.config import Builder, read
+from surefoot.cli.console import (
+    ConfigFile,
+    Settings,
+    as_recorded,
+    bar,
+    configured,
+    drawing,
+    err,
+    out,
+    owned,
+    plain,
+    pulling,
+    say,
+)
+from surefoot.config import Builder
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.worded import shown, worded
 from surefoot.explain.action import why
@@ -87,9 +101,9 @@ def explain(
         "seed": seed,
     }
     if run:
-        if any((question, passage, trace, words, answer, flip, json, html, figure, config, settings)):
-            raise ConfigError("--run goes with --record, and with what says how words are explained, and nothing else")
-        _of_run(run, records or shown(run), options)
+        if any((question, passage, trace, words, answer, flip, json, html, figure, config)):
+            raise ConfigError("--run goes with --record, --set and what says how words are explained, and nothing else")
+        _of_run(run, records or shown(run), settings, options)
         return
     if records:
         raise ConfigError("--record is of an evaluation: --run FOLDER")
@@ -160,7 +174,7 @@ def _of_trace(
     action = why(trace)
     told = Told(action, trace)
     out.print(explained.action(action, trace))
-    builder = _as_recorded(trace, config, settings)
+    builder = _as_recorded(trace, file, config, settings)
     if words:
         told = _of_words(told, trace.question, as_graded(trace, words), builder, flip, options)
     if answer:
@@ -170,9 +184,10 @@ def _of_trace(
     return told
 
 
-def _of_run(folder: Path, ids: Sequence[str], options: dict[str, Any]) -> None:
+def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None, options: dict[str, Any]) -> None:
+    each = worded(folder, ids, owned(settings), partial(say, origin=str(folder)), **options)
     with pulling(), bar(MofNCompleteColumn()) as progress:
-        for found in progress.track(worded(folder, ids, **options), total=len(ids), description="explaining"):
+        for found in progress.track(each, total=len(ids), description="explaining"):
             if found.attribution is None:
                 err.print(plain(f"{found.record_id}: {found.reason}"), style="yellow", soft_wrap=True)
                 continue
@@ -182,10 +197,10 @@ def _of_run(folder: Path, ids: Sequence[str], options: dict[str, Any]) -> None:
     err.print(plain(f"kept in {folder}; to look at it: surefoot view {folder}"), style="dim", soft_wrap=True)
 
 
-def _as_recorded(trace: Trace, config: str | None, settings: list[str] | None) -> Builder:
-    """What the trace was made with, unless another configuration is given."""
-    if config or settings or not trace.config:
-        if trace.config:
-            err.print(plain("Another configuration than the trace's: what follows is about that one."))
+def _as_recorded(trace: Trace, file: Path, config: str | None, settings: list[str] | None) -> Builder:
+    """What the trace was made with, as far as a trace may say, and each --set; --config is another configuration."""
+    if trace.config and config:
+        err.print(plain("Another configuration than the trace's: what follows is about that one."))
+    if config or not trace.config:
         return _builder(config, settings)
-    return Builder(read(trace.config))
+    return Builder(as_recorded(trace.config, str(file), settings))

@@ -79,7 +79,8 @@ def improve(
     """Diagnose the configuration on half of the questions, try each proposed change there, and show on the other half,
     beside two controls, which of them helps; with --apply, write that into the configuration."""
     if revert:
-        out.print(plain(f"{patched.revert(revert)} is as it was before"), soft_wrap=True)
+        file = patched.revert(revert, Path(config or configuration.FILE))
+        out.print(plain(f"{file} is as it was before"), soft_wrap=True)
         return
     if data is None:
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
@@ -126,7 +127,8 @@ def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:
         out.print("write it into the configuration with --apply")
         return
     patched.apply(file, done.kept, folder)
-    out.print(plain(f"written into {file}; undo with: surefoot improve --revert {folder}"), soft_wrap=True)
+    named = "" if file == configuration.FILE else f" --config {file}"
+    out.print(plain(f"written into {file}; undo with: surefoot improve --revert {folder}{named}"), soft_wrap=True)
 
 
 def _show(done: Outcome) -> None:

@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 
 from surefoot import models
-from surefoot.cli.console import out, pulling
-from surefoot.config import Builder, read
+from surefoot.cli.console import agreed, out, pulling
+from surefoot.config import Builder
 
 app = typer.Typer(help="The model files that Surefoot uses: list, pull, verify.", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def pull(
     source: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="Take it from this local file.")] = None,
 ) -> None:
     """Fetch model files, check them, and keep them; a fetch that was interrupted goes on where it stopped."""
-    network = Builder(read()).network
+    network = Builder(agreed(None)).network
     with pulling():
         for name in names or list(models.REGISTRY):
             out.print(f"{name}: {models.pull(name, source, network)}", soft_wrap=True)

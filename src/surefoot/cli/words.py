@@ -10,8 +10,8 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from surefoot.bench.svg import write_picture
-from surefoot.cli.console import ConfigFile, Settings, bar, configured, err, plain, pulling
-from surefoot.config import Builder, read
+from surefoot.cli.console import ConfigFile, Settings, as_recorded, bar, configured, err, plain, pulling
+from surefoot.config import Builder
 from surefoot.errors import UsageError
 from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain
@@ -68,14 +68,14 @@ def words(
 def _drawn(
     source: Path, each: int, seed: int, config: str | None, settings: list[str] | None
 ) -> tuple[Builder, tuple[samples.Sample, ...]]:
-    """Questions of a run are explained by the run's own evaluator, unless another configuration is given."""
+    """Questions of a run are explained by the run's own evaluator, with each --set, unless --config gives another."""
     if source.is_dir():
         folder, *others = runs(source)
         if others:
             raise UsageError(f"{source} holds several runs; name one: {folder}, {', '.join(map(str, others))}")
         about, traces = recorded(folder)
-        own = about.get("config") if not (config or settings) else None
-        builder = Builder(read(own) if own else configured(config, settings, None))
+        own = None if config else about.get("config")
+        builder = Builder(as_recorded(own, str(folder), settings) if own else configured(config, settings, None))
         drawn = samples.of_run(traces, seed, each)
     else:
         builder = Builder(configured(config, settings, None))

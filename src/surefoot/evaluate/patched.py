@@ -2,7 +2,7 @@
 
 Who proposes a patch may be a model that has read hostile text. So a patch may set numbers, truth values and names that
 Surefoot knows, and nothing that says where data lie, what is run, who is asked, or how the gain is measured. `refused`
-is the one rule: for what a diagnosis proposes, and for what is tried.
+is the one rule: for what a diagnosis proposes, and for what is tried. Which texts those are, `trust.knows` says.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS
 from surefoot.bench import given
 from surefoot.config import DEFAULTS, Builder, Config, read
+from surefoot.consent import texts
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.settings import Settings, settable
-from surefoot.refiners.strips import CUTS
 from surefoot.store import write_bytes, write_text
+from surefoot.trust import INSIDE, NAMES, knows
 
 Patch = Mapping[str, Mapping[str, Any]]
 """Settings by section and key, as surefoot.toml has them."""
@@ -37,20 +37,13 @@ CLOSED = {
 }
 """Sections that no patch touches, and why."""
 
-INSIDE = {
-    "searcher": {"nowhere", "folder", "zim"},
-    "llm": {"local", "scripted"},
-    "retriever": {"bm25", "dense", "hybrid"},
-}
-"""Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
-
 BEFORE, APPLIED = "before.toml", "applied.json"
 """In the run's folder: the file as it was, and which file that is."""
 
 
 def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> str:
     """Why the patch means nothing, or may not be tried, with this configuration; empty: it may. `outside` allows
-    components that ask other machines."""
+    components that ask other machines. Raises ConfigError for an installed component that does not load."""
     for section, values in patch.items():
         if section in CLOSED:
             return f"[{section}] stays as it is: {CLOSED[section]}"
@@ -58,7 +51,7 @@ def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> s
             return f"'{section}' must be a section of keys; there are: {', '.join(DEFAULTS)}"
         if why := _kept(section, values, Settings(config)):
             return f"[{section}] stays as it is: {why}"
-        if why := next((why for told in _texts(values) if (why := _named(section, *told, config, outside))), ""):
+        if why := next((why for told in texts(values) if (why := _named(section, *told, config, outside))), ""):
             return why
     changed = {section: {**config.get(section, {}), **values} for section, values in patch.items()}
     known = settable({**config, **changed})
@@ -152,17 +145,20 @@ def apply(file: Path, patch: Patch, folder: Path) -> None:
     write_bytes(place, after)
 
 
-def revert(folder: Path) -> Path:
+def revert(folder: Path, file: Path) -> Path:
     """Bring the configuration file back to the very bytes that it had before `apply`; the file. One that was not there
-    goes. Raises UsageError where nothing was applied, or where the file has been changed since."""
+    goes. Raises UsageError where nothing was applied, where that was to another file than the user names here (the
+    folder may be anybody's, and it names what is written over), or where the file has been changed since."""
     try:
         about = json.loads((folder / APPLIED).read_bytes())
-        file, known = Path(about["file"]), (about["before"], about["after"])
+        place, known = Path(about["file"]), (about["before"], about["after"])
         before = (folder / BEFORE).read_bytes() if about["existed"] else None
     except FileNotFoundError as error:
         raise UsageError(f"nothing of {folder} is applied; {error.filename} is not there") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{folder / APPLIED} cannot be read: {error}") from error
+    if place != (file := file.resolve()):
+        raise UsageError(f"what {folder} applied is in {place}, not in {file}; if that is yours, name it: --config")
     if _hash(file.read_bytes() if file.exists() else None) not in known:
         kept = folder / BEFORE if before is not None else "no file"
         raise UsageError(f"{file} was changed since, and stays; before, it was {kept}")
@@ -186,36 +182,16 @@ def _kept(section: str, values: Mapping[str, Any], settings: Settings) -> str:
 
 def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside: bool) -> str:
     """Why this text may not stand in the section; empty: it may."""
-    if word not in _known(section) and (section, key) != ("thresholds", "evaluator"):
-        return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
+    if not knows(section, key, word):
+        if not (key in NAMES and section in components.ROOMS and word in components.names(section)):
+            return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
+        components.find(section, word)  # the user installed it; only what is imported says which settings it has
     if word in INSIDE.get(section, {word}):
         return ""
     if not outside:
         return f"{section}.{key} = '{word}' asks other machines; allow it with --outside"
     closed = not config.get("network", DEFAULTS["network"]).get("allow", ["*"])
     return f"{section}.{key} = '{word}' asks other machines, and [network] allows none" if closed else ""
-
-
-def _known(section: str) -> set[str]:
-    """Words that may stand in this section."""
-    if section == "policy":
-        return set(POLICIES)
-    if section == "thresholds":
-        return set(PRESETS)
-    named = set(components.names(section)) if section in components.ROOMS else set()
-    return named | set(CUTS) if section == "refiner" else named
-
-
-def _texts(values: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in the settings, with the nearest key above it."""
-    if isinstance(values, str):
-        yield key, values
-    elif isinstance(values, Mapping):
-        for inner, value in values.items():
-            yield from _texts(value, str(inner))
-    elif isinstance(values, list | tuple):
-        for value in values:
-            yield from _texts(value, key)
 
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:

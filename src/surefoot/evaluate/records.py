@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from surefoot import manifest
+from surefoot import manifest, trust
 from surefoot.bench import datasets
 from surefoot.bench.loaders.problems import Problem, Problems
 from surefoot.diamond import METRICS, lacking
+from surefoot.errors import UsageError
 from surefoot.evaluate import lexical
 from surefoot.evaluate.readers import found
 from surefoot.store import runs, to_json, write_bytes
@@ -44,7 +45,8 @@ def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str
 
     `golds` is a file of questions with answers, as `bench.datasets.load` reads them, from which records without a
     reference get theirs: by id, else by the words of the question. A run's folder names its own, which are taken if
-    they are as they were. `columns` says which column is which field of a record, where their names do not.
+    they are as they were, below the working directory. `columns` says which column is which field of a record, where
+    their names do not.
 
     No row is left out: what is no record at all raises UsageError, naming the line; what a record lacks is counted. A
     second record of an id gets "#2" behind it, one without an id is numbered by its place, and records that ask the
@@ -71,8 +73,10 @@ def _golds(place: Path, problems: Problems) -> str | None:
         return None
     about = json.loads((inner[0] / "run.json").read_bytes())
     named, known = about.get("golds") or about.get("data"), about.get("golds_sha256") or about.get("sha256")
-    if not named or not Path(named).exists():
-        problems.add("runs whose questions are not where they were; name them as golds", str(named or place))
+    try:
+        trust.place(str(named or ""), "--golds")
+    except UsageError:
+        problems.add("runs whose questions are not below this folder; name them as golds", str(named or place))
         return None
     if manifest.fingerprint(named) != known:
         problems.add("runs whose questions have changed since; their answers are not taken, name golds", str(named))

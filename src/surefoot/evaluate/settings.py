@@ -74,10 +74,12 @@ def settable(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
-    """The options of a component, by name; empty where there is none of this name."""
+    """The options of a component, by name; empty where there is none of this name, or its module is not imported: the
+    configuration may be one that somebody recorded."""
     try:
-        return inspect.signature(POLICIES[use] if role == "policy" else components.find(role, use)).parameters
-    except (UsageError, KeyError, ValueError):
+        made = POLICIES.get(use) if role == "policy" else components.known(role, use)
+        return inspect.signature(made).parameters if made else {}
+    except (UsageError, ValueError):
         return {}
 
 

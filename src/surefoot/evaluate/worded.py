@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from surefoot.evaluate.folder import opened
 from surefoot.explain.grade import as_graded, explain
 from surefoot.protocols import Evaluator
 from surefoot.store import ENVIRONMENTS, Run, from_json
-from surefoot.types import Attribution, Diagnosis, Record
+from surefoot.trust import Own, Rebuilt, rebuilt
+from surefoot.types import Attribution, Diagnosis, Record, Trace
 
 ATTRIBUTIONS = "attributions.jsonl"
 
@@ -46,9 +47,17 @@ def shown(folder: Path) -> tuple[str, ...]:
     return ids
 
 
-def worded(folder: Path, ids: Sequence[str], **options: Any) -> Iterator[Worded]:
+def worded(
+    folder: Path,
+    ids: Sequence[str],
+    own: Own | None = None,
+    told: Callable[[Rebuilt], None] = lambda found: None,
+    **options: Any,
+) -> Iterator[Worded]:
     """Explain, record by record, the grade of its best passage, as the evaluator of its trace gives it, and keep that.
 
+    The evaluator is built from what the trace recorded beside what is the user's `own` (None: the defaults); `told`
+    hears what came of that, once for each configuration and before anything is built.
     `options` are those of `explain.grade.explain`. A record that is explained again has the last explanation. Cost:
     some hundreds of graded pairs a record. Raises UsageError where there is no evaluation, no such record, or where
     another process holds the folder.
@@ -60,22 +69,29 @@ def worded(folder: Path, ids: Sequence[str], **options: Any) -> Iterator[Worded]
             f"{folder} has no record {missing[0]!r}; there are {len(records):,}, such as {next(iter(records))!r}"
         )
     evaluators: dict[str, Evaluator] = {}
+    mine = own or Own(read({}))
+
+    def built(trace: Trace) -> Evaluator:
+        found = rebuilt(trace.config, mine)
+        name = json.dumps([found.config, found.left], sort_keys=True)
+        if name not in evaluators:
+            told(found)
+            evaluators[name] = Builder(found.config).evaluator
+        return evaluators[name]
+
     kept = Run(folder, {name: value for name, value in run.about.items() if name != ENVIRONMENTS}, ATTRIBUTIONS)
     with kept.held():
         for id in ids:
-            found = _worded(records[id], evaluators, options)
+            found = _worded(records[id], built, options)
             if found.attribution:
                 kept.add(id, found.attribution)
             yield found
 
 
-def _worded(record: Record, evaluators: dict[str, Evaluator], options: dict[str, Any]) -> Worded:
+def _worded(record: Record, built: Callable[[Trace], Evaluator], options: dict[str, Any]) -> Worded:
     if not (trace := record.trace):
         return Worded(record.id, None, "it has no trace, so that nobody knows what was graded, and by what")
-    name = json.dumps(trace.config, sort_keys=True)
     try:
-        if name not in evaluators:
-            evaluators[name] = Builder(read(trace.config)).evaluator
-        return Worded(record.id, explain(evaluators[name], trace.question, as_graded(trace), **options))
+        return Worded(record.id, explain(built(trace), trace.question, as_graded(trace), **options))
     except SurefootError as error:
         return Worded(record.id, None, str(error))
