@@ -98,9 +98,9 @@ def test_what_is_taken_out_makes_no_word_of_two(between: str, said: str) -> None
 
 def test_a_page_that_a_script_will_show_is_read() -> None:
     """Nobody publishes a page of which nothing is ever seen; without a script it is one."""
-    hidden = "<style>body{opacity:0} html{visibility:hidden}</style>"
-    assert END in pruned(page("<script></script>", hidden))
-    assert END not in pruned(page("", hidden))
+    for rules in ("body{opacity:0}", "html{visibility:hidden}", "html{display:none}", "body{display:none}"):
+        assert END in pruned(page("<script></script>", f"<style>{rules}</style>"))
+        assert END not in pruned(page("", f"<style>{rules}</style>"))
 
 
 def test_a_page_whose_background_is_elsewhere_is_read() -> None:

@@ -77,9 +77,10 @@ class _Reader:
         while waiting:
             node, style = waiting.pop()
             inner = [(child, self._style(child, style)) for child in node.children()]
-            shown = [(child, seen) for child, seen in inner if not self._hides(child, seen)]
+            shown = [(child, seen) for child, seen in inner if not (style.gone or self._hides(child, seen))]
             gone = {child.element for child, _ in inner} - {child.element for child, _ in shown}
-            yield _Verdict(node.element, style.readable or node.tag == "title", frozenset(gone))
+            is_readable = node.tag == "title" or (style.readable and not style.gone)
+            yield _Verdict(node.element, is_readable, frozenset(gone))
             waiting += shown
 
     def _hides(self, node: Node, style: Style) -> bool:
