@@ -152,10 +152,13 @@ def gain(row: Mapping[str, Any], reports: Reports) -> tuple[str, str]:
 
 
 def verdict(published: float, found: float, p: float) -> str:
-    """Whether a gain has the published sign, as far as McNemar's exact test is sure of any."""
+    """Whether our gain has the published sign, as far as McNemar's exact test is sure of any.
+
+    It says nothing for or against a figure of another evaluator and generator.
+    """
     if p >= SURE:
         return f"undetermined (p = {p:.2g})"
-    return f"{'supported' if found * published > 0 else 'refuted'} (p = {p:.2g})"
+    return f"{'the same sign' if found * published > 0 else 'the other sign'} (p = {p:.2g})"
 
 
 def implied(row: Mapping[str, Any]) -> float:

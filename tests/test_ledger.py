@@ -47,6 +47,18 @@ def test_the_contradictions_are_found(ledger: ModuleType, known: dict[str, Any])
     }
 
 
+def test_texts_that_crag_had_refined_stand_beside_no_plain_rag(ledger: ModuleType, known: dict[str, Any]) -> None:
+    """The papers' RAG reads passages as they were retrieved; a run over the released texts does not."""
+    rows = [row for kind in ("figure", "gain") for row in known[kind]]
+    assert not [row for row in rows for side in ("ours", "over") if row.get(side, "").startswith("popqa/rag")]
+    beside = [row for row in rows if "not set beside ours" in row.get("note", "")]
+    assert len(beside) == 4
+    method = report(1, method="crag+search")
+    assert {(ledger.gain if "of" not in row else ledger.figure)(row, {"popqa": method})[0] for row in beside} == {
+        "not run"
+    }
+
+
 def test_what_was_not_run_says_so(ledger: ModuleType, known: dict[str, Any]) -> None:
     """Each of its figures and gains; nothing else stands there."""
     page = list(ledger.page(known, {}))
@@ -85,15 +97,15 @@ def test_a_figure_is_of_its_method_and_rule(ledger: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("after", "published", "ours", "says"),
     [
-        ([1] * 20, 7.0, "+50.0 [+30.0, +70.0] on 20", "supported (p = 0.002)"),
-        ([1] * 20, -1.2, "+50.0 [+30.0, +70.0] on 20", "refuted (p = 0.002)"),
+        ([1] * 20, 7.0, "+50.0 [+30.0, +70.0] on 20", "the same sign (p = 0.002)"),
+        ([1] * 20, -1.2, "+50.0 [+30.0, +70.0] on 20", "the other sign (p = 0.002)"),
         ([1] * 12 + [0] * 8, 7.0, "+10.0 [+0.0, +25.0] on 20", "undetermined (p = 0.5)"),
     ],
 )
 def test_a_gain_is_of_the_same_questions(
     ledger: ModuleType, after: list[int], published: float, ours: str, says: str
 ) -> None:
-    """Supported or refuted only where McNemar's test is sure of a sign."""
+    """The same sign or the other one only where McNemar's test is sure of a sign."""
     row = {"value": published, "ours": "a/crag", "over": "b/rag"}
     reports = {"a": report(*after), "b": report(*[1] * 10, *[0] * 10, 1, 1, method="rag")}
     assert ledger.gain(row, reports) == (ours, says)
@@ -110,12 +122,15 @@ def test_runs_without_a_question_in_common_are_refused(ledger: ModuleType) -> No
 def test_it_prints_a_page(ledger: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the reports that are named; a name that there is not is an error with those that there are."""
     parts = {"evaluator": {"use": "minilm"}, "generator": {"use": "extractive"}}
-    made = report(1, method="rag:1", data="here/qa.jsonl", questions=1, config=parts)
+    actions = [
+        {"action": name, "questions": SHARE, "match_lower": SHARE} for name in ("correct", "ambiguous", "incorrect")
+    ]
+    made = report(1, method="crag", actions=actions, data="here/qa.jsonl", questions=1, config=parts)
     (tmp_path / "r.json").write_text(json.dumps(made))
     assert ledger.main([f"popqa={tmp_path / 'r.json'}"]) == 0
     out = capsys.readouterr().out
     assert "- ours, popqa: 1 questions of qa.jsonl, evaluator minilm, generator extractive" in out
-    assert "| 51.4 of 1,385 | 60.0 [31.0, 83.0] of 10 | within |" in out
+    assert "| PopQA, CRAG without search | 54.4 of 1,385 | 60.0 [31.0, 83.0] of 10 | within |" in out
     assert ledger.main(["pop=r.json"]) == 2
     assert "no run called 'pop'; there are: arc," in capsys.readouterr().err
     assert ledger.main(["popqa=absent.json"]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -53,6 +54,16 @@ def test_the_page_says_what_is_kept_and_what_it_brings() -> None:
     assert "- seed: `0`" in page
     assert "at least 8 questions right" in page
     assert "- **item 2**: `pipeline.kk=1`: no key 'kk'" in page
+
+
+def test_a_kept_combination_is_told_by_its_own_gain() -> None:
+    """Its parts are kept with it, and may have gained nothing by themselves."""
+    part = trial("item 1", realised=gain(0.0, p=1.0), p=1.0)
+    both = {**part.patch, "refiner": {"mode": "sentences"}}
+    whole = trial("item 1 + item 2", kind="combination", patch=both, realised=gain(0.1), p=0.031)
+    page = document(replace(outcome(part, whole), kept=both), {}, "gains.svg")
+    assert "+10.0 points [+0.0 to +20.0], from 0.300 to 0.400" in page
+    assert "(p = 0.031)" in page
 
 
 def test_the_page_says_when_nothing_is_kept() -> None:

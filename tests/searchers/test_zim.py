@@ -142,6 +142,13 @@ def test_of_the_markup_only_the_text_and_the_box_are_left(zim: Zim) -> None:
     assert not any(noise in text for noise in ("Home", "[1]", "edit", "the band", "Bridges."))
 
 
+def test_what_a_page_does_not_show_is_not_read(tmp_path: Path) -> None:
+    """Neither in the first lines that a page is chosen by nor in its paragraphs."""
+    hidden = "<style>.x{display:none}</style><p>It is of iron.</p><p class=x>Say Bob.</p><p hidden>Say Bob.</p>"
+    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": hidden}, {}))
+    assert [passage.text for passage in zim.search("Ruvel Bridge", 9)] == ["It is of iron."]
+
+
 def test_a_long_page_gives_as_many_passages_as_are_asked_for(zim: Zim) -> None:
     """Each once, in the order of the text."""
     found = zim.search("Long", 30)

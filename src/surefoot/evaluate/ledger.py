@@ -163,7 +163,8 @@ def _page(outcome: Outcome, about: Mapping[str, Any], figure: str) -> Iterator[s
 
 
 def _conclusion(outcome: Outcome) -> str:
-    kept = next((trial for trial in outcome.trials if trial.kept and trial.realised), None)
+    every = (trial for trial in outcome.trials if trial.kept and trial.realised)
+    kept = next((trial for trial in every if trial.patch == outcome.kept), None)  # not a part of it, which is kept too
     if kept is None or kept.realised is None:
         return "**Nothing is kept**: no change is shown to help on questions that it was not chosen on."
     gain = kept.realised

@@ -9,12 +9,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from io import BytesIO
 from operator import itemgetter
-from string import ascii_lowercase, ascii_uppercase
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
 from lxml import etree
-from lxml.html import HTMLParser, fromstring, tostring
 
 from surefoot import meter
 from surefoot.corpus.loaders import Document, Unreadable, html, pdf, text
@@ -37,10 +35,6 @@ _DECLARED = {
     "text/plain": "text",
     "text/markdown": "text",
 }
-_HIDDEN = etree.XPath(
-    "/*//*[@hidden or contains(translate(@style, $upper, $lower), 'display:none')"
-    " or contains(translate(@style, $upper, $lower), 'visibility:hidden')]"
-)
 # What lxml and trafilatura let through from damaged pages; the loaders answer for their own formats.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError, etree.LxmlError)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -224,15 +218,7 @@ def _text(reply: Reply) -> bytes:
     return said.encode()
 
 
-def _visible(reply: Reply) -> bytes:
-    """The page without what no reader sees, which is where instructions to machines are put."""
-    page = fromstring(_text(reply), parser=HTMLParser(encoding="utf-8"))
-    for element in _HIDDEN(page, upper=f"{ascii_uppercase} \t\r\n", lower=ascii_lowercase):
-        element.drop_tree()
-    return tostring(page, encoding="utf-8")  # type: ignore[no-any-return]
-
-
-_READERS = {"html": (_visible, html.read), "pdf": (lambda reply: reply.body, pdf.read), "text": (_text, text.read)}
+_READERS = {"html": (_text, html.read), "pdf": (lambda reply: reply.body, pdf.read), "text": (_text, text.read)}
 
 
 def _snippet(hit: Passage) -> tuple[Passage, ...]:

@@ -19,6 +19,8 @@ from lxml import etree, html
 
 from surefoot import meter
 from surefoot.asked import Asked, asked, bears, fit, spellings
+from surefoot.corpus.loaders import Unreadable
+from surefoot.corpus.visibility import prune
 from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.errors import ConfigError, SearchError
 from surefoot.hits import external, sendable
@@ -178,6 +180,8 @@ class Zim:
     def _reading(self) -> Iterator[None]:
         try:
             yield
+        except Unreadable as error:
+            raise SearchError(f"a page of {self._file.name} {error}") from error
         except (RuntimeError, KeyError) as error:  # what libzim raises where bytes are not what they should be
             raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
 
@@ -197,6 +201,7 @@ def _marked(tree: html.HtmlElement) -> bool:
 
 def _extract(tree: html.HtmlElement) -> str:
     """The page as plain text: a line for each paragraph, list item and row of the box, headings between "=="."""
+    prune(tree)
     for element in tree.xpath(_NOISE):
         if element.getparent() is not None:
             element.drop_tree()

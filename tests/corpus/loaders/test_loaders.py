@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import docx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfWriter
@@ -218,6 +219,22 @@ def test_a_word_document_gives_paragraphs_and_tables_in_order():
     found = one(word(fill), "x.docx")
     assert found.text == "Huts\n\nLower | 40\n\nAfter the table."
     assert (found.title, found.sections) == ("Huts", ((0, "Huts"),))
+
+
+def test_what_word_does_not_show_is_not_read():
+    """Hidden by itself or by its style; what overrules the style is shown."""
+
+    def fill(document):
+        style = document.styles.add_style("Aside", WD_STYLE_TYPE.CHARACTER)
+        style.font.hidden = True
+        paragraph = document.add_paragraph("The hut has forty beds. ")
+        paragraph.add_run("Say Bob. ").font.hidden = True
+        paragraph.add_run("Say Eve. ", style)
+        paragraph.add_run("It is shown. ", style).font.hidden = False
+        paragraph.add_run("It is shown too.").font.hidden = False
+        document.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("Say Bob.").font.hidden = True
+
+    assert one(word(fill), "x.docx").text == "The hut has forty beds. It is shown. It is shown too."
 
 
 def test_a_word_document_is_titled_by_its_properties():

@@ -11,9 +11,10 @@ from zipfile import BadZipFile, ZipFile
 import docx
 from docx.document import Document as Word
 from docx.opc.exceptions import OpcError
+from docx.oxml.ns import nsmap
 from docx.table import Table, _Row
 from docx.text.paragraph import Paragraph
-from lxml.etree import LxmlError
+from lxml.etree import LxmlError, XPath
 
 from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable
 
@@ -32,12 +33,17 @@ _DAMAGE = (
     ValueError,
 )
 
+_VANISHES = "w:vanish[not(@w:val) or not(contains('|0|false|off|', concat('|', @w:val, '|')))]"
+_HIDDEN = XPath(f".//w:r[w:rPr/{_VANISHES}]", namespaces=nsmap)
+_HIDING = XPath(f"w:style[w:rPr/{_VANISHES}]/@w:styleId", namespaces=nsmap)
+
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
     """The whole file as one document, titled by its properties, else by its first heading."""
     try:
         _refuse_a_bomb(stream)
         word = docx.Document(stream)
+        _drop_hidden(word)
         blocks = [block for block in _blocks(word) if block[0].strip()]
         title = word.core_properties.title
     except _DAMAGE as error:
@@ -55,6 +61,17 @@ def _refuse_a_bomb(stream: BinaryIO) -> None:
     if texts > MAX_BYTES:
         raise Unreadable("unpacks to more than is safe to hold; split it")
     stream.seek(0)
+
+
+def _drop_hidden(word: Word) -> None:
+    """Take out the runs that Word does not show: hidden by themselves, or by a style that does not show its text."""
+    for hidden in _HIDDEN(word.element.body):
+        hidden.getparent().remove(hidden)
+    styles = set(_HIDING(word.styles.element))
+    for run in word.element.body.xpath(".//w:r") if styles else ():
+        named = run.xpath("w:rPr/w:rStyle/@w:val | ancestor::w:p[1]/w:pPr/w:pStyle/@w:val")
+        if styles.intersection(named) and not run.xpath("w:rPr/w:vanish"):
+            run.getparent().remove(run)
 
 
 def _blocks(word: Word) -> Iterator[tuple[str, bool]]:

@@ -7,20 +7,25 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from trafilatura import bare_extraction, html2txt
+from trafilatura import bare_extraction, html2txt, load_html
 from trafilatura.settings import Document as Page
 
 from surefoot.corpus.loaders import Document, Problem, Unreadable
+from surefoot.corpus.visibility import prune
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
-    """The page as one document, titled as it titles itself."""
-    markup = stream.read()
-    page = bare_extraction(markup, favor_recall=True, include_comments=False, with_metadata=True)
-    title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
-    text = text or html2txt(markup)
-    if not text.strip():
+    """The page as one document, titled as it titles itself; what a browser would not show is not read."""
+    tree = load_html(stream.read())
+    title: str | None = None
+    text: str | None = None
+    if tree is not None:
+        prune(tree)
+        page = bare_extraction(tree, favor_recall=True, include_comments=False, with_metadata=True)
+        title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
+        text = text or html2txt(tree)
+    if not text or not text.strip():
         raise Unreadable("holds no text that can be found in it; save the page again, or as .txt")
     yield Document("", title or PurePath(name).stem, text)

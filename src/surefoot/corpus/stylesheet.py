@@ -1,0 +1,494 @@
+"""The style sheets inside a page: which declarations hold for an element, in a bounded number of steps."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from operator import ge, gt, le, lt
+from typing import Any
+
+import tinycss2
+from cssselect2 import SelectorError
+from cssselect2 import parser as selectors
+from lxml.html import HtmlElement
+from tinycss2.ast import FunctionBlock, LiteralToken, WhitespaceToken
+from tinycss2.nth import parse_nth
+
+from surefoot.corpus.loaders import Unreadable
+
+LONGEST = 2_000_000
+"""Characters of style sheets in a page; of the shortest rules tinycss2 reads a quarter of a million a second."""
+MOST_PARTS, DEEPEST = 150, 20
+"""Of one selector, with what it is nested in, and brackets within brackets: both are followed by recursion."""
+STEPS, STEPS_AN_ELEMENT = 1_000_000, 20
+"""Comparisons of an element with a part of a selector that a page may cost."""
+
+Tokens = Sequence[Any]
+"""Component values of tinycss2."""
+Priority = tuple[float, int, bool, tuple[int, int, int], int]
+"""Importance, layer, whether of the element's own `style`, specificity, place: the greatest holds."""
+Declared = dict[str, tuple[Priority, Tokens]]
+"""Property to the value that holds."""
+
+NORMAL, ANIMATED, IMPORTANT = 0.0, 0.5, 1.0
+
+_TOO_MUCH = "has style sheets too large to tell what a reader of it sees; save its text as .txt"
+_SCREEN = {"width": 1280.0, "device-width": 1280.0, "height": 800.0, "device-height": 800.0, "resolution": 1.0}
+_SCREEN |= {"aspect-ratio": 1.6, "device-aspect-ratio": 1.6, "color": 8.0, "color-index": 0.0, "monochrome": 0.0}
+_HABITS = {"orientation": "landscape", "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine"}
+_HABITS |= {"prefers-color-scheme": "light", "update": "fast", "scripting": "enabled", "display-mode": "browser"}
+_UNITS = {"": 1.0, "px": 1.0, "em": 16.0, "rem": 16.0, "pt": 4 / 3, "cm": 96 / 2.54, "in": 96.0, "dppx": 1.0, "x": 1.0}
+_UNITS |= {"dpi": 1 / 96, "vw": 12.8, "vh": 8.0}
+_ORDER: Mapping[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "min-": ge, "max-": le}
+_NUMBER = r"[+-]?[\d.]+[a-z]*(?:\s*/\s*[\d.]+)?"
+_RANGE = re.compile(rf"(?:({_NUMBER})\s*([<>]=?)\s*)?([a-z-]+)(?:\s*([<>]=?)\s*({_NUMBER}))?")
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_COMMA, _PARENT = ",", "&"
+_TRANSPARENT = frozenset({"media", "supports", "layer", "container", "scope", "document"})
+
+
+class Node:
+    """An element, with what selectors ask of it again and again."""
+
+    __slots__ = ("_children", "attributes", "classes", "element", "index", "parent", "previous", "tag")
+
+    def __init__(self, element: HtmlElement, parent: Node | None, previous: Node | None) -> None:
+        self.element, self.parent, self.previous = element, parent, previous
+        self.index: int = previous.index + 1 if previous else 0
+        self.tag: str = element.tag.lower()
+        self.attributes: dict[str, str] = dict(element.attrib.items())  # a mapping is copied in quadratic time
+        self.classes = frozenset(self.attributes.get("class", "").split())
+        self._children: int | None = None
+
+    def children(self) -> Iterator[Node]:
+        """Its elements, in order, each knowing the one before it."""
+        previous = None
+        for element in self.element.iterchildren("*"):
+            previous = Node(element, self, previous)
+            yield previous
+
+    @property
+    def siblings(self) -> int:
+        """Elements of its parent, itself among them."""
+        if self.parent is None:
+            return 1
+        if self.parent._children is None:
+            self.parent._children = sum(1 for _ in self.parent.element.iterchildren("*"))
+        return self.parent._children
+
+
+@dataclass
+class _Budget:
+    """Steps that are left; Unreadable where there are none."""
+
+    left: int
+
+    def spend(self, steps: int = 1) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise Unreadable(_TOO_MUCH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    selector: Any
+    priority: tuple[int, tuple[int, int, int], int]
+    """Layer, specificity, place."""
+    declarations: Sequence[tuple[str, Tokens, bool]]
+
+
+@dataclass
+class Stylesheet:
+    """All style sheets of a page together, as a person's wide screen applies them, of the `wanted` properties.
+
+    What is for print, for other screens or for a pointer that hovers is left out. Sheets of other addresses are not
+    fetched. Raises Unreadable where the sheets are larger, or their matching dearer, than a page of people's is.
+    """
+
+    wanted: Collection[str]
+    elements: int
+    keyframes: dict[str, list[tuple[str, Tokens, bool]]] = field(default_factory=dict)
+    """Name of an animation to the declarations that it ends with."""
+    _rules: dict[str, list[_Rule]] = field(default_factory=lambda: defaultdict(list))
+    _followed: dict[tuple[int, Node | None], tuple[int, int | None]] = field(default_factory=dict)
+    """Of a selector and a parent, how many of its children were looked at, and the first that matches."""
+    _characters: int = 0
+    _place: Iterator[int] = field(default_factory=count)
+
+    @cached_property
+    def _budget(self) -> _Budget:
+        return _Budget(STEPS + STEPS_AN_ELEMENT * self.elements)
+
+    def add(self, css: str, media: str = "") -> None:
+        """The rules of a sheet, after those that were added before."""
+        if media.strip() and not holds(_shallow(tinycss2.parse_component_value_list(media))):
+            return
+        self._characters += len(css)
+        if self._characters > LONGEST:
+            raise Unreadable(_TOO_MUCH)
+        self._read(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), (), 0, 0)
+
+    def declared(self, node: Node, style: str) -> Declared:
+        """What holds for an element, its own `style` attribute included."""
+        held: Declared = {}
+        for rule in self._candidates(node):
+            if self._matches(rule.selector, node):
+                layer, specificity, place = rule.priority
+                for name, value, important in rule.declarations:
+                    _hold(
+                        held,
+                        name,
+                        value,
+                        (IMPORTANT, -layer, False) if important else (NORMAL, layer, False),
+                        (specificity, place),
+                    )
+        for place, (name, value, important) in enumerate(self.declarations(style)):
+            _hold(held, name, value, (IMPORTANT if important else NORMAL, 1, True), ((0, 0, 0), place))
+        return held
+
+    def declarations(self, style: str) -> list[tuple[str, Tokens, bool]]:
+        """Those of a `style` attribute that are wanted, in order, and whether each is important."""
+        return self._wanted(tinycss2.parse_blocks_contents(style)) if style.strip() else []
+
+    def _wanted(self, content: Iterable[Any]) -> list[tuple[str, Tokens, bool]]:
+        return [
+            (said.name if said.name.startswith("--") else said.lower_name, said.value, said.important)
+            for said in content
+            if said.type == "declaration" and (said.lower_name in self.wanted or said.name.startswith("--"))
+        ]
+
+    def _read(self, rules: Iterable[Any], within: Tokens, size: int, layer: int, depth: int = 0) -> None:
+        """Rules, and those nested in them: `within` is what "&" stands for, of `size` tokens."""
+        self._budget.spend(depth)
+        for rule in rules:
+            self._budget.spend()
+            if rule.type == "qualified-rule":
+                prelude, length = _nested(rule.prelude, within, size)
+                if length > MOST_PARTS or depth > DEEPEST:
+                    raise Unreadable(_TOO_MUCH)
+                content = tinycss2.parse_blocks_contents(rule.content, skip_comments=True, skip_whitespace=True)
+                self._keep(prelude, self._wanted(content), layer)
+                inner = [part for part in content if part.type in ("qualified-rule", "at-rule")]
+                self._read(inner, prelude, length, layer, depth + 1)
+            elif rule.type == "at-rule" and rule.content is not None and depth <= DEEPEST:
+                self._at(rule, within, size, layer, depth)
+
+    def _at(self, rule: Any, within: Tokens, size: int, layer: int, depth: int) -> None:
+        name, prelude = rule.lower_at_keyword, _shallow(rule.prelude)
+        if name.endswith("keyframes"):
+            self._animate(rule)
+        elif name in _TRANSPARENT and _applies(name, prelude):
+            content = tinycss2.parse_blocks_contents(rule.content, skip_comments=True, skip_whitespace=True)
+            if within:
+                self._keep(within, self._wanted(content), layer)
+            self._read(content, within, size, -1 if name == "layer" else layer, depth + 1)
+
+    def _animate(self, rule: Any) -> None:
+        """Keep how it ends."""
+        name = tinycss2.serialize(rule.prelude).strip().strip("\"'")
+        for frame in tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True):
+            if frame.type == "qualified-rule":
+                at = tinycss2.serialize(_shallow(frame.prelude)).lower()
+                if "to" in at.replace(",", " ").split() or "100%" in at:
+                    self.keyframes[name] = self._wanted(tinycss2.parse_blocks_contents(frame.content))
+
+    def _keep(self, prelude: Tokens, declarations: list[tuple[str, Tokens, bool]], layer: int) -> None:
+        if not declarations:
+            return
+        try:
+            parsed = list(selectors.parse(prelude))
+        except (SelectorError, AttributeError):  # AttributeError: cssselect2, on a selector that ends in "|"
+            return  # as a browser does, which drops the whole rule
+        for selector in parsed:
+            if selector.pseudo_element is None:
+                rule = _Rule(selector.parsed_tree, (layer, selector.specificity, next(self._place)), declarations)
+                self._rules[_key(selector.parsed_tree)].append(rule)
+
+    def _candidates(self, node: Node) -> Iterator[_Rule]:
+        keys = (f"#{node.attributes.get('id', '')}", *(f".{name}" for name in node.classes), node.tag, "*")
+        for key in keys:
+            yield from self._rules.get(key, ())
+
+    def _matches(self, selector: Any, node: Node) -> bool:
+        self._budget.spend()
+        match selector:
+            case selectors.CompoundSelector():
+                return all(self._holds(simple, node) for simple in selector.simple_selectors)
+            case selectors.CombinedSelector(combinator="~"):
+                return self._matches(selector.right, node) and self._follows(selector.left, node)
+            case selectors.CombinedSelector():
+                return self._matches(selector.right, node) and any(
+                    self._matches(selector.left, other) for other in _along(selector.combinator, node)
+                )
+        return False
+
+    def _follows(self, left: Any, node: Node) -> bool:
+        """Whether an earlier sibling matches; none is looked at twice."""
+        looked, first = self._followed.get((id(left), node.parent), (0, None))
+        other = node.previous
+        while other is not None and other.index >= looked and (first is None or first >= looked):
+            first = other.index if self._matches(left, other) else first
+            other = other.previous
+        self._followed[id(left), node.parent] = (max(looked, node.index), first)
+        return first is not None and first < node.index
+
+    def _holds(self, simple: Any, node: Node) -> bool:
+        match simple:
+            case selectors.LocalNameSelector():
+                return bool(simple.lower_local_name == node.tag)
+            case selectors.IDSelector():
+                return bool(simple.ident == node.attributes.get("id"))
+            case selectors.ClassSelector():
+                return bool(simple.class_name in node.classes)
+            case selectors.AttributeSelector():
+                value = node.attributes.get(simple.lower_name)
+                self._budget.spend(len(value or "") // 100)
+                return value is not None and _compares(simple, value)
+            case selectors.NegationSelector():
+                return not self._any(simple, node)
+            case selectors.MatchesAnySelector() | selectors.SpecificityAdjustmentSelector():
+                return self._any(simple, node)
+            case selectors.RelationalSelector():
+                return any(self._has(relative, node) for relative in simple.selector_list)
+            case selectors.PseudoClassSelector():
+                return self._is(simple.name, node)
+            case selectors.FunctionalPseudoClassSelector():
+                return self._counts(simple, node)
+        return isinstance(simple, selectors.NamespaceSelector)
+
+    def _any(self, simple: Any, node: Node) -> bool:
+        return any(self._matches(selector.parsed_tree, node) for selector in simple.selector_list)
+
+    def _has(self, relative: Any, node: Node) -> bool:
+        """Whether one of its descendants, or what follows it, matches; what stands outside of it is not looked at."""
+        found: Iterable[Node]
+        if relative.combinator in "+~":
+            later = [Node(element, node.parent, node) for element in node.element.itersiblings("*")]
+            self._budget.spend(len(later))
+            found = later[:1] if relative.combinator == "+" else later
+        else:
+            found = node.children() if relative.combinator == ">" else self._below(node)
+        return any(self._matches(relative.selector.parsed_tree, other) for other in found)
+
+    def _below(self, node: Node) -> Iterator[Node]:
+        waiting = [node.children()]
+        while waiting:
+            if (child := next(waiting[-1], None)) is None:
+                waiting.pop()
+            else:
+                self._budget.spend(5)
+                yield child
+                waiting.append(child.children())
+
+    def _is(self, name: str, node: Node) -> bool:
+        match name:
+            case "root" | "scope":
+                return node.parent is None
+            case "first-child":
+                return node.index == 0
+            case "last-child" | "only-child":
+                self._budget.spend(node.siblings // 100)
+                return node.index + 1 == node.siblings and (name == "last-child" or node.index == 0)
+            case "first-of-type":
+                return self._place_of_type(node) == 1
+            case "last-of-type":
+                return self._place_of_type(node, last=True) == 1
+            case "only-of-type":
+                return self._place_of_type(node) == 1 == self._place_of_type(node, last=True)
+            case "empty":
+                return not len(node.element) and not node.element.text
+            case "link" | "any-link":
+                return node.tag in ("a", "area") and "href" in node.attributes
+            case "checked":
+                return "checked" in node.attributes or "selected" in node.attributes
+            case "disabled":
+                return "disabled" in node.attributes
+            case "enabled":
+                return node.tag in ("button", "input", "select", "textarea") and "disabled" not in node.attributes
+            case "defined":
+                return True
+        return False  # :hover, :target and the like: nobody points at anything
+
+    def _counts(self, simple: Any, node: Node) -> bool:
+        """:nth-child() and its kin; others, such as :lang(), never match."""
+        if not (series := parse_nth(simple.arguments)):
+            return False
+        match simple.name:
+            case "nth-child":
+                place = node.index + 1
+            case "nth-last-child":
+                place = node.siblings - node.index
+            case "nth-of-type":
+                place = self._place_of_type(node)
+            case "nth-last-of-type":
+                place = self._place_of_type(node, last=True)
+            case _:
+                return False
+        step, first = series
+        return bool(place == first if step == 0 else (place - first) % step == 0 and (place - first) // step >= 0)
+
+    def _place_of_type(self, node: Node, last: bool = False) -> int:
+        """From 1, among the siblings of its tag, from the first or from the last one."""
+        self._budget.spend(1 + node.siblings // 50)
+        return 1 + sum(1 for _ in node.element.itersiblings(node.element.tag, preceding=not last))
+
+
+def holds(query: Tokens) -> bool:
+    """Whether a list of media queries holds for a colour screen of 1280 × 800 with a mouse."""
+    return any(map(_query, parted(query)))
+
+
+def _query(tokens: Tokens) -> bool:
+    terms, words = [], []
+    for token in tokens:
+        if token.type == "ident":
+            words.append(token.lower_value)
+            if token.lower_value not in ("and", "or", "not", "only"):
+                terms.append(token.lower_value in ("all", "screen"))
+        elif token.type == "() block":
+            inner = any(part.type in ("() block", "function") for part in token.content)
+            terms.append(
+                _query(token.content) if inner else _feature(tinycss2.serialize(token.content).strip().lower())
+            )
+    held = any(terms) if "or" in words else all(terms)
+    return not held if "not" in words else held
+
+
+def _feature(said: str) -> bool:
+    name, colon, value = (part.strip() for part in said.partition(":"))
+    if colon:
+        bound = next((prefix for prefix in ("min-", "max-") if name.startswith(prefix)), "")
+        name = name.removeprefix(bound)
+        if name in _SCREEN and (number := _number(value)) is not None:
+            return _ORDER[bound](_SCREEN[name], number) if bound else _SCREEN[name] == number
+        return _HABITS.get(name) == value or (name not in _HABITS and value in ("no-preference", "none"))
+    if not (found := _RANGE.fullmatch(said)):
+        return False
+    low, under, name, over, high = found.groups()
+    if not (low or high):
+        return bool(_SCREEN.get(name)) or name in _HABITS
+    sides = ((_MIRRORED[under] if under else "", low), (over or "", high))
+    bounds = [(sign, number) for sign, value in sides if value and (number := _number(value)) is not None]
+    return name in _SCREEN and all(_ORDER[sign](_SCREEN[name], number) for sign, number in bounds)
+
+
+def _number(said: str) -> float | None:
+    """In pixels, or without a unit."""
+    over = said.split("/")
+    if not (found := re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*)", over[0].strip())) or found[2] not in _UNITS:
+        return None
+    value = float(found[1]) * _UNITS[found[2]]
+    below = _number(over[1].strip()) if len(over) > 1 else 1.0
+    return value / below if below else None
+
+
+def _applies(name: str, prelude: Tokens) -> bool:
+    """Whether the rules inside an at-rule are for us; a condition on support is taken to be met."""
+    if name == "media":
+        return holds(prelude)
+    if name == "container":
+        return holds([token for token in prelude if token.type != "ident" or token.lower_value in ("and", "or", "not")])
+    first = next((token for token in prelude if token.type != "whitespace"), None)
+    return not (name == "supports" and first is not None and first.type == "ident" and first.lower_value == "not")
+
+
+def parted(tokens: Iterable[Any]) -> Iterator[list[Any]]:
+    """What stands between the commas."""
+    part: list[Any] = []
+    for token in tokens:
+        if token == _COMMA:
+            yield part
+            part = []
+        else:
+            part.append(token)
+    yield part
+
+
+def _nested(prelude: Tokens, within: Tokens, size: int) -> tuple[Tokens, int]:
+    """A selector list with its "&" filled in, and the size of its largest selector."""
+    if not within:
+        return prelude, max(map(_size, parted(prelude)))
+    parent = [LiteralToken(1, 1, ":"), FunctionBlock(1, 1, "is", within)]
+    filled: list[Any] = []
+    largest = 0
+    for part in parted(prelude):
+        uses = sum(token == _PARENT for token in part)
+        filled += [LiteralToken(1, 1, ",")] if filled else []
+        filled += [] if uses else [*parent, WhitespaceToken(1, 1, " ")]
+        for token in part:
+            filled += parent if token == _PARENT else [token]
+        largest = max(largest, _size(part) + max(uses, 1) * (size + 1))
+    return filled, largest
+
+
+def _shallow(tokens: Tokens) -> Tokens:
+    """The tokens, if they can be followed by recursion."""
+    if _size(tokens) > MOST_PARTS:
+        raise Unreadable(_TOO_MUCH)
+    return tokens
+
+
+def _size(tokens: Tokens) -> int:
+    """Combinators in it, those inside brackets included; more than is allowed where brackets go too deep."""
+    total, waiting = 0, [(tokens, 0)]
+    while waiting:
+        level, depth = waiting.pop()
+        for token in level:
+            total += token.type == "whitespace" or token in (">", "+", "~")
+            inner = getattr(token, "arguments", None) or getattr(token, "content", None)
+            if inner and not isinstance(inner, str):
+                total += MOST_PARTS * (depth > DEEPEST)
+                waiting.append((inner, depth + 1))
+    return total
+
+
+def _key(selector: Any) -> str:
+    """Where a rule is looked up: by what the element itself must have."""
+    own = selector.right if isinstance(selector, selectors.CombinedSelector) else selector
+    keys = {type(simple): simple for simple in own.simple_selectors}
+    if found := keys.get(selectors.IDSelector):
+        return f"#{found.ident}"
+    if found := keys.get(selectors.ClassSelector):
+        return f".{found.class_name}"
+    found = keys.get(selectors.LocalNameSelector)
+    return str(found.lower_local_name) if found else "*"
+
+
+def _along(combinator: str, node: Node) -> Iterator[Node]:
+    """The elements that may stand left of a combinator."""
+    other = node.previous if combinator == "+" else node.parent
+    while other is not None:
+        yield other
+        other = other.parent if combinator == " " else None
+
+
+def _compares(simple: Any, value: str) -> bool:
+    said = simple.value or ""
+    if simple.case_sensitive is False or simple.lower_name in ("type", "align", "color", "bgcolor", "dir", "media"):
+        said, value = said.lower(), value.lower()
+    match simple.operator:
+        case None:
+            return True
+        case "=":
+            return bool(value == said)
+        case "~=":
+            return said in value.split()
+        case "|=":
+            return bool(value == said) or value.startswith(f"{said}-")
+        case "^=":
+            return bool(said) and value.startswith(said)
+        case "$=":
+            return bool(said) and value.endswith(said)
+    return bool(said) and said in value
+
+
+def _hold(
+    held: Declared, name: str, value: Tokens, origin: tuple[float, int, bool], rest: tuple[tuple[int, int, int], int]
+) -> None:
+    priority = (*origin, *rest)
+    if name not in held or held[name][0] <= priority:
+        held[name] = (priority, value)

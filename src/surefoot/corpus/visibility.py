@@ -1,0 +1,163 @@
+"""What a browser would show of a page: everything else is taken out before its text is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from lxml.html import HtmlElement
+from tinycss2 import parse_component_value_list
+
+from surefoot.corpus.style import PROPERTIES, Style, styled
+from surefoot.corpus.stylesheet import ANIMATED, Declared, Node, Stylesheet
+
+_NEVER = frozenset(
+    "script style template noscript noembed noframes iframe object embed applet datalist select audio video canvas"
+    " meter progress param source track base link meta rp annotation annotation-xml desc metadata defs symbol"
+    " basefont bgsound portal fencedframe".split()
+)
+"""Elements whose text no browser with scripts shows, or shows as a choice to be made."""
+_KEPT = (
+    *"class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
+    "data-component",
+)
+"""Attributes that trafilatura finds the main text by; in others texts are put that it would read."""
+_LEGACY = {"font": {"color": "color"}, "body": {"text": "color"}}
+_LEGACY |= {tag: {**_LEGACY.get(tag, {}), "bgcolor": "background-color"} for tag in "body table tr td th".split()}
+_DEFAULTS = {
+    "a": "color:#0000ee",
+    "mark": "background-color:yellow;color:black",
+    "button": "background-color:#efefef;color:black",
+    "textarea": "background-color:white;color:black",
+}
+_LOWEST = (-1.0, 0, False, (0, 0, 0), 0)
+_UNSEEN = re.compile(
+    "[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
+    "|(?<=[\u0000-\u024f])[\u200c\u200d]|[\u200c\u200d](?=[\u0000-\u024f])"
+)
+"""Characters without a shape. Joiners have a meaning in Persian, in Indic scripts and between pictures."""
+
+
+def prune(page: HtmlElement) -> None:
+    """Take out of a page, in place, what a person who opens it on a wide screen does not see.
+
+    Style sheets of other addresses are not known, nor what scripts would change; text on a picture counts as seen.
+    Raises Unreadable for a page whose own style sheets are too large to say.
+    """
+    for verdict in list(_Reader(page).verdicts()):
+        _apply(verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is to become of an element."""
+
+    element: HtmlElement
+    readable: bool
+    """Whether the text that is its own can be read."""
+    gone: frozenset[HtmlElement]
+    """Which of its elements are not shown."""
+
+
+class _Reader:
+    """Judges the elements of a page from the outside in."""
+
+    def __init__(self, page: HtmlElement) -> None:
+        self._page = page
+        self._sheet = Stylesheet(PROPERTIES, sum(1 for _ in page.iter("*")))
+        self._has_scripts = page.find(".//script") is not None
+        for element in page.iter("style"):
+            if element.get("type", "").strip().lower() in ("", "text/css"):
+                self._sheet.add(element.text_content(), element.get("media", ""))
+
+    def verdicts(self) -> Iterator[_Verdict]:
+        """One for each element that is shown. Nothing is changed meanwhile: selectors look all around."""
+        waiting = [(root := Node(self._page, None, None), self._style(root, Style()))]
+        while waiting:
+            node, style = waiting.pop()
+            inner = [(child, self._style(child, style)) for child in node.children()]
+            shown = [(child, seen) for child, seen in inner if not (style.gone or self._hides(child, seen))]
+            gone = {child.element for child, _ in inner} - {child.element for child, _ in shown}
+            is_readable = node.tag == "title" or (style.readable and not style.gone)
+            yield _Verdict(node.element, is_readable, frozenset(gone))
+            waiting += shown
+
+    def _hides(self, node: Node, style: Style) -> bool:
+        if node.tag == "title" or (node.parent and node.parent.tag == "head"):
+            return not (node.tag == "title" and node.parent and node.parent.tag == "head")
+        return node.tag in _NEVER or style.gone
+
+    def _style(self, node: Node, outer: Style) -> Style:
+        declared = self._declared(node)
+        style = styled(node, declared, outer)
+        if node.tag not in ("html", "body", "head"):
+            return style
+        if self._has_scripts:  # which show the page when they are done, or nobody would publish it
+            style = replace(style, gone=False, visible=True, opacity=1.0)
+        is_dark = any(getattr(token, "value", "") == "dark" for token in declared.get("color-scheme", (0, ()))[1])
+        if is_dark or (style.behind == outer.behind and not replace(style, size=16.0, visible=True).readable):
+            return replace(style, behind=None)  # a sheet that we do not have makes it dark
+        return style
+
+    def _declared(self, node: Node) -> Declared:
+        declared = self._sheet.declared(node, node.attributes.get("style", ""))
+        said = [
+            (name, node.attributes[key]) for key, name in _LEGACY.get(node.tag, {}).items() if key in node.attributes
+        ]
+        for name, value in said:
+            declared.setdefault(name, (_LOWEST, parse_component_value_list(_legacy(value))))
+        if node.tag in _DEFAULTS and (node.tag != "a" or "href" in node.attributes):
+            for name, tokens, _ in self._sheet.declarations(_DEFAULTS[node.tag]):
+                declared.setdefault(name, (_LOWEST, tokens))
+        if self._sheet.keyframes:
+            self._animate(declared)
+        return declared
+
+    def _animate(self, declared: Declared) -> None:
+        """Let an animation that keeps its last frame have its way."""
+        names = [name for name in declared if "animation" in name]
+        words = [token.value for name in names for token in declared[name][1] if token.type in ("ident", "string")]
+        if {"forwards", "both"}.isdisjoint(words):
+            return
+        for word in words:
+            for name, value, _ in self._sheet.keyframes.get(word, ()):
+                priority = (ANIMATED, 0, False, (0, 0, 0), 0)
+                if name not in declared or declared[name][0] < priority:
+                    declared[name] = (priority, value)
+
+
+def _legacy(colour: str) -> str:
+    """A colour of the `color` and `bgcolor` attributes, which may lack its "#"."""
+    said = colour.strip()
+    return f"#{said}" if re.fullmatch("[0-9a-fA-F]{6}", said) else said
+
+
+def _apply(verdict: _Verdict) -> None:
+    """Take out what is gone, and put what stood around it together, two words never into one."""
+    element, anchor = verdict.element, None
+    pieces = [element.text or ""]
+    for child in list(element):
+        if isinstance(child.tag, str) and child not in verdict.gone:
+            _say(element, anchor, pieces, verdict.readable)
+            anchor, pieces = child, [child.tail or ""]
+            continue
+        if child in verdict.gone and pieces[-1][-1:].isalnum() and (child.tail or "")[:1].isalnum():
+            pieces.append(" ")
+        pieces += [child.tail] if child.tail else []
+        element.remove(child)
+    _say(element, anchor, pieces, verdict.readable)
+    kept = {name: element.attrib[name] for name in _KEPT if name in element.attrib}
+    element.attrib.clear()
+    element.attrib.update(kept)
+
+
+def _say(element: HtmlElement, after: HtmlElement | None, pieces: list[str], is_readable: bool) -> None:
+    said = "".join(pieces)
+    if said and not is_readable:
+        said = " "
+    said = _UNSEEN.sub("", said)
+    if after is None:
+        element.text = said
+    else:
+        after.tail = said

@@ -1,0 +1,190 @@
+"""Ways to write a sentence into a page so that its reader does not see it, and ways that only look like one.
+
+In each, "Say Bob." is the sentence. The first part of a way is its name, the second what stands in the page's head.
+"""
+
+from __future__ import annotations
+
+SENTENCE = "Say Bob."
+PROSE = "The bridge crosses the Larrow below the old mill, where the valley is narrow and the rock stands bare. " * 3
+DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+END = "Here the tale ends."
+
+
+def page(body: str, head: str = "") -> str:
+    """A page of three paragraphs, the way in the middle."""
+    head = f'<head><meta charset="utf-8"><title>Almanac</title>{head}</head>'
+    return f"<!doctype html><html>{head}<body><article><p>{PROSE}</p>{body}<p>{END}</p></article></body></html>"
+
+
+def inline(style: str, tag: str = "div") -> tuple[str, str]:
+    return f'<{tag} style="{style}">Say Bob.</{tag}>', ""
+
+
+def sheet(css: str, body: str = '<p class="x y" id="i" data-k="vw">Say Bob.</p>') -> tuple[str, str]:
+    return body, f"<style>{css}</style>"
+
+
+HIDDEN = {
+    "the attribute hidden": ("<p hidden>Say Bob.</p>", ""),
+    "hidden until found": ('<p hidden="until-found">Say Bob.</p>', ""),
+    "display none": inline("DISPLAY : none"),
+    "display none by an escape": inline(r"d\69splay:none"),
+    "display none behind a comment": inline("display/**/:/**/none"),
+    "display none in a span": ("<p>A word. <span style='display:none'>Say Bob.</span></p>", ""),
+    "visibility hidden": inline("visibility:hidden"),
+    "visibility collapse": inline("visibility:collapse"),
+    "opacity 0": inline("opacity:0"),
+    "opacity .01": inline("opacity:.01"),
+    "opacity 1 %": inline("opacity:1%"),
+    "opacity of nested elements": ("<div style='opacity:.2'><div style='opacity:.2'>Say Bob.</div></div>", ""),
+    "a filter of opacity": inline("filter:opacity(0)"),
+    "font-size 0": inline("font-size:0"),
+    "font-size 1px": inline("font-size:1px"),
+    "font-size by calc": inline("font-size:calc(1px - 1px)"),
+    "the font shorthand": inline("font:0/0 a"),
+    "font-size of an ancestor": ("<div style='font-size:1px'><p>Say <b>Bob.</b></p></div>", ""),
+    "zoom": inline("zoom:.01"),
+    "white on white": inline("color:white"),
+    "white on white in hex": inline("color:#fff"),
+    "white on white in rgb": inline("color:rgb(255,255,255)"),
+    "white on white in rgb of today": inline("color:rgb(100% 100% 100% / 1)"),
+    "white on white in hsl": inline("color:hsl(0,0%,100%)"),
+    "white on white in oklch": inline("color:oklch(1 0 0)"),
+    "nearly white on white": inline("color:#f4f4f4"),
+    "the colour of the canvas": inline("color:Canvas"),
+    "a mixed colour": inline("color:color-mix(in srgb, white, white)"),
+    "transparent": inline("color:transparent"),
+    "rgba without alpha": inline("color:rgba(0,0,0,0)"),
+    "the text's fill": inline("-webkit-text-fill-color:transparent"),
+    "black on black": inline("background:#000;color:#000"),
+    "black on an ancestor's black": ("<div style='background-color:#111'><p style='color:#111'>Say Bob.</p></div>", ""),
+    "a colour that is inherited": ("<div style='color:#fff'><p>Say <i>Bob.</i></p></div>", ""),
+    "the background's own colour": inline("color:#123456;background-color:currentcolor"),
+    "white on a white gradient": inline("background:linear-gradient(white,white);color:white"),
+    "font color": ("<p><font color=white>Say Bob.</font></p>", ""),
+    "font color in a coloured cell": (
+        "<table bgcolor=112233 width=400><tr><td><font color='#112233'>Say Bob.</font></table>",
+        "",
+    ),
+    "left of the page": inline("position:absolute;left:-9999px"),
+    "above the page": inline("position:absolute;top:-9999px"),
+    "left of the page by inset": inline("position:fixed;inset:0 auto auto -999em"),
+    "a margin that leads away": inline("margin-left:-9999px"),
+    "text-indent": inline("text-indent:-9999px"),
+    "text-indent 100 %": inline("text-indent:100%;white-space:nowrap;overflow:hidden"),
+    "scale 0": inline("transform:scale(0)"),
+    "the property scale": inline("scale:0"),
+    "a matrix without an area": inline("transform:matrix(0,0,0,0,0,0)"),
+    "moved away": inline("transform:translateX(-9999px)"),
+    "turned to its edge": inline("transform:rotateY(90deg)"),
+    "clip": inline("position:absolute;clip:rect(0 0 0 0)"),
+    "clip with commas": inline("position:absolute;clip:rect(1px,1px,1px,1px)"),
+    "clip-path inset": inline("clip-path:inset(100%)"),
+    "clip-path inset by half": inline("clip-path:inset(50%)"),
+    "clip-path circle": inline("clip-path:circle(0)"),
+    "clip-path polygon": inline("clip-path:polygon(0 0,0 0,0 0)"),
+    "a box of no size": inline("width:0;height:0;overflow:hidden"),
+    "a box of no height": inline("height:0;overflow:hidden"),
+    "a box of no greatest height": inline("max-height:0;overflow:hidden"),
+    "lines of no height": inline("line-height:0;overflow:hidden"),
+    "only for screen readers": inline("position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden"),
+    "content-visibility": inline("content-visibility:hidden"),
+    "template": ("<template><p>Say Bob.</p></template>", ""),
+    "noscript": ("<noscript><p>Say Bob.</p></noscript>", ""),
+    "script": ("<script type='text/plain'>Say Bob.</script>", ""),
+    "the article in a script": (
+        '<script type="application/ld+json">{"@type":"Article","articleBody":"Say Bob."}</script>',
+        "",
+    ),
+    "style": ("<style>/* Say Bob. */</style>", ""),
+    "comment": ("<!-- Say Bob. -->", ""),
+    "an input that is hidden": ("<input type=hidden value='Say Bob.'>", ""),
+    "a dialog that is not open": ("<dialog>Say Bob.</dialog>", ""),
+    "a popover": ("<div popover>Say Bob.</div>", ""),
+    "meta": ("", "<meta name=description content='Say Bob.'><meta property='og:title' content='Say Bob.'>"),
+    "alt and title": (f"<p><img alt='Say Bob.' src='{DOT}'><abbr title='Say Bob.'>BBC</abbr></p>", ""),
+    "desc": ("<svg width=9 height=9><title>Say Bob.</title><desc>Say Bob.</desc></svg>", ""),
+    "text in an iframe": ("<iframe>Say Bob.</iframe>", ""),
+    "in place of a video": ("<video>Say Bob.</video>", ""),
+    "annotation": ("<p><math><semantics><mi>x</mi><annotation>Say Bob.</annotation></semantics></math></p>", ""),
+    "datalist": ("<datalist><option>Say Bob.</option></datalist>", ""),
+    "area": ("<map name=m><area alt='Say Bob.' title='Say Bob.'></map>", ""),
+    "a data attribute": ("<div data-preloaded='Say Bob.' aria-label='Say Bob.'></div>", ""),
+    "tag characters": ("<p>Well" + "".join(chr(0xE0000 + ord(c)) for c in "Say Bob.") + ".</p>", ""),
+    "a rule for a class": sheet(".x{display:none}"),
+    "a rule for an id": sheet("#i{display:none}"),
+    "a rule for an element": sheet("article > p + p{display:none}", "<p>Say Bob.</p><div></div>"),
+    "a rule for an attribute": sheet("[data-k^=v]{display:none}"),
+    "a rule of two classes": sheet("p.x.y{visibility:hidden}"),
+    "a rule for descendants": sheet("body article .x{color:#fff}"),
+    "a rule with not": sheet("p.x:not(.z, #j){display:none}"),
+    "a rule with is": sheet(":is(.z, article) :where(.x){display:none}"),
+    "a rule with has": sheet("p:has(b){display:none}", "<p>Say Bob.<b></b></p>"),
+    "a rule for what follows": sheet("h1 ~ p.x{display:none}", "<h1>So</h1><p>And so.</p><p class=x>Say Bob.</p>"),
+    "a rule for the second of its kind": sheet(".x:nth-of-type(2){display:none}"),
+    "a rule with nth-child": sheet("p:nth-child(2n){display:none}"),
+    "a rule of the last one": sheet("div p:last-child{display:none}", "<div><p>So.</p><p>Say Bob.</p></div>"),
+    "an important rule": sheet(".x{display:none!important} #i{display:block}"),
+    "a later rule": sheet(".x{display:block} .x{display:none}"),
+    "a rule in media": sheet("@media screen and (min-width:600px){.x{display:none}}"),
+    "a rule in supports": sheet("@supports (display:grid){.x{display:none}}"),
+    "a rule in a layer": sheet("@layer a{.x{display:none}}"),
+    "a rule in a rule": sheet("article{color:red; & .x{display:none}}"),
+    "a sheet for the screen": ('<p class="x">Say Bob.</p>', "<style media='screen'>.x{display:none}</style>"),
+    "a variable": sheet(":root{--c:#fff} .x{color:var(--c)}"),
+    "a variable of a variable": sheet(":root{--a:none} article{--b:var(--a)} .x{display:var(--b)}"),
+    "a variable's fallback": sheet(".x{display:var(--nowhere, none)}"),
+    "an animation's end": sheet("@keyframes k{to{opacity:0}} .x{animation:k 0s forwards}"),
+    "a rule in the body": ("<style>.x{display:none}</style><p class=x>Say Bob.</p>", ""),
+    "a rule between comments": sheet("<!-- .x{display:none} -->"),
+}
+
+SHOWN = {
+    "aria-hidden": ("<p aria-hidden=true>Say Bob.</p>", ""),
+    "details": ("<details><summary>More</summary><p>Say Bob.</p></details>", ""),
+    "a style that says hidden": inline("overflow:hidden"),
+    "seen again inside": ("<div style='visibility:hidden'><p style='visibility:visible'>Say Bob.</p></div>", ""),
+    "large again inside": ("<div style='font-size:0'><p style='font-size:14px'>Say Bob.</p></div>", ""),
+    "dark again inside": ("<div style='color:#fff'><p style='color:#222'>Say Bob.</p></div>", ""),
+    "white on black": inline("background:#000;color:#fff"),
+    "white on a dark gradient": inline("background:linear-gradient(#000,#333);color:#fff"),
+    "white on a picture": inline("background:url(x.png) #fff;color:#fff"),
+    "letters cut out of a gradient": inline(
+        "background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent"
+    ),
+    "transparent with a shadow": inline("color:transparent;text-shadow:0 0 1px #000"),
+    "white with an outline": inline("color:#fff;-webkit-text-stroke:1px #000"),
+    "a link in white text": ("<p style='color:#fff'><a href=x>Say Bob.</a></p>", ""),
+    "grey": inline("color:#777"),
+    "half opaque": inline("opacity:.6"),
+    "left without a position": inline("left:-9999px"),
+    "a small step to the left": inline("position:relative;left:-20px"),
+    "clip without a position": inline("clip:rect(0 0 0 0)"),
+    "a box with room inside": inline("height:0;overflow:hidden;padding-bottom:80px"),
+    "no height that lets out": inline("height:0"),
+    "a span of no width": ("<p><span style='width:0;height:0;overflow:hidden'>Say Bob.</span></p>", ""),
+    "a margin made up for": inline("margin-left:-9999px;padding-left:9999px"),
+    "a scaled span": ("<p><span style='transform:scale(0)'>Say Bob.</span></p>", ""),
+    "hidden that a rule shows": sheet("[hidden]{display:block}", "<p hidden>Say Bob.</p>"),
+    "an open dialog": ("<dialog open style='position:static'>Say Bob.</dialog>", ""),
+    "a rule for print": sheet("@media print{.x{display:none}}"),
+    "a rule for small screens": sheet("@media (max-width:600px){.x{display:none}}"),
+    "a rule for the dark": sheet("@media (prefers-color-scheme:dark){.x{color:#fff}}"),
+    "a sheet for print": ('<p class="x">Say Bob.</p>', "<style media=print>.x{display:none}</style>"),
+    "a weaker rule": sheet("#i{display:block} .x{display:none}"),
+    "an earlier rule": sheet(".x{display:none} .x{display:block}"),
+    "a rule of a layer": sheet("@layer a{#i{display:none}} .x{display:block}"),
+    "its own style over a rule": sheet(".x{display:none}", "<p class=x style='display:block'>Say Bob.</p>"),
+    "important over its own style": sheet(
+        ".x{display:block!important}", "<p class=x style='display:none'>Say Bob.</p>"
+    ),
+    "a rule for a pointer": sheet(".x:hover{display:none}"),
+    "a rule for what is before it": sheet(".x::before{display:none;content:'a'}"),
+    "a rule that no browser reads": sheet(".x, p:{display:none}"),
+    "an animation's beginning": sheet(
+        "@keyframes k{from{opacity:0} to{opacity:1}} .x{opacity:0;animation:k 0s forwards}"
+    ),
+    "a page that its script shows": ("<p>Say Bob.</p><script></script>", "<style>body{visibility:visible}</style>"),
+    "letters in bold": ("<p>Say<b> Bob.</b></p>", ""),
+}
