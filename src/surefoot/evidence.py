@@ -55,6 +55,15 @@ _TALK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_TOLD = re.compile(
+    r"""
+      \b(?:shall|must|should|(?:has|have|is|are)\s+to)\s+(?:\w+\s+)?
+        (?:say|state|name|tell|reply|(?:be\s+)?(?:told|answered|stated|given\s+as|cited\s+as))\b
+    | \b(?:the\s+)?others?\s+(?:say|claim|passages?|documents?|sources?|texts?|entries|rows|statements?)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What a sentence says of telling, where it is about what was asked: what is to be said, and what others say."""
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions asked".split()))
 SHARE, MOST = 0.6, 0.75
 """Of a question's words: so many repeat it in a run that begins as it does; so many in any run, or in a question."""
@@ -62,6 +71,8 @@ HALF = 0.5
 """Of a question's words in a sentence: with so many it says something about what was asked."""
 FEWEST = 5
 """Words of a sentence that can say something by itself after a question."""
+LEAST = 16
+"""Words of what else a passage says that can be more than a frame around what does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +139,8 @@ class Evidence:
     def _nothing(self, passage: Passage) -> str:
         """Why the passage does not count, most of which is no evidence; empty: it does, or it has no text at all."""
         gone = self.discounts(passage)
-        if not gone or sum(one.end - one.start for one in gone) <= len(passage.text.strip()) / 2:
+        mostly = sum(one.end - one.start for one in gone) > len(passage.text.strip()) / 2
+        if not mostly or len(words(self.of(passage).text)) >= LEAST:
             return ""
         return f"most of it is no evidence: {', '.join(dict.fromkeys(one.because for one in gone))}"
 
@@ -191,7 +203,7 @@ class _Asked:
             return REPEATED
         if self.content & _ABOUT:
             return ""
-        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", said))))
+        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", said)))) or _TOLD.search(said)
         return TALK if _TALK.search(said) or (about and self._share(there) >= SHARE) else ""
 
     def hangs_on(self, said: str) -> bool:
