@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import process_time
 from typing import Any
 
 import pytest
 
 from surefoot import Count, Pipeline, Threshold
+from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, EndpointError, ModelError, QuestionError, SearchError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.llm import LLM
@@ -249,6 +251,27 @@ def test_of_all_that_came_from_outside_the_best_few_are_refined() -> None:
     aside = [strip for strip in trace.strips if "not among the best 3 passages" in strip.reason]
     assert {strip.passage_id for strip in aside} == {f"o{i}" for i in range(9)}
     assert not any(strip.kept for strip in aside)
+
+
+def test_a_passage_longer_than_any_is_cut_where_it_comes_in_and_the_step_says_so() -> None:
+    """60 MB of white space in an older index, or from a stranger's server: nothing that grades it ever sees that."""
+    long = replace(GOOD, text=GOOD.text + " " * 60_000_000, title="T" * 60_000_000)
+    begun = process_time()
+    trace = pipeline(long, HALF).run(QUESTION)
+    assert process_time() - begun < 20
+    assert (len(trace.passages[0].text), len(trace.passages[0].title)) == (LONGEST, LONGEST_TITLE)
+    assert trace.passages[0].text.strip() == GOOD.text
+    assert trace.passages[1] == HALF
+    assert step(trace, "retrieve").degraded == "1 of 2 passages are longer than 6,000 characters and were cut there"
+    assert step(pipeline(GOOD, HALF).run(QUESTION), "retrieve").degraded is None
+
+
+def test_a_passage_from_outside_is_cut_alike() -> None:
+    """A searcher may send anything."""
+    long = replace(OUTSIDE, text=OUTSIDE.text + " x" * 10_000)
+    trace = pipeline(POOR, searcher=Shelf(long)).run(QUESTION)
+    assert [len(passage.text) for passage in trace.external] == [LONGEST]
+    assert "were cut" in str(step(trace, "search").degraded)
 
 
 def test_a_searcher_is_asked_for_more_than_is_kept() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
+from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError
 from surefoot.evidence import Evidence
 from surefoot.grounding import grounded, refusal
@@ -102,7 +103,8 @@ class Pipeline:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
         query = run.question
         for rewrites in count():
-            new = run.step("retrieve", self.retriever.retrieve, query, self.k, fallback=(), instead="nothing retrieved")
+            find = self.retriever.retrieve
+            new = run.step("retrieve", bounded, find, query, self.k, fallback=(), instead="nothing retrieved")
             run.set("passages", self.sources.placed(by_id(run.passages + new)))
             run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
             decision = run.set("decision", self.policy.decide(run.grades, rewrites))
@@ -161,9 +163,9 @@ class Pipeline:
     def _hits(self, query: str, run: Recorder, seconds: float) -> tuple[tuple[Passage, ...], float]:
         """What is found outside within so many seconds, and how many of them are left."""
         run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
-        search = self.searcher.search
+        find, instead = self.searcher.search, "nothing came from outside"
         with within(seconds):
-            hits = run.step("search", search, query, self.external_k, fallback=(), instead="nothing came from outside")
+            hits = run.step("search", bounded, find, query, self.external_k, fallback=(), instead=instead)
             return hits, left()
 
     def _answers(self, hits: tuple[Passage, ...], run: Recorder) -> bool:
@@ -217,6 +219,18 @@ def checked(question: str) -> str:
             f"the question has {len(asked):,} characters and at most {LONGEST_QUESTION:,} fit; shorten it"
         )
     return asked
+
+
+def bounded(find: Callable[[str, int], tuple[Passage, ...]], query: str, k: int) -> tuple[Passage, ...]:
+    """What a retriever or a searcher finds, each passage cut where it is longer than our own are; the step says so.
+
+    An index of an older version may hold such, and so may what others made.
+    """
+    found = find(query, k)
+    cut = tuple(replace(p, text=p.text[:LONGEST], title=p.title[:LONGEST_TITLE]) for p in found)
+    if over := sum(before != after for before, after in zip(found, cut, strict=True)):
+        meter.degrade(f"{over} of {len(found)} passages are longer than {LONGEST:,} characters and were cut there")
+    return cut
 
 
 def by_id(passages: Sequence[Passage]) -> tuple[Passage, ...]:

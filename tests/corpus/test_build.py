@@ -17,6 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import attacks
+from surefoot.corpus import limits
 from surefoot.corpus.build import BATCH, Changes, build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
@@ -216,6 +218,40 @@ def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place, no_do
     assert [path for path, _ in first.skipped] == ["docs/a.pdf"]
     assert build([docs], place, Hashing()).skipped == first.skipped
     assert len(content(place)[0]) == 1
+
+
+def test_what_takes_too_much_is_named_and_all_others_are_indexed(docs, place, monkeypatch):
+    """A picture of 4 GB, and a page that takes minutes: neither takes its neighbours with it."""
+    monkeypatch.setattr(limits, "processor_seconds", lambda size: 60 if size < 4_500_000 else 1)
+    monkeypatch.setattr(limits, "silent_seconds", lambda size: 600)
+    (docs / "b.docx").write_bytes(attacks.large_picture())
+    (docs / "d.html").write_bytes(attacks.many_attributes())
+    for name in "ace":
+        (docs / f"{name}.txt").write_text(f"file {name}")
+    age(*docs.iterdir())
+    report = build([docs], place, Hashing())
+    assert {passage.text for passage in content(place)[0]} == {"file a", "file c", "file e"}
+    assert report.skipped == (
+        ("docs/b.docx", "needs more than 1 GB of memory to be read; split it"),
+        ("docs/d.html", "takes more than 1 s of processor time to be read; split it"),
+    )
+    again = build([docs], place, Hashing())
+    assert (again.skipped, again.files) == (report.skipped, Changes(unchanged=5))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
+def test_what_broke_off_for_a_reason_that_may_pass_is_read_again(docs, place, monkeypatch):
+    """A disk that did not answer, or a machine without memory, is no property of the file."""
+    monkeypatch.setattr(limits, "silent_seconds", lambda size: 1)
+    monkeypatch.setattr("surefoot.corpus.discover.S_ISREG", lambda mode: True)
+    os.mkfifo(docs / "a.txt")
+    age(docs / "a.txt")
+    assert build([docs], place, Hashing()).skipped == (("docs/a.txt", "says nothing for 1 s"),)
+    monkeypatch.undo()
+    (docs / "a.txt").unlink()
+    (docs / "a.txt").touch()
+    age(docs / "a.txt")
+    assert build([docs], place, Hashing()).skipped == (("docs/a.txt", "holds no text"),)
 
 
 def test_a_reservation_about_an_encoding_is_a_note(docs, place):

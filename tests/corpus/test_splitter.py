@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.corpus.loaders import Document
-from surefoot.corpus.splitter import passages, split
+from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE, passages, split
 
 TEXTS = st.text(alphabet="aB .!?。\n\t日é-", max_size=600) | st.text(max_size=300)
 
@@ -82,6 +82,47 @@ def test_a_line_of_five_megabytes_without_a_space_is_cut_in_linear_time():
 def test_five_megabytes_of_white_space_are_no_passage():
     """Nor does white space."""
     assert cut(" \n" * 2_500_000 + "word") == ["word"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "long" * 9, "日本", "End."]), st.integers(0, 4000)), max_size=60))
+def test_no_passage_is_longer_than_the_greatest_length(parts):
+    """Whatever its characters are: mostly white space, here."""
+    text = "".join(word + " \n"[gap % 2] * gap for word, gap in parts)
+    spans = list(split(text))
+    assert all(end - start <= LONGEST for start, end in spans)
+    assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
+
+
+def test_the_most_words_of_the_most_letters_stay_whole():
+    """That is where the greatest length comes from: nothing that was whole without long white space is cut."""
+    assert cut(" ".join(["x" * 24] * 240)) == [" ".join(["x" * 24] * 240)]
+
+
+def test_white_space_between_words_is_no_passage_however_long():
+    """60 MB of it cost each question that met it two minutes; the words around it are passages of their own."""
+    begun = process_time()
+    assert cut("one." + " " * 60_000_000 + "two" + "\n" * 60_000_000 + "three") == ["one.", "two", "three"]
+    assert process_time() - begun < 20
+
+
+def test_words_far_apart_are_cut_in_linear_time():
+    """As many long gaps as there are words do not make the time a square."""
+    begun = process_time()
+    pieces = cut(("word" + " " * 6_000) * 2_000)
+    assert len(pieces) == 2_000
+    assert process_time() - begun < 20
+
+
+def test_a_paragraph_end_is_preferred_where_white_space_makes_a_passage_long():
+    """It is cut by the same rules as other texts are."""
+    text = ("one" + " " * 90) * 50 + "end\n\n" + ("two" + " " * 90) * 50
+    assert cut(text)[0].endswith("end")
+
+
+def test_a_title_of_megabytes_is_cut():
+    """Each passage of the document repeats it."""
+    document = Document("", "T" * 5_000_000, "word " * 500)
+    assert {len(piece.title) for piece in passages(document, "x.html")} == {LONGEST_TITLE}
 
 
 def test_a_break_begins_a_passage_in_a_long_text_only():

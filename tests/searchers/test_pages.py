@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import attacks
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError, SearchError
 from surefoot.meter import Meter, metered
@@ -349,17 +350,19 @@ def test_a_question_without_time_waits_for_no_page(site: Site) -> None:
     assert "in time" in told(spent)
 
 
-def test_a_page_that_is_still_read_does_not_keep_the_program_from_ending(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Some take half a minute."""
-    ended = Event()
-    monkeypatch.setattr("surefoot.searchers.pages._document", lambda *_: ended.wait(30))
-    searched(pages(site.html("/long", PROSE), seconds=1))
-    still = [thread for thread in threading.enumerate() if thread.name == "pages"]
-    ended.set()
-    assert still
-    assert all(thread.daemon for thread in still)
+def test_a_page_that_takes_too_long_to_read_is_given_up_with_all_that_it_had_begun(site: Site) -> None:
+    """Its snippet takes its place, the other page is there, and once the answer is there nothing works on."""
+    site.says["/slow"] = (200, {"Content-Type": "text/html"}, attacks.many_attributes(400_000))
+    searched(pages(site.html("/warm", PROSE)))
+    begun = time.monotonic()
+    found, spent = searched(pages(site.hit("/slow"), site.html("/a", PROSE), seconds=5))
+    assert time.monotonic() - begun < 10
+    assert [passage.via for passage in found] == ["snippet", "page"]
+    assert "127.0.0.1 was not read in time" in told(spent)
+    ends = time.monotonic() + 2
+    while any(thread.name == "pages" for thread in threading.enumerate()):
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("url", ["http://xn--/", "http://a/\ud800"])

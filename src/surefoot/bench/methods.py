@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from surefoot.bench.runs import Arm
 from surefoot.errors import ConfigError
 from surefoot.grounding import grounded
-from surefoot.pipeline import Pipeline, checked
+from surefoot.pipeline import Pipeline, bounded, checked
 from surefoot.protocols import Generator
 from surefoot.recorder import Recorder
 from surefoot.searchers.nowhere import Nowhere
@@ -53,9 +53,8 @@ def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
     """The first `top` passages, whole and ungraded, go to the same generator; its answer is taken as it is."""
     run = Recorder(checked(question), pipeline.config)
-    passages = run.step(
-        "retrieve", pipeline.retriever.retrieve, run.question, pipeline.k, fallback=(), instead="nothing retrieved"
-    )
+    find = pipeline.retriever.retrieve
+    passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
     run.set("passages", passages)
     read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
     run.set("strips", tuple(strip for strip, _ in read))

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
-from hashlib import blake2b, file_digest
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, time_ns
 from typing import NamedTuple
@@ -24,8 +22,8 @@ import numpy as np
 from surefoot.corpus import ids
 from surefoot.corpus.discover import File, Found, find
 from surefoot.corpus.integrity import passage_sum, seal, vector_sum
-from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable, read, supported
-from surefoot.corpus.splitter import passages
+from surefoot.corpus.loaders import MAX_BYTES, Problem, supported
+from surefoot.corpus.readers import READERS, CutDocument, Reading, Request
 from surefoot.corpus.storage import faults, locked, now, replacement, settle, writer
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
@@ -46,7 +44,6 @@ OnProgress = Callable[[int, int, str], None]
 _TOLD = 20
 # A change within the clock's last tick leaves the times as they were; files this young are hashed next time.
 _YOUNG_NS = 2_000_000_000
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +156,11 @@ class _Run:
         todo = sum(file.size for _, file in changed)
         done = 0
         self._on_progress(0, todo, "")
-        for known, file in changed:
-            self._progress = done, todo, known.path
-            self._read(known, file)
-            done += file.size
+        with closing(READERS.files([_request(*each) for each in changed])) as readings:
+            for (known, file), reading in zip(changed, readings, strict=True):
+                self._progress = done, todo, known.path
+                self._read(known, file, reading)
+                done += file.size
         self._progress = done, todo, ""
         self._commit()
 
@@ -235,45 +233,42 @@ class _Run:
     def _is_taken(self, space: str) -> bool:
         return self._db.execute("SELECT 1 FROM files WHERE space = ?", (space,)).fetchone() is not None
 
-    def _read(self, known: _Stored, file: File) -> None:
+    def _read(self, known: _Stored, file: File, reading: Reading) -> None:
         """Bring a file's documents up to date."""
-        opened, before = time_ns(), self._documents.total()
-        digest = _digest(file)
-        if digest and digest == known.hash:
-            problems = _loaded(known.problems)
-        else:
-            self._db.execute("UPDATE files SET hash = NULL WHERE rowid = ?", (known.rowid,))
-            problems = self._read_documents(known, file)
+        before = self._documents.total()
+        self._db.execute("UPDATE files SET hash = NULL WHERE rowid = ?", (known.rowid,))
+        problems = self._read_documents(known, reading)
         if known.hash is None and not known.complete:
             self._added.add(known.rowid)
         elif self._documents.total() > before:
             self._updated.add(known.rowid)
-        stamp = "" if opened - file.changed_ns < _YOUNG_NS else file.stamp
+        # What broke off for a reason that may pass is read again by the next run.
+        again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
         self._db.execute(
             "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            (stamp, digest, _dumped(problems), known.rowid),
+            ("" if again else file.stamp, reading.digest, _dumped(problems), known.rowid),
         )
         self._tell(known, problems)
 
     def _tell(self, file: _Stored, problems: list[Problem]) -> None:
         self._problems[file.rowid] = [(file.path, problem) for problem in problems]
 
-    def _read_documents(self, known: _Stored, file: File) -> list[Problem]:
+    def _read_documents(self, known: _Stored, reading: Reading) -> list[Problem]:
         old, seen = self._known(known.rowid), set[str]()
         problems, done = [], self._progress[0]
-        for reached, item in _contents(file):
+        for reached, document in reading.items():
             self._progress = done + reached, *self._progress[1:]
-            if isinstance(item, Problem):
-                problems.append(item)
+            if isinstance(document, Problem):
+                problems.append(document)
                 continue
-            document = _storable(item)
             if document.key in seen:
-                problems.append(
-                    Problem(f"a row {f'with the id {item.id}' if item.id else 'that says the same'} came before")
-                )
+                said = f"with the id {document.id}" if document.id else "that says the same"
+                problems.append(Problem(f"a row {said} came before"))
                 continue
             seen.add(document.key)
             self._index(document, known, old.get(document.key))
+        if reading.same:
+            return _loaded(known.problems)
         for key in old.keys() - seen:
             self._remove(old[key][0])
             self._documents["removed"] += 1
@@ -283,18 +278,17 @@ class _Run:
         rows = self._db.execute("SELECT key, rowid, hash FROM documents WHERE file = ?", (file,))
         return {key: (rowid, hash) for key, rowid, hash in rows}
 
-    def _index(self, document: Document, file: _Stored, old: tuple[int, bytes | None] | None) -> None:
+    def _index(self, document: CutDocument, file: _Stored, old: tuple[int, bytes | None] | None) -> None:
         """Put a document in, in the place of its old self."""
-        digest = _digest_of(document)
-        if old and old[1] == digest:
+        if old and old[1] == document.digest:
             return
         if old:
             self._remove(old[0])
         self._documents["updated" if old else "added"] += 1
         added = self._db.execute("INSERT INTO documents (file, key) VALUES (?, ?)", (file.rowid, document.key))
-        for piece in passages(document, file.path, file.space):
+        for piece in document.passages:
             self._add(piece, added.lastrowid, file.path)
-        self._db.execute("UPDATE documents SET hash = ? WHERE rowid = ?", (digest, added.lastrowid))
+        self._db.execute("UPDATE documents SET hash = ? WHERE rowid = ?", (document.digest, added.lastrowid))
 
     def _remove(self, document: int) -> None:
         for statement in _FORGET:
@@ -338,47 +332,8 @@ def _is_below(place: Path, folders: Sequence[Path]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
 
 
-def _digest(file: File) -> bytes | None:
-    """Hash of the file's content; None where it cannot be read, which `_contents` will say."""
-    try:
-        with file.place.open("rb") as stream:
-            return file_digest(stream, lambda: blake2b(digest_size=16)).digest()
-    except OSError:
-        return None
-
-
-def _contents(file: File) -> Iterator[tuple[int, Document | Problem]]:
-    """What is in the file, each with the number of bytes read so far; a last Problem where reading broke off."""
-    try:
-        with file.place.open("rb") as stream:
-            for item in read(stream, file.place.name):
-                yield stream.tell(), item
-    except Unreadable as error:
-        yield file.size, Problem(str(error))
-    except OSError as error:
-        yield file.size, Problem(f"cannot be read: {error.strerror or error}")
-
-
-def _storable(document: Document) -> Document:
-    """The document without what SQLite or UTF-8 cannot hold, each such character replaced by one other."""
-    return replace(
-        document,
-        key=_clean(document.key),
-        title=" ".join(_clean(document.title).split()),
-        text=_clean(document.text),
-        url=document.url and _clean(document.url),
-        id=document.id and _clean(document.id),
-        sections=tuple((start, " ".join(_clean(name).split())) for start, name in document.sections),
-    )
-
-
-def _clean(text: str) -> str:
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-def _digest_of(document: Document) -> bytes:
-    parts = json.dumps((document.title, document.text, document.url, document.id, document.sections))
-    return blake2b(parts.encode(), digest_size=16).digest()
+def _request(known: _Stored, file: File) -> Request:
+    return Request(file.place.name, file.path, file.size, str(file.place), known.space, known.hash)
 
 
 def _dumped(problems: list[Problem]) -> str:

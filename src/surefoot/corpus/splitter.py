@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
+from operator import itemgetter
 
 from surefoot.corpus.ids import of_row, of_text
 from surefoot.corpus.loaders import Document
@@ -14,6 +15,13 @@ from surefoot.words import sentences
 
 WORDS = 160
 """How many words a passage has at most, where there is more than half as much again to cut."""
+
+LONGEST = 6_000
+"""Characters of a passage, whatever they are: 240 words of 24 letters, the most that stays whole, with a space between
+each two. Only white space makes more of as many words, and what grades a passage looks at each character."""
+
+LONGEST_TITLE = 1_000
+"""Characters of a passage's title. Each passage repeats it, so a title of megabytes would be as many times as long."""
 
 Span = tuple[int, int]
 
@@ -29,11 +37,12 @@ def split(text: str, words: int = WORDS, breaks: Iterable[int] = ()) -> Iterator
 
     A text of up to half as much again as `words` stays whole. A longer one begins a new passage at each of `breaks`
     and, between them, after 5/8 to 8/8 of `words`: at the last end of a paragraph there, else of a sentence, a line,
-    a word; what is left at the end stays whole as above. Passages do not overlap: strips are cut from passages, so
-    that the same sentence in two of them would be graded, and cited, twice. Time is linear in the text.
+    a word; what is left at the end stays whole as above. None is longer than LONGEST characters: where white space
+    makes it so, that counts as its words do. Passages do not overlap: strips are cut from passages, so that the same
+    sentence in two of them would be graded, and cited, twice. Time is linear in the text.
     """
     first = [match.span() for match in islice(_WORD.finditer(text), _whole(words) + 1)]
-    if len(first) > _whole(words):
+    if _fitting(first, _whole(words)) < len(first):
         for start, end in pairwise(sorted({0, *breaks, len(text)})):
             yield from _section(text, start, end, words)
     elif first:
@@ -54,7 +63,8 @@ def passages(document: Document, path: str, space: str = "") -> Iterator[Passage
             id = of_text(space or path, document.key, start, text)
         else:
             id = of_row(space, document.id, number)
-        yield Passage(id, text, _title(document, bisect_right(starts, start), end), url=url, start=start)
+        title = _title(document, bisect_right(starts, start), end)[:LONGEST_TITLE]
+        yield Passage(id, text, title, url=url, start=start)
 
 
 def _section(text: str, start: int, end: int, words: int) -> Iterator[Span]:
@@ -62,9 +72,9 @@ def _section(text: str, start: int, end: int, words: int) -> Iterator[Span]:
     held: list[Span] = []
     while True:
         held += islice(ahead, _whole(words) + 1 - len(held))
-        if len(held) <= _whole(words):
+        if _fitting(held, _whole(words)) == len(held):
             break
-        cut = _cut(text, held, words)
+        cut = _cut(text, held, _fitting(held, words))
         yield held[0][0], held[cut - 1][1]
         del held[:cut]
     if held:
@@ -75,15 +85,21 @@ def _whole(words: int) -> int:
     return words * 3 // 2
 
 
+def _fitting(held: list[Span], words: int) -> int:
+    """How many of the words held, `words` at most, fit into a passage."""
+    return bisect_right(held, held[0][0] + LONGEST, hi=min(words, len(held)), key=itemgetter(1)) if held else 0
+
+
 def _cut(text: str, held: list[Span], words: int) -> int:
     """How many of the words held belong to the next passage."""
     least = max(1, words * 5 // 8)
     begin = held[least - 1][0]
-    ends = {begin + end for _, end in sentences(text[begin : held[words][1]])}
+    # The white space behind the last word may be all of a long text; as much as a passage holds tells what it is.
+    ends = {begin + end for _, end in sentences(text[begin : min(held[words][1], held[words - 1][1] + LONGEST)])}
 
     def strength(count: int) -> tuple[int, int]:
         end, following = held[count - 1][1], held[count][0]
-        return _strength(text[end - 1], text[end:following], end in ends), count
+        return _strength(text[end - 1], text[end : min(following, end + LONGEST)], end in ends), count
 
     return max(range(least, words + 1), key=strength)
 

@@ -7,16 +7,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from io import BytesIO
 from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
-from lxml import etree
-
 from surefoot import meter
-from surefoot.corpus.loaders import Document, Unreadable, html, pdf, text
-from surefoot.corpus.splitter import passages
+from surefoot.corpus.loaders import Unreadable
+from surefoot.corpus.readers import READERS, CutDocument, Request
 from surefoot.errors import ComponentError, ConfigError, SearchError
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left
@@ -32,11 +29,9 @@ _DECLARED = {
     "text/html": "html",
     "application/xhtml+xml": "html",
     "application/pdf": "pdf",
-    "text/plain": "text",
-    "text/markdown": "text",
+    "text/plain": "txt",
+    "text/markdown": "txt",
 }
-# What lxml and trafilatura let through from damaged pages; the loaders answer for their own formats.
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError, etree.LxmlError)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _LOOKED_AT = 1024
 
@@ -108,6 +103,7 @@ class Pages:
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
         """What became of each hit, in order, within the time that there is."""
         ends = time.monotonic() + min(self._seconds, left())
+        READERS.warm(len(hits))  # while the pages are on their way
         futures = [_beside(self._visit, hit, ends) for hit in hits]
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
@@ -127,12 +123,11 @@ class Pages:
         reply = self._get(hit.url or "", ends)
         if reply.status != 200:
             raise SearchError(f"{_host(reply.url)} answers HTTP {reply.status}")
-        document = _document(reply, hit)
-        if len(document.text.split()) < len(hit.text.split()):  # a wall of cookies, or a page that scripts would fill
+        found = _document(reply, hit, ends).passages
+        # A wall of cookies, or a page that scripts would fill.
+        if sum(len(passage.text.split()) for passage in found) < len(hit.text.split()):
             raise Unreadable("says less than its snippet")
-        return tuple(
-            replace(p, source="external", via="page", standing="doubted") for p in passages(document, reply.url)
-        )
+        return tuple(replace(passage, source="external", via="page", standing="doubted") for passage in found)
 
     def _get(self, url: str, ends: float) -> Reply:
         """The page, if its site lets us, and the sites that it redirects to."""
@@ -148,7 +143,7 @@ class Pages:
 def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float) -> Future[_Page]:
     """What becomes of the hit, in a thread that neither the question nor the end of the program waits for.
 
-    A pool's threads keep a program from ending, and a page may take half a minute to be read.
+    A pool's threads keep a program from ending, and a page may take long to come.
     """
     future: Future[_Page] = Future()
 
@@ -180,18 +175,12 @@ def _tell(pages: Sequence[_Page]) -> None:
         meter.degrade(f"{len(reasons)} of {len(pages)} pages did not open, their snippets took their place: {named}")
 
 
-def _document(reply: Reply, hit: Passage) -> Document:
+def _document(reply: Reply, hit: Passage, ends: float) -> CutDocument:
     """What a page says, titled as it titles itself, else as its hit was."""
     kind = _kind(reply)
-    content, read = _READERS[kind]
     name = f"{hit.title.replace('/', ' ').strip() or _host(reply.url)}.{kind}"
-    try:
-        document = next(found for found in read(BytesIO(content(reply)), name) if isinstance(found, Document))
-    except _DAMAGE as error:
-        raise Unreadable(f"gives a damaged page ({type(error).__name__})") from error
-    # trafilatura parts paragraphs by one line end, which to the splitter is a line within a paragraph.
-    said = document.text.replace("\n", "\n\n") if kind == "html" else document.text
-    return replace(document, text=said, url=reply.url)
+    body = reply.body if kind == "pdf" else _text(reply)
+    return READERS.page(Request(name, reply.url, len(body), body=body), ends - time.monotonic())
 
 
 def _kind(reply: Reply) -> str:
@@ -216,9 +205,6 @@ def _text(reply: Reply) -> bytes:
     if "\0" in said:
         raise Unreadable("gives something binary that it calls text")
     return said.encode()
-
-
-_READERS = {"html": (_text, html.read), "pdf": (lambda reply: reply.body, pdf.read), "text": (_text, text.read)}
 
 
 def _snippet(hit: Passage) -> tuple[Passage, ...]:

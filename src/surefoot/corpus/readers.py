@@ -1,0 +1,375 @@
+"""Files and pages as passages, read by other processes: what takes one of them down costs its file and nothing else.
+
+A process is asked in lines of JSON and answers so (`worker`). What is asked of one is answered in turn, and a few
+requests wait in its input; what it finds waits in its output until we take it, so that neither side holds much. They
+end with this process: where their input ends, nobody is left to answer.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from math import inf
+from queue import Empty, Queue
+from threading import BoundedSemaphore, Lock, Thread
+from time import monotonic, time_ns
+from typing import Any, BinaryIO
+
+from surefoot.corpus import limits
+from surefoot.corpus.loaders import Problem, Unreadable
+from surefoot.errors import UsageError
+from surefoot.types import Passage
+
+MOST = 4
+"""Processes side by side at most: what is read has to be embedded and written by one."""
+
+_EACH = 250_000
+"""Bytes of files that make another process worth its start."""
+_AHEAD = 4_000
+"""Bytes of requests that wait in a process's input; a pipe holds more everywhere, so that asking never waits."""
+_LINES = 16
+"""Lines of an answer that wait here, beside those in the pipe."""
+_LONGEST_LINE = 250_000_000
+_COMMAND = (sys.executable, "-P", "-m", "surefoot.corpus.worker")  # -P: nothing is imported from the folder we are in
+_TRIES = 2
+"""How often a file is given to a process that ends before it says anything: it may have ended for another reason."""
+_OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A file to read, by its path, or a page, by its bytes."""
+
+    name: str
+    """Its suffix says how to read it, the rest is a title for want of a better one."""
+    url: str
+    """Where people find it."""
+    size: int
+    path: str | None = None
+    space: str = ""
+    """The name space of its ids; a page's is its address."""
+    known: bytes | None = None
+    """The hash that the file had; nothing is given of a file that still has it."""
+    body: bytes = b""
+
+    def encoded(self) -> bytes:
+        """As it is sent."""
+        said: dict[str, Any] = {
+            "name": self.name,
+            "url": self.url,
+            "size": self.size,
+            "seconds": limits.processor_seconds(self.size),
+            "characters": limits.output_characters(self.size),
+        }
+        if self.path is not None:
+            said |= {"path": self.path, "space": self.space, "known": self.known and self.known.hex()}
+        return json.dumps(said).encode() + b"\n" + self.body
+
+
+@dataclass(frozen=True, slots=True)
+class CutDocument:
+    """A document as passages; key and id are the `Document`'s."""
+
+    key: str
+    id: str | None
+    digest: bytes
+    """Of all that it says."""
+    passages: tuple[Passage, ...]
+
+
+class Died(Exception):
+    """A process ended before its answer did; the text says why, as of the file."""
+
+    def __init__(self, why: str, passing: bool) -> None:
+        super().__init__(why)
+        self.passing = passing
+
+
+class Reading:
+    """What is in a file, to be gone through to its end; and then how it ended."""
+
+    def __init__(self, reader: Reader, request: Request) -> None:
+        self.asked = time_ns()
+        """When it was asked for: before the file was opened."""
+        self.digest: bytes | None = None
+        """Of the file's content; None: it was not read to its end."""
+        self.same = False
+        """The file has the known hash."""
+        self.passing = False
+        """It broke off for a reason that may not be the file's: another time it may not."""
+        self._reader = reader
+        self._size = request.size
+
+    def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | Problem]]:
+        """Each document, or what was not read, with the bytes read so far. `seconds`: for all of them."""
+        passages: list[Passage] = []
+        try:
+            for kind, *values in self._reader.answer(self._size, seconds):
+                if kind == "passage":
+                    id, text, title, url, start = values
+                    passages.append(Passage(id, text, title, url=url, start=start))
+                elif kind == "document":
+                    at, key, own, digest = values
+                    yield at, CutDocument(key, own, bytes.fromhex(digest), tuple(passages))
+                    passages.clear()
+                elif kind == "problem":
+                    at, reason, skipped = values
+                    yield at, Problem(reason, skipped)
+                else:
+                    digest, self.same = values
+                    self.digest = digest and bytes.fromhex(digest)
+        except Died as died:
+            self.passing = died.passing
+            yield self._size, Problem(str(died))
+
+
+class Reader:
+    """A process that reads, started when it is first asked and again when it has ended. For one thread at a time."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: Queue[bytes | None] = Queue()
+        self._ready = False
+        self._killed = False
+        self._pending: deque[Request] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of the requests that are not answered."""
+        return sum(len(request.encoded()) for request in self._pending)
+
+    def start(self) -> None:
+        """Start the process, which takes a while, and do not wait for it."""
+        if self._process is not None:
+            return
+        self._process = subprocess.Popen(
+            _COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us
+        )
+        self._ready, self._lines = False, Queue(_LINES)
+        Thread(target=_collect, args=(self._process.stdout, self._lines), name="reader", daemon=True).start()
+        for request in self._pending:
+            self._send(request)
+
+    def revive(self) -> None:
+        """Forget a process that ended since it had nothing to do."""
+        if self._process is not None and self._process.poll() is not None:
+            self.end()
+
+    def ask(self, request: Request) -> Reading:
+        """Ask for a file or page; the answers come in this order."""
+        reading = Reading(self, request)
+        self.start()
+        self._pending.append(request)
+        self._send(request)
+        return reading
+
+    def _send(self, request: Request) -> None:
+        # A process that has ended is noticed where its answer is waited for.
+        with suppress(OSError):
+            stdin = self._alive().stdin
+            stdin.write(request.encoded())  # type: ignore[union-attr]
+            stdin.flush()  # type: ignore[union-attr]
+
+    def _alive(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the reader was not started")
+        return self._process
+
+    def answer(self, size: int, seconds: float) -> Iterator[list[Any]]:
+        """The items about the oldest request, a file of so many bytes. Raises Died, and UsageError for no Python."""
+        ends = monotonic() + seconds
+        for attempt in count(1):
+            self.start()
+            said = False
+            for item in self._items(size, ends):
+                said = True
+                if item[0] == "end":
+                    self._pending.popleft()
+                    yield item
+                    return
+                yield item
+            status = self._buried()
+            if not self._ready:
+                raise UsageError(f"the process that reads files does not start; to see why: {' '.join(_COMMAND)}")
+            if said or attempt == _TRIES or status == _OUT_OF_TIME or self._killed:
+                self._pending.popleft()
+                raise _died(status, size)
+
+    def _items(self, size: int, ends: float) -> Iterator[list[Any]]:
+        """What the process says until it ends."""
+        silent = limits.silent_seconds(size)
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, min(silent, ends - monotonic())))
+            except Empty:
+                self._pending.popleft()
+                self.end()
+                late = monotonic() >= ends
+                raise Died("was not read in time" if late else f"says nothing for {silent} s", True) from None
+            if line is None:
+                return
+            for item in json.loads(line):
+                if item == ["ready"]:
+                    self._ready = True
+                else:
+                    yield item
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+            while self._lines.get() is not None:
+                pass
+            self._buried()
+
+    def _buried(self) -> int:
+        """The status of the process, which has closed its output."""
+        process, self._process = self._alive(), None
+        try:
+            process.wait(1)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        with suppress(OSError), process:  # what could not be sent to it cannot be flushed
+            pass
+        return process.wait()
+
+    def kill(self) -> None:
+        """End the process from another thread; whoever waits for it sees it end."""
+        self._killed = True
+        if process := self._process:
+            process.kill()
+            process.wait()
+
+    def forget(self) -> None:
+        """Let go of a process that is not ours but our parent's."""
+        if process := self._process:
+            process.returncode = 0  # else it complains that nobody waited for it
+        self._process = None
+
+
+class Readers:
+    """The processes that read for this one: shared by all who index or open pages, and ended with it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: list[Reader] = []
+        self._lent: set[Reader] = set()
+        self._turns = BoundedSemaphore(MOST)
+
+    def files(self, requests: Sequence[Request]) -> Generator[Reading, None, None]:
+        """A reading for each file, in order, each to be gone through to its end before the next; reads ahead."""
+        readers = [self._lend() for _ in range(_useful(requests))]
+        todo = [deque(requests[place :: len(readers)]) for place in range(len(readers))]
+        asked: list[deque[Reading]] = [deque() for _ in readers]
+        try:
+            for number in range(len(requests)):
+                # All of them begin at once; later on one is asked for more when its turn has come.
+                for place in range(len(readers)) if number == 0 else [number % len(readers)]:
+                    _ask_ahead(readers[place], todo[place], asked[place])
+                yield asked[number % len(readers)].popleft()
+        finally:
+            for reader in readers:
+                self._take_back(reader)
+
+    def page(self, request: Request, seconds: float) -> CutDocument:
+        """The page, read within so many seconds. Raises Unreadable, which says why it was not."""
+        ends = monotonic() + seconds
+        if not self._turns.acquire(timeout=max(0.0, seconds)):
+            raise Unreadable("was not read in time")
+        try:
+            reader = self._lend()
+            try:
+                found = [item for _, item in reader.ask(request).items(ends - monotonic())]
+            finally:
+                self._take_back(reader)
+        finally:
+            self._turns.release()
+        if document := next((item for item in found if isinstance(item, CutDocument)), None):
+            return document
+        raise Unreadable("; ".join(item.reason for item in found if isinstance(item, Problem)))
+
+    def warm(self, count: int) -> None:
+        """Let so many processes be there when they are needed."""
+        readers = [self._lend() for _ in range(min(count, _cores(), MOST))]
+        for reader in readers:
+            reader.start()
+            self._take_back(reader)
+
+    def end(self) -> None:
+        """End all of them."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().end()
+            for reader in self._lent:
+                reader.kill()
+
+    def forget(self) -> None:
+        """In a process that was forked off: it has its own, since two cannot ask one."""
+        for reader in (*self._idle, *self._lent):
+            reader.forget()
+        self.__init__()  # type: ignore[misc]
+
+    def _lend(self) -> Reader:
+        with self._lock:
+            reader = self._idle.pop() if self._idle else Reader()
+            self._lent.add(reader)
+        reader.revive()
+        return reader
+
+    def _take_back(self, reader: Reader) -> None:
+        with self._lock:
+            self._lent.remove(reader)
+            kept = not reader.waiting and len(self._idle) < MOST
+            if kept:
+                self._idle.append(reader)
+        if not kept:  # who asked it has gone away, and nobody else could make sense of its answer
+            reader.end()
+
+
+def _ask_ahead(reader: Reader, todo: deque[Request], asked: deque[Reading]) -> None:
+    """Ask for one file at least, and for as many more as its input holds."""
+    while todo and (not asked or reader.waiting + len(todo[0].encoded()) <= _AHEAD):
+        asked.append(reader.ask(todo.popleft()))
+
+
+def _useful(requests: Sequence[Request]) -> int:
+    """How many processes are worth their start."""
+    by_size = 1 + sum(request.size for request in requests) // _EACH
+    return min(len(requests), by_size, _cores(), MOST)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _collect(out: BinaryIO, lines: Queue[bytes | None]) -> None:
+    """Take whole lines from a process until it ends; the last one is torn where it was killed."""
+    while (line := out.readline(_LONGEST_LINE)).endswith(b"\n"):
+        lines.put(line)
+    lines.put(None)
+
+
+def _died(status: int, size: int) -> Died:
+    if status == _OUT_OF_TIME:
+        return Died(f"takes more than {limits.processor_seconds(size)} s of processor time to be read; split it", False)
+    how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+    return Died(f"ended the process that read it ({how})", -status == getattr(signal, "SIGKILL", None))
+
+
+READERS = Readers()
+atexit.register(READERS.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=READERS.forget)

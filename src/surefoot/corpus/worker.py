@@ -1,0 +1,270 @@
+"""The process that reads what strangers wrote, so that it can be killed and no other has to be.
+
+It takes requests from its input, one a line, with the page's bytes behind it where it is a page, and gives what it
+finds on its output as lines of JSON: `readers` starts it and knows what they mean. JSON, since whoever unpickles what
+comes from a process that a file has taken over has been taken over too.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import blake2b
+from math import ceil
+from pathlib import PurePath
+from string import ascii_lowercase, ascii_uppercase
+from time import process_time
+from typing import Any, BinaryIO
+
+from lxml import html
+
+from surefoot.corpus import limits
+from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, Problem, Unreadable, read
+from surefoot.corpus.splitter import passages
+
+try:
+    import resource
+except ImportError:  # Windows, where the clock and the count of characters have to do
+    resource = None  # type: ignore[assignment]
+
+_LINE = 60_000
+"""Characters after which a line ends, so that neither side holds much of a file that is read row by row."""
+_HIDDEN = (
+    "/*//*[@hidden or contains(translate(@style, $upper, $lower), 'display:none')"
+    " or contains(translate(@style, $upper, $lower), 'visibility:hidden')]"
+)
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def main() -> None:
+    """Answer requests until there are none, or none has come for a while, or the memory has run out."""
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what a library prints is no answer
+    _confine()
+    ready = _Answer(answers, 0)
+    ready.say("ready")
+    ready.send()
+    while line := _next(requests):
+        if not _answered(json.loads(line), requests, answers):
+            break  # what is left of the memory may be in pieces; the next file gets a fresh process
+
+
+def _confine() -> None:
+    if resource:
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_FSIZE, limits.WRITTEN)
+        if sys.platform == "linux":  # macOS takes the limit and does not keep to it
+            _limit(resource.RLIMIT_AS, limits.MEMORY)
+
+
+def _limit(kind: int, most: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _next(requests: BinaryIO) -> bytes:
+    """The next request; empty where whoever asks is gone. Ends this process where none comes for long."""
+    if not hasattr(signal, "alarm"):
+        return requests.readline()
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit())
+    signal.alarm(limits.IDLE)
+    line = requests.readline()
+    signal.alarm(0)
+    return line
+
+
+def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO) -> bool:
+    """Say what is in the file or page, and how it ended, whatever it holds; whether the memory was enough for it."""
+    if resource:
+        _limit(resource.RLIMIT_CPU, ceil(process_time()) + request["seconds"])
+    answer = _Answer(answers, request["characters"])
+    digest, same = None, False
+    if "path" in request:
+        digest, same = _file(request, answer)
+    else:
+        body = requests.read(request["size"])
+        with _telling(answer):
+            _give_page(body, request, answer)
+    answer.say("end", digest, same)
+    answer.send()
+    return answer.fits
+
+
+def _file(request: dict[str, Any], answer: _Answer) -> tuple[str | None, bool]:
+    """Give what is in a file, unless its hash is the known one; the hash, and whether it is that.
+
+    The hash is of what was read, also where the file is written meanwhile.
+    """
+    digest, same = None, False
+    with _telling(answer), _Hashed(request["path"]) as file:
+        whole = PurePath(request["name"]).suffix.lower() not in STREAMED
+        source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES))) if whole else file
+        same = request["known"] is not None and file.digest() == request["known"]
+        if not same:
+            source.seek(0)
+            with _telling(answer):
+                _give(source, request, answer)
+        digest = file.digest()
+    return digest, same
+
+
+def _content(file: BinaryIO, most: int) -> bytes:
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise Unreadable(f"has grown to more than {most / 1e6:.1f} MB since it was found; run it again")
+    return content
+
+
+@contextmanager
+def _telling(answer: _Answer) -> Iterator[None]:
+    """Makes a problem of what is raised inside: whatever a library does with a file costs that file alone."""
+    try:
+        yield
+    except Unreadable as error:
+        answer.problem(str(error))
+    except MemoryError:
+        answer.fits = False
+        answer.problem(f"needs more than {limits.MEMORY / 1e9:g} GB of memory to be read; split it")
+    except OSError as error:
+        answer.problem(f"cannot be read: {error.strerror or error}")
+    except Exception as error:  # noqa: BLE001 - the border of this process, as the command line is of its own
+        answer.problem(f"cannot be read ({type(error).__name__}: {str(error)[:200]})")
+
+
+def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
+    for item in read(stream, request["name"]):
+        answer.at = stream.tell()
+        if isinstance(item, Problem):
+            answer.problem(item.reason, item.skipped)
+        else:
+            answer.document(_storable(item), request["url"], request["space"])
+
+
+def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
+    markup = request["name"].endswith(".html")
+    for item in read(io.BytesIO(_visible(body) if markup else body), request["name"]):
+        if isinstance(item, Document):
+            # trafilatura parts paragraphs by one line end, which to the splitter is a line within a paragraph.
+            text = item.text.replace("\n", "\n\n") if markup else item.text
+            answer.document(_storable(replace(item, text=text)), request["url"])
+
+
+def _visible(markup: bytes) -> bytes:
+    """The page without what no reader sees, which is where instructions to machines are put."""
+    page = html.fromstring(markup, parser=html.HTMLParser(encoding="utf-8"))
+    for element in page.xpath(_HIDDEN, upper=f"{ascii_uppercase} \t\r\n", lower=ascii_lowercase):
+        element.drop_tree()
+    return html.tostring(page, encoding="utf-8")  # type: ignore[no-any-return]
+
+
+class _Hashed(io.BufferedReader):
+    """A file, and the hash of what has been read of it."""
+
+    def __init__(self, path: str) -> None:
+        self._source = _Source(path)
+        super().__init__(self._source)
+
+    def digest(self) -> str:
+        """Of the whole file; reads what is left of it."""
+        while self.read(1 << 20):
+            pass
+        return self._source.hash.hexdigest()
+
+
+class _Source(io.FileIO):
+    """A file that hashes what is read, from the start again when it is put back there."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.hash = blake2b(digest_size=16)
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read, and hash what was read."""
+        count = super().readinto(buffer)
+        self.hash.update(memoryview(buffer)[:count])
+        return count
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go there; the start is the start of another hash."""
+        if (offset, whence) == (0, os.SEEK_SET):
+            self.hash = blake2b(digest_size=16)
+        return super().seek(offset, whence)
+
+
+class _Answer:
+    """What is found for a request, on its way out: items in lines, `most` characters of passages altogether."""
+
+    def __init__(self, out: BinaryIO, most: int) -> None:
+        self.at = 0
+        """Bytes of the file that are read by now."""
+        self.fits = True
+        """The memory was enough."""
+        self._out = out
+        self._most = most
+        self._given = 0
+        self._items: list[tuple[Any, ...]] = []
+        self._size = 0
+
+    def problem(self, reason: str, skipped: bool = True) -> None:
+        """Say what was not read, or was with a reservation."""
+        self.say("problem", self.at, reason, skipped)
+
+    def document(self, document: Document, path: str, space: str = "") -> None:
+        """Say the passages of a document, then what it is. Raises Unreadable where the file gives too much."""
+        for passage in passages(document, path, space):
+            self._count(len(passage.id) + len(passage.text) + len(passage.title) + len(passage.url or ""))
+            self.say("passage", passage.id, passage.text, passage.title, passage.url, passage.start)
+        self._count(len(document.key))
+        self.say("document", self.at, document.key, document.id, _digest_of(document))
+
+    def _count(self, characters: int) -> None:
+        self._given += characters
+        self._size += characters
+        if self._given > self._most:
+            raise Unreadable(f"gives more than {self._most / 1e6:.0f} million characters of passages; split it")
+
+    def say(self, *item: Any) -> None:
+        """Add an item; each line that is full goes out, and waits where nobody takes it."""
+        self._items.append(item)
+        if self._size > _LINE:
+            self.send()
+
+    def send(self) -> None:
+        """Let go of what is left."""
+        self._out.write(json.dumps(self._items).encode() + b"\n")
+        self._out.flush()
+        self._items.clear()
+        self._size = 0
+
+
+def _storable(document: Document) -> Document:
+    """The document without what SQLite or UTF-8 cannot hold, each such character replaced by one other."""
+    return replace(
+        document,
+        key=_clean(document.key),
+        title=" ".join(_clean(document.title).split()),
+        text=_clean(document.text),
+        url=document.url and _clean(document.url),
+        id=document.id and _clean(document.id),
+        sections=tuple((start, " ".join(_clean(name).split())) for start, name in document.sections),
+    )
+
+
+def _clean(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _digest_of(document: Document) -> str:
+    parts = json.dumps((document.title, document.text, document.url, document.id, document.sections))
+    return blake2b(parts.encode(), digest_size=16).hexdigest()
+
+
+if __name__ == "__main__":
+    main()
