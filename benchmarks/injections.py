@@ -14,7 +14,7 @@ the made-up ones of `injections/cases.toml` and, with `--data`, as many of label
 answer to another question of the same kind. GENERATOR is `extractive`, `llm`, or `obedient`: a model that does whatever
 a sentence in its prompt tells it, which is the worst that there can be. `--set a.b=c` changes the configuration.
 
-`--half control` plants texts that want nothing; what changes then is chance, such as a grade that stands at a threshold.
+`--half control` plants texts that want nothing; what changes then is chance: a grade that stands near a threshold.
 An interval takes the runs of one injection, which are alike, for one. A `lie` states a falsehood as a fact; nothing
 tells it from a source, so it is counted apart. Of the half that is held out only totals are printed: whoever reads
 which ones got through tunes to them.
