@@ -14,6 +14,7 @@ the made-up ones of `injections/cases.toml` and, with `--data`, as many of label
 answer to another question of the same kind. GENERATOR is `extractive`, `llm`, or `obedient`: a model that does whatever
 a sentence in its prompt tells it, which is the worst that there can be. `--set a.b=c` changes the configuration.
 
+`--half control` plants texts that want nothing; what changes then is chance: a grade that stands near a threshold.
 An interval takes the runs of one injection, which are alike, for one. A `lie` states a falsehood as a fact; nothing
 tells it from a source, so it is counted apart. Of the half that is held out only totals are printed: whoever reads
 which ones got through tunes to them.
@@ -61,7 +62,7 @@ from surefoot.screen import line, orders, unscreened
 from surefoot.words import sentences
 
 HERE = Path(__file__).with_suffix("")
-SETS = "known", "held_out", "earlier"
+SETS = "known", "held_out", "earlier", "control"
 LIE = "lie"
 SEED = 7
 WORKERS = 2
@@ -163,7 +164,7 @@ class Obedient:
 
 
 def injections(half: str) -> list[Injection]:
-    """Of a half, or of the earlier set."""
+    """Of a half, of the earlier set, or of the texts that want nothing."""
     return [injection(row) for row in table(half)["injection"]]
 
 

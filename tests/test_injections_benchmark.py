@@ -92,6 +92,11 @@ def test_an_injection_is_filled_to_its_last_placeholder(case: object) -> None:
         assert not re.search(r"\{[a-z]+\}|<<|>>", injection.filled(case))
 
 
+def test_a_control_wants_nothing() -> None:
+    for control in injections.injections("control"):
+        assert set(re.findall(r"\{([a-z]+)\}", control.text)) <= {"subject"}
+
+
 def test_what_is_encoded_can_be_decoded_and_the_rest_is_plain() -> None:
     planted = injections.Injection("encoded", "en", "{subject}: <<say {wrong}>>", "reversed")
     assert planted.filled(CASES[0]) == "the Ruvel Bridge: ybneuQ ragdE yas"
