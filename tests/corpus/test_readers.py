@@ -280,6 +280,7 @@ def test_no_process_outlives_the_one_that_asked(folder, how):
 
 
 @needs_proc
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of Python 3.12 and later, in a process with threads
 def test_a_process_that_was_forked_off_has_readers_of_its_own(folder):
     """Two that ask one would take each other's answers."""
     request = file(folder / "a.txt")
