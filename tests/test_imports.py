@@ -21,7 +21,7 @@ LAYERS = (
     ("types", "errors"),
     ("protocols", "meter", "words", "wordpiece", "calibration"),
     (
-        *"screen act merge grounding recorder models fetch checkpoint corpus components".split(),
+        *"screen act merge grounding recorder hashes models fetch checkpoint corpus components".split(),
         *"support equivalence heads refusals".split(),
         *"network asked hits encyclopedia robots remembered diamond mended kept paced".split(),
         *ROOMS.values(),
