@@ -19,7 +19,7 @@ HEAVY = tuple("numpy torch transformers onnxruntime xllamacpp httpx tokenizers p
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "meter", "words", "wordpiece", "calibration"),
+    ("protocols", "meter", "words", "json_values", "wordpiece", "calibration"),
     (
         *"screen act merge grounding recorder hashes models fetch checkpoint corpus components".split(),
         *"support equivalence heads refusals".split(),

@@ -1,0 +1,48 @@
+"""A text is JSON or it is not: there is no third way for it to go wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.json_values import DEEPEST, parsed
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(VALUES)
+def test_what_json_holds_is_read_as_it_is(value: Any) -> None:
+    """From text and from bytes."""
+    assert parsed(json.dumps(value)) == parsed(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}")])
+def test_as_deep_as_allowed_is_read_and_deeper_is_refused(opens: str, closes: str) -> None:
+    """At the same depth whoever asks, not where Python's stack happens to end."""
+    assert parsed(opens * DEEPEST + "1" + closes * DEEPEST)
+    for depth in (DEEPEST + 1, 800, 100_000):
+        with pytest.raises(ValueError, match="nested more than 100 deep"):
+            parsed(opens * depth + "1" + closes * depth)
+
+
+def test_many_values_side_by_side_are_not_deep() -> None:
+    """Only what lies within counts."""
+    assert len(parsed(json.dumps([[{}]] * 10_000))) == 10_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", '{"a": tru', "[" * 100_000, b"\xff", b'"\xe9"', "1" * 10_000, "{'a': 1}"],
+    ids=lambda text: repr(text[:9]),
+)
+def test_what_is_no_json_is_a_value_error(text: str | bytes) -> None:
+    """Cut off, unclosed, in another encoding, a number too long for Python, Python's own spelling."""
+    with pytest.raises(ValueError):  # noqa: PT011 - which one is the json module's affair
+        parsed(text)
