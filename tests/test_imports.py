@@ -23,7 +23,7 @@ LAYERS = (
     (
         *"screen act merge grounding recorder hashes models fetch checkpoint corpus components".split(),
         *"support equivalence heads refusals".split(),
-        *"network asked hits encyclopedia robots remembered diamond mended kept paced".split(),
+        *"network asked hits encyclopedia robots remembered diamond mended replies kept paced".split(),
         *ROOMS.values(),
     ),
     ("pipeline",),

@@ -25,7 +25,7 @@ def parsed(text: str | bytes) -> Any:
 
 def deep(value: Any) -> bool:
     """Whether it is nested deeper than is read."""
-    level = [[value]]
+    level: list[Any] = [[value]]
     for _ in range(DEEPEST + 1):
         level = [inner for one in level for inner in _within(one) if isinstance(inner, dict | list)]
     return bool(level)
