@@ -15,6 +15,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from surefoot.json_values import parsed
+
 FILE = user_cache_path("surefoot") / "hashes.json"
 """A line of JSON: by path, what told the file apart, and its hash."""
 _MOST = 50
@@ -42,8 +44,8 @@ def sha256(path: Path) -> str:
 
 def _remembered() -> dict[str, object]:
     try:
-        known = json.loads(FILE.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        known = parsed(FILE.read_bytes())
+    except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}
 

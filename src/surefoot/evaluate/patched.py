@@ -23,6 +23,7 @@ from surefoot.bench import given
 from surefoot.config import DEFAULTS, Builder, Config, read
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.settings import Settings, settable
+from surefoot.json_values import parsed
 from surefoot.refiners.strips import CUTS
 from surefoot.store import write_bytes, write_text
 
@@ -156,7 +157,7 @@ def revert(folder: Path) -> Path:
     """Bring the configuration file back to the very bytes that it had before `apply`; the file. One that was not there
     goes. Raises UsageError where nothing was applied, or where the file has been changed since."""
     try:
-        about = json.loads((folder / APPLIED).read_bytes())
+        about = parsed((folder / APPLIED).read_bytes())
         file, known = Path(about["file"]), (about["before"], about["after"])
         before = (folder / BEFORE).read_bytes() if about["existed"] else None
     except FileNotFoundError as error:
