@@ -9,7 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import ConfigError, SearchError, Throttled
-from surefoot.hits import address, answered, external, field, finds, key, key_if_any, passages, refused, sendable
+from surefoot.hits import (
+    address,
+    answered,
+    excerpt,
+    external,
+    field,
+    finds,
+    key,
+    key_if_any,
+    passages,
+    refused,
+    sendable,
+)
 from surefoot.network import Reply
 
 WEB = "https://example.org/bridge"
@@ -172,3 +184,26 @@ def test_an_id_hangs_on_address_and_text_alone() -> None:
     assert one.id != external(WEB + "/2", "title", "text", "snippet").id
     assert one.id != external(WEB, "title", "text 2", "snippet").id
     assert one.source == "external"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Incorrect API key provided: s3cretvalue.", "Incorrect API key provided: ***"),
+        ('{"api_key": "other", "model": "m"}', '{"api_key": "***", "model": "m"}'),
+        ("no account has S3CRET-KEY", "no account has ***"),
+        ("x" * 1995 + "s3cret-key", "x" * 160),
+        ("unknown 0123456789abcdef0123456789abcdef01234567", "unknown ***"),
+        ("token=abc and password: hunter2", "token=*** and password: ***"),
+        ("too many tokens: 12; the token limit is 8", "too many tokens: 12; the token limit is 8"),
+        ("request 01234567-89ab-cdef-0123-456789abcdef", "request 01234567-89ab-cdef-0123-456789abcdef"),
+    ],
+)
+def test_a_key_is_masked_however_it_is_echoed(said: str, shown: str) -> None:
+    """The one that was sent, in any case, and what looks like one without a known beginning; words of an error stay."""
+    assert excerpt(said, "s3cret-key") == shown
+
+
+def test_a_key_that_the_cut_would_part_is_masked_before() -> None:
+    """Spaces are taken together after that, and would show the first half."""
+    assert "s3cret" not in excerpt(" " * 1992 + "s3cret-key", "s3cret-key")

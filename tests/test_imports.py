@@ -19,11 +19,11 @@ HEAVY = tuple("numpy torch transformers onnxruntime xllamacpp httpx tokenizers p
 
 LAYERS = (
     ("types", "errors"),
-    ("protocols", "meter", "words", "languages", "wordpiece", "calibration"),
+    ("protocols", "meter", "words", "languages", "json_values", "wordpiece", "calibration"),
     (
-        *"screen evidence sources act merge grounding recorder models fetch checkpoint corpus components".split(),
+        *"screen evidence sources act merge grounding recorder hashes models fetch checkpoint corpus components".split(),
         *"consent support equivalence heads refusals".split(),
-        *"network asked hits encyclopedia robots remembered diamond mended kept paced".split(),
+        *"network asked hits encyclopedia robots remembered diamond mended replies kept paced".split(),
         *ROOMS.values(),
     ),
     ("pipeline",),

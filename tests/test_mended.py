@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surefoot.json_values import deep
 from surefoot.mended import objects
 
 VALUES = st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.integers() | st.lists(st.text(max_size=4)))
@@ -52,6 +54,45 @@ def test_what_was_meant_is_found(reply: str, found: list[dict[str, Any]]) -> Non
     assert objects(reply) == found
 
 
-def test_a_reply_of_nothing_but_brackets_is_given_up_soon() -> None:
-    """However long it is."""
-    assert objects("{" * 100_000) == []
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{",
+        "[",
+        '{"a":',
+        "{'a':",
+        '\\"',
+        '"',
+        '{"',
+        ", ",
+        " ",
+        ": ",
+        "{[],",
+        '{"a": 1,',
+        "{}",
+        "{[]",
+        '"a" ',
+        "{-",
+        "{(",
+        "{'",
+    ],
+)
+def test_a_long_reply_is_read_in_little_time(piece: str) -> None:
+    """Whatever it repeats, and whether an object begins before that; ten times the time of reading it as JSON was three
+    seconds once."""
+    for opening in ("", "{", '{"a": "', '{"a": [1,'):
+        begun = time.process_time()
+        assert all(isinstance(one, dict) for one in objects(opening + piece * (100_000 // len(piece))))
+        assert time.process_time() - begun < 1.5
+
+
+@pytest.mark.parametrize("depth", [101, 500, 3_000, 100_000])
+def test_an_object_that_is_too_deep_is_left_out(depth: int) -> None:
+    """Whoever got one would end in a RecursionError."""
+    assert not any(map(deep, objects('{"a":' * depth + "1" + "}" * depth)))
+    assert not any(map(deep, objects('{"a":' * depth)))
+    assert not any(map(deep, objects("{'a':" * depth + "1" + "}" * depth)))
+
+
+def test_what_stands_behind_an_object_that_is_too_deep_is_read() -> None:
+    assert objects('{"a":' * 101 + "1" + "}" * 101 + ' and {"b": 2}') == [{"b": 2}]

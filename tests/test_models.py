@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot import models
+from surefoot import hashes, models
 from surefoot.errors import ModelError, UsageError
 
 CONTENT = random.Random(1).randbytes(100_000) + bytes(100_000)
@@ -95,6 +95,7 @@ def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", site.url)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(hashes, "FILE", tmp_path / "cache" / "hashes.json")
     monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
     monkeypatch.setitem(models.REGISTRY, "tiny", MODEL)
     yield site
@@ -175,13 +176,21 @@ def test_a_failed_pull_says_what_each_source_said_and_what_to_do(site: Site) -> 
     assert "\n" not in message
 
 
-def test_damage_is_found_by_verify_and_mended_by_pull(site: Site) -> None:
-    """A changed byte shows in the full check only; pulling again puts the right file there."""
+def test_a_model_with_a_changed_byte_is_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size is the right one; the message says how to mend it, and `status` and `verify` agree."""
     models.pull("tiny").write_bytes(b"x" + CONTENT[1:])
-    assert models.status()[-1].state == "ready"
-    assert models.verify("tiny").state == "damaged"
-    models.pull("tiny")
-    assert models.verify("tiny").state == "ready"
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    with pytest.raises(ModelError, match=r"damaged \(its sha256 is .*surefoot models pull tiny"):
+        models.ensure("tiny")
+    assert (models.status()[-1].state, models.verify("tiny").state) == ("damaged", "damaged")
+
+
+def test_damage_is_mended_by_the_next_use(site: Site) -> None:
+    """Where the network may be used, the right file is fetched again, whatever is wrong with the one that is there."""
+    models.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    assert models.ensure("tiny").read_bytes() == CONTENT
+    models.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    assert models.pull("tiny").read_bytes() == CONTENT
 
 
 def test_a_model_of_the_wrong_size_is_not_used(site: Site) -> None:

@@ -165,6 +165,36 @@ def test_what_the_configuration_names_may_be_private(server: Faults) -> None:
     assert "may not be reached" in refusal(Network(allow=["example.org"]), server.url, trusted=True)
 
 
+INNER = (
+    "intranet localhost localhost. LOCALHOST a.localhost printer.local metadata.google.internal router.lan nas.home "
+    "x.home.arpa wiki.corp db.private box.localdomain portal.intranet metadata 2130706433"
+).split()
+
+
+@pytest.mark.parametrize("host", INNER)
+def test_a_name_of_an_inner_network_needs_to_be_listed(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it leads, and before it is looked up: a company's own name servers may give it a public address."""
+    looked: list[str] = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda name, *_, **__: looked.append(name))
+    for allow in (["*"], ["*", "example.org"]):
+        assert "inner network" in refusal(Network(allow=allow, retries=0), f"http://{host}/")
+    assert looked == []
+    assert Guard(["*", host]).judged(host, 80, ["93.184.216.34"], trusted=False)
+    assert Guard(["*"]).judged(host, 80, ["127.0.0.1"], trusted=True)
+
+
+@pytest.mark.parametrize(
+    "host", ["example.org", "internal.example.org", "local.com", "homes.net", "93.184.216.34", "2606:4700::1"]
+)
+def test_any_other_name_is_reached_by_the_star(host: str) -> None:
+    assert Guard(["*"]).judged(host, 80, ["93.184.216.34"], trusted=False)
+
+
+def test_a_zone_that_is_listed_is_meant() -> None:
+    """Its machines still have to be public."""
+    assert Guard(["*", "*.corp"]).judged("wiki.corp", 80, ["93.184.216.34", "10.0.0.1"], False) == ["93.184.216.34"]
+
+
 def test_trust_does_not_linger_on_a_connection(server: Faults) -> None:
     """A link in a page must not use what stands open to the trusted host."""
     network = Network()
@@ -177,7 +207,7 @@ def test_a_redirect_is_judged_like_an_address(server: Faults) -> None:
     network = Network(spacing=0)
     assert network.get(f"{server.url}/to?url=/well", trusted=True).url == f"{server.url}/well"
     for address in (f"http://localhost:{server.port}/", "http://127.0.0.1:9/", "http://169.254.169.254/latest"):
-        assert "not public" in refusal(network, f"{server.url}/to?url={address}", trusted=True)
+        assert re.search("not public|inner network", refusal(network, f"{server.url}/to?url={address}", trusted=True))
     for address in ("file:///etc/passwd", "ftp://127.0.0.1/", "http://user:word@example.org/", "http://xn--/"):
         refusal(network, f"{server.url}/to?url={address}", trusted=True)
 
@@ -666,7 +696,7 @@ def test_a_client_of_ones_own_goes_through_the_same_door(server: Faults) -> None
             client.get(f"{server.url}/slow/9", timeout=0.2)
         with pytest.raises(httpx.RemoteProtocolError):
             client.get(f"{server.url}/cut")
-        with pytest.raises(NetworkError, match="not public"):
+        with pytest.raises(NetworkError, match="inner network"):
             client.get(f"http://localhost:{server.port}/")
 
 

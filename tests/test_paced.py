@@ -15,7 +15,7 @@ from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.paced import Budget, OverBudget, Pace, Paced, Prices, Spent, Stopped
-from surefoot.types import Message
+from surefoot.types import Completion, Message
 
 ASK = [Message("user", "Who built it?")]
 
@@ -343,6 +343,20 @@ def test_tokens_are_guessed_where_nobody_counts() -> None:
     assert llm.purse.spent == Spent()
     assert paced.tokens([Message("user", "x" * 400)]) == pytest.approx(100, abs=10)
     assert paced.tokens([Message("user", "橋は誰が" * 100)]) == pytest.approx(300, abs=10)
+
+
+def test_tokens_that_nobody_can_have_counted_are_guessed() -> None:
+    """A model that says that it took less than nothing must not make the budget larger."""
+
+    class Lying:
+        name = "lying"
+
+        def complete(self, messages: Sequence[Message], schema: object = None, **_: object) -> Completion:
+            return Completion("x" * 40, self.name, -1_000_000, -1_000_000)
+
+    llm = Paced(Lying())
+    llm.complete(ASK)
+    assert llm.purse.spent.tokens > 10
 
 
 @pytest.mark.parametrize("wrong", [{"in_flight": 0}, {"timeout": 0.0}, {"requests": 0.0}, {"retries": -1}])

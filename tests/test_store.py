@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,30 @@ def test_a_file_is_for_whom_the_umask_lets(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "card.json").stat().st_mode) == 0o640
+
+
+DEEP = ["[" * 100_000, '{"a":' * 500 + "1" + "}" * 500, "1" * 10_000]
+
+
+@pytest.mark.parametrize("text", DEEP, ids=lambda text: text[:5])
+def test_what_python_cannot_hold_is_a_fault_wherever_it_is_read(tmp_path: Path, text: str) -> None:
+    """A trace, the description of a run, and a line of it: too deep, or with a number that is too long."""
+    for name in ("run.json", "traces.jsonl"):
+        (tmp_path / name).write_text(text + "\n")
+        with pytest.raises(TraceFault, match=f"{name}.*(nested more than 100 deep|Exceeds the limit)"):
+            recorded(tmp_path)
+        with pytest.raises(TraceFault, match=f"{name} is not JSON"):
+            read_trace(tmp_path / name)
+        (tmp_path / name).write_text("{}\n")
+
+
+def test_a_written_trace_does_nothing_to_a_terminal(tmp_path: Path) -> None:
+    """Text of documents and models stands in it; escaped, it comes back as it was."""
+    trace = replace(TRACE, question="who\x1b[2J \x9b1m built\u202e it\U000e0041\x7f?")
+    write_trace(trace, tmp_path / "t.json")
+    for text in ((tmp_path / "t.json").read_text(encoding="utf-8"), dumps(trace)):
+        assert not set("\x1b\x9b\u202e\U000e0041\x7f") & set(text)
+        assert loads(text) == trace
 
 
 def test_a_config_that_is_not_json_is_a_fault(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 
 from surefoot import models
 from surefoot.config import Builder, Config
+from surefoot.corpus import loaders
 from surefoot.errors import SurefootError
 
 ENOUGH_DISK = 500_000_000
@@ -37,6 +39,7 @@ def examine(config: Config, deep: bool = False) -> list[Check]:
     return [
         Check("Python", True, sys.version.split()[0]),
         _try("SQLite", _sqlite),
+        _try("loaders", _loaders),
         *_models(config, deep),
         _try("disk", _disk),
         _try("index", lambda: _index(builder, deep)),
@@ -63,6 +66,20 @@ def _sqlite() -> str:
                 f"this Python's SQLite lacks full-text search (FTS5), or is older than 3.37: {error}; use another build"
             ) from error
     return f"{sqlite3.sqlite_version} with full-text search"
+
+
+def _loaders() -> str:
+    """Whether the libraries are there that the loaders import when the first file of their format turns up."""
+    broken: dict[str, str] = {}
+    for suffix, module in loaders.FORMATS.items():
+        try:
+            import_module(f"{loaders.__name__}.{module}")
+        except ImportError as error:
+            broken[suffix] = " ".join(str(error).split())
+    if broken:
+        why = "; ".join(f"{suffix}: {reason}" for suffix, reason in broken.items())
+        raise SurefootError(f"cannot read {' '.join(broken)} ({why}); run: pip install surefoot")
+    return f"can read {loaders.supported()}"
 
 
 def _models(config: Config, deep: bool) -> Iterator[Check]:

@@ -16,7 +16,11 @@ from surefoot.types import Passage, Standing
 Found = tuple[str, str, str, str]
 """Address, title, text, and how it was come by: what a passage from outside is made of."""
 
-_KEY_LIKE = re.compile(r"(?i)(bearer\s+|tvly-|sk-)[^\s\"',}]+")
+_KEY_LIKE = re.compile(
+    r"""(?i)(bearer\s+|tvly-|sk-|(?:key|token|secret|password)(?:\ provided)?["']?\s*[:=]\s*["']?)[^\s"',}]+"""
+    r"|\b(?=[a-z_]*[0-9])(?=[0-9_]*[a-z])[a-z0-9_]{32,}"
+)
+"""What begins or is called as keys are, and what is as long and as mixed as they are; with dashes it is an id."""
 
 
 def sendable(query: str, most: int = 400) -> str:
@@ -128,9 +132,9 @@ def external(url: str, title: str, text: str, via: str, standing: Standing) -> P
 
 
 def excerpt(text: str, secret: str = "") -> str:
-    """The beginning of what a provider says, on one line, without the secret and what looks like one."""
-    said = _line(text[:2000])
-    return _KEY_LIKE.sub(r"\1***", said.replace(secret, "***") if secret else said)[:160]
+    """The beginning of what a provider says, on one line, without the secret, in any case, and what looks like one."""
+    masked = re.sub(re.escape(secret), "***", text, flags=re.IGNORECASE) if secret else text
+    return _KEY_LIKE.sub(lambda found: f"{found[1] or ''}***", _line(masked[:2000]))[:160]
 
 
 def _said(reply: Reply, secret: str) -> str:

@@ -5,87 +5,115 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
-_STRING_OR_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', re.DOTALL)
-_DANGLING = re.compile(r'(?:,|,?\s*"(?:[^"\\]|\\.)*"?\s*:?|:)\s*$', re.DOTALL)
+from surefoot.json_values import DEEPEST, deep
+
+# Possessive: a quotation mark that nobody closes is looked at once, and not again from each mark behind it.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],:]', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_CLOSES = {"{": "}", "[": "]"}
 _MOST = 20
 """Places where an object may begin that are looked at."""
+
+Token = re.Match[str]
 
 
 def objects(reply: str) -> list[dict[str, Any]]:
     """The outermost objects of a reply, in order; of one that was cut off, what is there of it.
 
     Code fences, talk before and after, stray commas, line breaks inside strings and Python's way of writing a
-    dictionary cost nothing. What cannot be read is left out.
+    dictionary cost nothing. What cannot be read, or is nested more than a hundred deep, is left out.
     """
-    return list(_objects(_STRING_OR_STRAY_COMMA.sub(r"\1", reply)))
+    return [found for found in _objects(reply) if not deep(found)]
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _objects(reply: str) -> Iterator[dict[str, Any]]:
     at = 0
     for _ in range(_MOST):
-        if (start := text.find("{", at)) < 0:
+        if (start := reply.find("{", at)) < 0:
             return
-        found, length = _read(text[start:])
+        found, at = _read(reply, start)
         if found is not None:
             yield found
-        at = start + length
 
 
-def _read(text: str) -> tuple[dict[str, Any] | None, int]:
-    """The object that the text begins with, if it is one, and how many characters were read."""
+def _read(reply: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """The object that begins there, if it is one, and where to look for the next."""
     try:
-        value, end = json.JSONDecoder(strict=False).raw_decode(text)
-        return value, end
+        return json.JSONDecoder(strict=False).raw_decode(reply, start)
     except (ValueError, RecursionError):
         pass
-    end = _end(text)
-    found = _pythons(text[:end]) if end else _completed(text)
-    return found, (end or len(text)) if found is not None else 1
+    tokens, opened = _tokens(reply, start)
+    if len(opened) > DEEPEST:
+        return None, start + 1
+    end = len(reply) if opened else tokens[-1].end()
+    found = _completed(reply, tokens, opened) if opened else _mended(_without_strays(reply, tokens, end))
+    return found, start + 1 if found is None else end
 
 
-def _end(text: str) -> int:
-    """Where the object that the text begins with is closed; 0: nowhere."""
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        depth += (token[0] in "{[") - (token[0] in "}]") if len(token[0]) == 1 else 0
-        if depth == 0:
-            return token.end()
-    return 0
+def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:
+    """The tokens of what begins there, up to where it is closed, cut off or too deep, and the brackets open then."""
+    tokens: list[Token] = []
+    opened: list[str] = []
+    for token in _TOKEN.finditer(reply, start):
+        tokens.append(token)
+        if token[0] in _CLOSES:
+            opened.append(token[0])
+        elif token[0] in "}]":
+            opened.pop()
+        if not 0 < len(opened) <= DEEPEST:
+            break
+    return tokens, opened
 
 
-def _pythons(text: str) -> dict[str, Any] | None:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
-    return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
-
-
-def _completed(text: str) -> dict[str, Any] | None:
-    """The object that was cut off, closed where it ends; else without its last, half-written entry."""
-    for half in (text, _DANGLING.sub("", text)):
+def _mended(text: str) -> dict[str, Any] | None:
+    """The object that a text from bracket to bracket is, as JSON or as Python writes it."""
+    for read in (_loaded, ast.literal_eval):
         try:
-            value = json.loads(half + _closing(half), strict=False)
-        except (ValueError, RecursionError):
+            value = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
+    return None
+
+
+def _completed(reply: str, tokens: Sequence[Token], opened: Sequence[str]) -> dict[str, Any] | None:
+    """The object that was cut off, closed where it ends; else without its last, half-written entry."""
+    quote = "" if tokens[-1][0][0] != '"' or _STRING.fullmatch(tokens[-1][0]) else '"'
+    closing = "".join(_CLOSES[bracket] for bracket in reversed(opened))
+    kept, end = _without_half(reply, tokens)
+    for text in (_without_strays(reply, tokens, len(reply)) + quote, _without_strays(reply, kept, end)):
+        try:
+            value: dict[str, Any] = _loaded(text + closing)
+        except ValueError:
             continue
         return value or None
     return None
 
 
-def _closing(text: str) -> str:
-    """What closes all that is open at the end of the text."""
-    ends: list[str] = []
-    quote = ""
-    for token in _TOKEN.finditer(text):
-        said = token[0]
-        if said[0] == '"':
-            quote = "" if len(said) > 1 and re.fullmatch(r'"(?:[^"\\]|\\.)*"', said, re.DOTALL) else '"'
-        elif said in "{[":
-            ends.append("}" if said == "{" else "]")
-        elif ends:
-            ends.pop()
-    return quote + "".join(reversed(ends))
+def _without_half(reply: str, tokens: Sequence[Token]) -> tuple[Sequence[Token], int]:
+    """What is left of the tokens, and where the text ends then, without what an entry begins with: a comma, a string
+    and a colon, or what there is of them."""
+    end = len(reply)
+    for begins in (":", '"', ","):
+        if tokens[-1][0][0] == begins and not reply[tokens[-1].end() : end].strip():
+            end = tokens[-1].start()
+            tokens = tokens[:-1]
+    return tokens, end
+
+
+def _without_strays(reply: str, tokens: Sequence[Token], end: int) -> str:
+    """What the tokens stand in, up to `end`, without commas that have a closing bracket behind them."""
+    kept, at = [], tokens[0].start()
+    for comma, closing in pairwise(tokens):
+        if comma[0] == "," and closing[0] in "}]" and not reply[comma.end() : closing.start()].strip():
+            kept.append(reply[at : comma.start()])
+            at = comma.end()
+    return "".join((*kept, reply[at:end]))
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text, strict=False)

@@ -341,7 +341,9 @@ class Paced:
             begun = self.pace.begin(asked + max_tokens)
             with within(self._timeout):
                 said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
-            spent = self._cost(said.prompt_tokens or asked, said.completion_tokens or _length(said.text))
+            spent = self._cost(
+                _counted(said.prompt_tokens, asked), _counted(said.completion_tokens, _length(said.text))
+            )
             with self._lock:
                 self._failing = math.inf
             return said
@@ -358,6 +360,11 @@ class Paced:
 
     def _cost(self, asked: int, said: int) -> Spent:
         return Spent(1, asked, said, self.prices.of(asked, said) if self.prices else 0.0)
+
+
+def _counted(tokens: int, about: int) -> int:
+    """What was counted, if it can be: none, or fewer, would make the budget larger."""
+    return tokens if tokens > 0 else about
 
 
 def _passing(error: EndpointError) -> bool:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
-import re
 import types
 import typing
 from collections.abc import Iterator
@@ -21,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from surefoot import manifest
 from surefoot.errors import TraceFault, UsageError
+from surefoot.json_values import parsed, spelled
 from surefoot.types import TRACE_SCHEMA, Trace
 
 T = TypeVar("T")
@@ -56,8 +55,8 @@ def dumps(trace: Trace) -> str:
 def loads(text: str, origin: str = "this text") -> Trace:
     """The trace that `dumps` wrote. Raises TraceFault, naming `origin`."""
     try:
-        return _trace(json.loads(text), origin)
-    except (ValueError, RecursionError) as error:
+        return _trace(parsed(text), origin)
+    except ValueError as error:
         raise TraceFault(f"{origin} is not JSON: {error}") from error
 
 
@@ -149,7 +148,7 @@ class Run:
 
     def _claim(self, about: dict[str, Any]) -> None:
         path = self.folder / "run.json"
-        wanted = json.loads(_encoded(about, "the description of the run"))
+        wanted = parsed(_encoded(about, "the description of the run"))
         known = _described(path) if path.exists() else {**wanted, ENVIRONMENTS: []}
         ran = known.pop(ENVIRONMENTS, [])
         if _asked(known) != _asked(wanted):
@@ -192,7 +191,7 @@ def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
     Raises UsageError where there is no run, TraceFault where it is damaged.
     """
     try:
-        about = json.loads((folder / "run.json").read_bytes())
+        about = parsed((folder / "run.json").read_bytes())
         lines = (folder / "traces.jsonl").read_bytes()
     except OSError as error:
         raise UsageError(f"{folder} is no folder of a run: {error.filename} cannot be read") from error
@@ -214,7 +213,7 @@ def _asked(about: dict[str, Any]) -> dict[str, Any]:
 
 def _described(path: Path) -> dict[str, Any]:
     try:
-        known = json.loads(path.read_bytes())
+        known = parsed(path.read_bytes())
     except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
     return known if isinstance(known, dict) else {}
@@ -229,19 +228,17 @@ def _rows(lines: bytes, path: Path, name: str) -> Iterator[tuple[str, Any, str]]
     for number, line in enumerate(lines.splitlines(), start=1):
         origin = f"{path}, line {number}"
         try:
-            row = json.loads(line)
+            row = parsed(line)
             yield row["key"], row[name], origin
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:
     try:
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)
+        return spelled(data, indent)
     except (TypeError, ValueError) as error:
         raise TraceFault(f"{what} cannot be written as JSON: {error}") from error
-    # Half a surrogate pair, as a broken file name or argument brings it, is no UTF-8; escaped it comes back as it was.
-    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
 def _trace(data: Any, origin: str) -> Trace:

@@ -76,7 +76,12 @@ def test_a_fact_is_held_against_the_sources_that_resemble_it() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "reason"),
-    [("no idea", "the judge's reply is no JSON"), ('{"facts": 3}', "has no 'facts'"), ("[]", "has no 'facts'")],
+    [
+        ("no idea", "the judge's reply is no JSON"),
+        ("[" * 5000, "the judge's reply is no JSON"),
+        ('{"facts": 3}', "has no 'facts'"),
+        ("[]", "has no 'facts'"),
+    ],
 )
 def test_a_reply_that_is_none_leaves_the_sentence_unjudged(reply: str, reason: str) -> None:
     """With the reason; there is no score, and not one of 0."""

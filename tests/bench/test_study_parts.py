@@ -21,7 +21,7 @@ from surefoot.bench.study.kinds import as_rare, kinds, rarity
 from surefoot.bench.study.sample import Candidate, dealt, drawn, eligible
 from surefoot.bench.study.tables import spearman
 from surefoot.bench.study.verdicts import Finding, _decided, concluded, holm
-from surefoot.errors import ModelError, UsageError
+from surefoot.errors import ConfigError, ModelError, UsageError
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.explain.grade import taken_apart
 from surefoot.types import Action, Grade, Passage, Thresholds
@@ -230,3 +230,10 @@ def test_the_shipped_hypotheses_are_understood() -> None:
     found = hypotheses.read()
     assert all(claim.refuted_by or claim.untestable for claim in found.claims)
     assert len(found.sha256) == 64
+
+
+def test_hypotheses_nested_without_end_are_named(tmp_path: Path) -> None:
+    """As a file that is not TOML is."""
+    (tmp_path / "h.toml").write_text("x = " + "[" * 5000)
+    with pytest.raises(ConfigError, match=r"h\.toml is not TOML"):
+        hypotheses.read(tmp_path / "h.toml")

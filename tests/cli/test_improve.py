@@ -82,6 +82,14 @@ def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path
     assert "k = 10" in (here / "surefoot.toml").read_text()
 
 
+def test_a_patch_that_is_nested_without_end_is_named(improve: Callable[..., Any], here: Path) -> None:
+    """As one that is not TOML is."""
+    (here / "deep.toml").write_text("x = " + "[" * 5000)
+    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "deep.toml", "--dry-run")
+    assert done.code == 2
+    assert "deep.toml is not TOML" in " ".join(done.err.split())
+
+
 def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., Any], here: Path) -> None:
     """And what may not be tried, with its reason; the file stays as it is."""
     (here / "outside.toml").write_text('[searcher]\nuse = "wikipedia"\n')

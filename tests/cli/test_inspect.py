@@ -46,6 +46,7 @@ def test_doctor_finds_nothing_wrong_where_all_is_well(
     found = lines(done.out)
     assert "2 passages of 2 documents" in found["index"]
     assert "full-text search" in found["SQLite"]
+    assert found["loaders"] == "can read .csv .docx .htm .html .jsonl .md .pdf .txt"
     assert "scripted" in found["language model"]
 
 
@@ -57,6 +58,19 @@ def test_doctor_says_what_to_do_where_something_is_wrong(surefoot: Callable[...,
     assert "surefoot index" in lines(done.out)["index"]
     assert "there are: " in lines(done.out)["language model"]
     assert "pipeline" in lines(done.out)
+
+
+def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first such file does, with the line that installs it; a library that is there is not complained of."""
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.html", raising=False)
+    done = surefoot("doctor")
+    assert done.code == 1
+    assert lines(done.out)["loaders"].startswith("cannot read .htm .html (")
+    assert "trafilatura" in lines(done.out)["loaders"]
+    assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
 
 
 def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

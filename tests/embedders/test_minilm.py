@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,10 +66,16 @@ def test_likeness_of_meaning_is_nearness(minilm: MiniLM) -> None:
 
 
 def test_a_damaged_model_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is no model becomes a ModelError that names the command."""
+    """A file of the right size, and one that is the known one but no model, become a ModelError with the command."""
     model = models.REGISTRY["minilm-int8"]
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
     with (tmp_path / model.file).open("wb") as file:
         file.truncate(model.size)
-    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
-    with pytest.raises(ModelError, match="surefoot models pull minilm-int8"):
+    with pytest.raises(ModelError, match=r"damaged .*surefoot models pull minilm-int8"):
+        MiniLM()
+    junk = replace(model, size=4, sha256=hashlib.sha256(b"junk").hexdigest())
+    monkeypatch.setitem(models.REGISTRY, model.name, junk)
+    (tmp_path / model.file).write_bytes(b"junk")
+    with pytest.raises(ModelError, match=r"does not load.*surefoot models pull minilm-int8"):
         MiniLM()

@@ -155,7 +155,7 @@ FAULTS = {
     "endless-body": "sent more than",
     "loop": "redirects more than",
     "mislabelled": "no JSON|a page",
-    "private": "localhost leads to .*not public",
+    "private": "localhost is a name of an inner network",
     "tls": "certificate",
 }
 """What fails, and what the trace says of it."""

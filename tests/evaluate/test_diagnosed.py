@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from surefoot.evaluate.failures import failures
 from surefoot.evaluate.patched import refused
 from surefoot.evaluate.remedies import REMEDIES, patch_of
 from surefoot.evaluate.settings import Settings
-from surefoot.evaluate.shaped import as_report, count_sentences, violations
+from surefoot.evaluate.shaped import TEXTS, as_report, count_sentences, violations
 from surefoot.store import from_json, to_json
 from surefoot.types import (
     Action,
@@ -220,6 +221,21 @@ def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -
     assert "## 1. Retrieve the passage that answers (critical)" in page
     assert "Not borne out by the run: “nowhere”" in page
     assert "By rules: the model was down." in page
+
+
+def test_nothing_that_a_record_or_a_model_says_is_markup_of_the_page(made: Diagnosis) -> None:
+    """No HTML, no picture that is loaded, no link, no fence, no character that steers a terminal; lists stay lists."""
+    evil = "<img src=x onerror=alert(1)> ![p](http://evil.example/p.png)\n```\n- x\x1b\u202e&lt;"
+    item = replace(made.items[0], **dict.fromkeys(TEXTS, evil), patch={"retriever": {"use": 'a"\n```\n<b>'}})
+    insights = tuple(replace(one, text=evil, unsupported=(evil,)) for one in made.insights)
+    summed = dict.fromkeys(("executive_summary", "strategic_conclusion", "by", "fallback"), evil)
+    told = replace(made, items=(item,), insights=insights, unsupported=(evil,), **summed)
+    page = as_markdown(told, SUMMARIES)
+    assert re.findall("^```.*", page, re.MULTILINE) == ["```toml", "```"]
+    outside = re.sub("```toml.*?\n```", "", page, flags=re.DOTALL)
+    assert not re.search(r"<|(?<!\\)[\[\]]|[\x1b\u202e]", outside)
+    assert "\n- x" in page
+    assert "&amp;lt;" in page
 
 
 def test_a_diagnosis_survives_the_disk(made: Diagnosis) -> None:

@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -210,3 +212,24 @@ def test_settings_are_those_that_all_traces_share(folder: Path) -> None:
     bare = {name: {**record, "trace": None} for name, record in contents.records.items()}
     said = replace(contents, records=bare, about={"config": {"pipeline": {"k": 3}}})
     assert blocks(page(said))["head"]["settings"] == {"pipeline": {"k": 3}}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node, which runs the viewer's code here")
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://example.org/a?b=1#c", "https://example.org/a?b=1#c"),
+        ("https://user:pw@example.org/a", "https://example.org/a"),
+        ("https://bank.example@evil.example/", "https://evil.example/"),
+        ("https://:pw@evil.example/", "https://evil.example/"),
+        ("javascript:alert(1)", None),
+    ],
+)
+def test_a_link_of_the_viewer_has_no_login(url: str, target: str | None) -> None:
+    """Neither in what it leads to nor in what it shows; what is no address of the web is no link."""
+    source = (files("surefoot") / "viewer" / "dom.js").read_text(encoding="utf-8")
+    body = source[source.index("function address") :].partition("\n}")[0]
+    stubs = "const h = (tag, of, text) => [of.href, text]; const said = (text) => text;"
+    code = f"{stubs} {body} }} console.log(JSON.stringify(address({json.dumps(url)})))"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True, timeout=60)
+    assert json.loads(done.stdout) == ([target, target] if target else url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -273,6 +274,14 @@ def test_no_reply_can_break_the_reading(text: str) -> None:
 def test_a_line_break_inside_a_rationale_is_no_damage() -> None:
     """JSON forbids it; models write it."""
     assert verdicts(reply({1: YES}).replace("names the", "names\nthe")) == {1: YES}
+
+
+@pytest.mark.parametrize("piece", ['"1":{"a":1,', '"1":{', '\\"', '"1":{"'])
+def test_a_long_reply_is_read_in_little_time(piece: str) -> None:
+    """Whatever it repeats: each place where a verdict may begin could take as long as all that follows."""
+    begun = time.process_time()
+    assert verdicts('"1":{"rationale":"' + piece * (200_000 // len(piece))) == {}
+    assert time.process_time() - begun < 2
 
 
 def test_a_reply_nested_without_end_is_no_grade() -> None:

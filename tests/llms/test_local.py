@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -72,14 +73,25 @@ def test_the_threads_leave_one_core_free() -> None:
 
 
 @pytest.mark.slow
-def test_a_damaged_model_names_the_check(llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A file of the right size that does not load points to `surefoot models verify`."""
+def test_a_damaged_model_is_not_loaded(llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file of the right size, all zeros: llama.cpp is not shown it."""
     file = models.REGISTRY[llm.name]
     with (tmp_path / file.file).open("wb") as hollow:
         hollow.truncate(file.size)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
-    with pytest.raises(ModelError, match="surefoot models verify smollm2-135m-instruct-q4_1"):
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    with pytest.raises(ModelError, match=r"damaged .* surefoot models pull smollm2-135m-instruct-q4_1"):
         local.Local().complete(HELLO)
+
+
+def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its hash is the right one, so the check says that the fault is elsewhere."""
+    junk = models.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
+    monkeypatch.setitem(models.REGISTRY, "junk", junk)
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
+    (tmp_path / "junk.gguf").write_bytes(b"junk")
+    with pytest.raises(ModelError, match="surefoot models verify junk"):
+        local.Local("junk").complete(HELLO)
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ KEY = f"a-very-{PLANTED}-secret-key"
 class Reply:
     """What the server answers to one request."""
 
-    body: str = ""
+    body: str | bytes = ""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     silence: float = 0
@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
-        body = reply.body.encode()
+        body = reply.body if isinstance(reply.body, bytes) else reply.body.encode()
         self.send_header("Content-Length", str(len(body) + 100 * reply.broken))
         self.end_headers()
         self.wfile.write(body)
@@ -116,6 +116,13 @@ def test_an_answer_is_taken_with_its_tokens(server: Server) -> None:
     with meter.metered() as spent:
         assert llm.complete(ASK) == Completion("Ola Vint", "larrow-7b", 9, 3, truncated=True)
     assert (spent.calls, spent.tokens) == (1, 12)
+
+
+def test_counts_that_cannot_be_are_not_counted(server: Server) -> None:
+    """A negative one would give back to the step what others have spent."""
+    with meter.metered() as spent:
+        server.llm(said("Ola", usage={"prompt_tokens": -900, "completion_tokens": 3})).complete(ASK)
+    assert spent.tokens == 3
 
 
 def test_an_answer_without_usage_counts_no_tokens(server: Server) -> None:
@@ -299,10 +306,81 @@ def test_a_connection_lost_in_the_middle_is_an_error(server: Server, stream: boo
     assert len(server.asked) == 1
 
 
-def test_an_answer_without_end_is_not_read_to_the_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is bounded."""
-    monkeypatch.setattr(openai, "_MAX_BYTES", 1 << 20)
-    assert "sent more than 1 MB" in fails(server.llm(said("x" * (1 << 20))))
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_without_end_is_read_as_far_as_it_was_asked_for(server: Server, stream: bool) -> None:
+    """A thousand bytes for each token, and 64 kB: of 8 MB where ten tokens were asked for, most is not fetched."""
+    body = event(delta={"reasoning": "x" * (8 << 20)}) if stream else said("x" * (8 << 20)).body
+    llm = server.llm(Reply(body))
+    with pytest.raises(EndpointError, match="sent more than 75,776 bytes"):
+        llm.complete(ASK, max_tokens=10, on_text=(lambda _: None) if stream else None)
+    with faults() as endless:
+        assert "sent more than" in fails(OpenAI("m", f"{endless.url}/endless"), stream)
+
+
+def test_an_answer_with_more_text_than_was_asked_for_is_refused(server: Server) -> None:
+    """What fits into the bytes may still be a hundred times the answer."""
+    with pytest.raises(EndpointError, match="sent more than the 10 tokens that were asked for"):
+        server.llm(said("x " * 1000)).complete(ASK, max_tokens=10)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("kind", ["bomb", "torn", "packed", "brotli"])
+def test_an_answer_that_is_packed_is_not_unpacked(kind: str, stream: bool) -> None:
+    """50 kB unpack to 50 MB in one go; nothing packed was asked for."""
+    with faults() as server:
+        assert "sent its answer packed, which nobody asked for" in fails(OpenAI("m", f"{server.url}/{kind}"), stream)
+        assert server.asked[0].headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "what"),
+    [
+        ("[" * 100_000, "sent no JSON"),
+        ('{"choices": ' + '{"a":' * 500 + "1" + "}" * 501, "sent no JSON"),
+        (
+            '{"choices": [{"delta": {"content": ["Ola"]}, "message": {"content": ["Ola"]}}]}',
+            "an answer that is no text",
+        ),
+        ('{"choices": [null]}', "sent (JSON without an answer|a stream of something else)"),
+        ('{"choices": {"0": {}}}', "sent (JSON without an answer|a stream of something else)"),
+        ('{"choices": [{"delta": "Ola", "message": "Ola"}]}', "sent (JSON without|a stream of something else)"),
+        ('{"error": {"message": "out of memory"}}', "broke off its answer with out of memory"),
+        ("null", "sent (JSON without an answer|a stream of something else)"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_a_server_that_sends_something_else_is_named(server: Server, sent: str, what: str, stream: bool) -> None:
+    """Whatever its parts are: never a traceback, and never an answer."""
+    assert re.search(what, fails(server.llm(Reply(f"data: {sent}\n\n" if stream else sent)), stream))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_is_no_utf_8_is_named(server: Server, stream: bool) -> None:
+    """Half a text would pass for a whole one."""
+    assert "sent no JSON" in fails(server.llm(Reply(b'data: {"choices": "\xe9"}'[6 * (not stream) :])), stream)
+
+
+def test_a_stream_that_never_ends_a_line_is_read_in_little_time(server: Server) -> None:
+    """A line that comes in many pieces is put together once."""
+    body = "data: " + "x" * 4_000_000
+    begun = time.process_time()
+    with pytest.raises(EndpointError, match="sent no JSON"):
+        server.llm(Reply(body)).complete(ASK, max_tokens=8000, on_text=lambda _: None)
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("target", ["http://xn--/", "http://[", "//", "http://a:99999999/", "\\\\x", "http://é/"])
+def test_a_redirect_to_nowhere_is_still_only_a_redirect(target: str, server: Server) -> None:
+    """It is not followed, and so not read."""
+    assert "answered HTTP 302" in fails(server.llm(Reply("", 302, {"Location": target})))
+
+
+@pytest.mark.parametrize("asked", ["²", "9" * 400, "-1", "1e3", " ", "Wed, 99 Foo 0000"])
+def test_a_pause_that_cannot_be_read_is_none(server: Server, asked: str) -> None:
+    """Whatever stands in Retry-After, it is the status that is told."""
+    assert "answered HTTP 400" in fails(server.llm(Reply("", 400, {"Retry-After": asked})))
+    assert 0 <= openai._pause(0, asked) <= 5
 
 
 def test_the_key_is_not_shown(server: Server) -> None:
@@ -345,7 +423,10 @@ def test_probe_names_the_models(server: Server) -> None:
     assert server.asked[0][0] == "/v1/models"
 
 
-@pytest.mark.parametrize("body", ["{}", "[]", '{"data": [1]}'])
+@pytest.mark.parametrize(
+    "body",
+    ["{}", "[]", '{"data": [1]}', '{"data": {"id": "a"}}', '{"data": [{"id": ["a"]}]}', "null", '{"data": null}'],
+)
 def test_probe_refuses_what_is_no_list_of_models(server: Server, body: str) -> None:
     """Another server on the same port is not taken for a model's."""
     with pytest.raises(EndpointError, match="a list without models"):

@@ -13,6 +13,7 @@ from typing import Any
 from surefoot.bench.loaders import official
 from surefoot.bench.loaders.problems import Problem, Problems, Row
 from surefoot.errors import UsageError
+from surefoot.json_values import parsed
 from surefoot.types import Passage
 
 SHARED = "the shared format"
@@ -104,7 +105,7 @@ def rows(path: Path) -> Iterator[tuple[int, Any]]:
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield number, json.loads(line)
+                    yield number, parsed(line)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except json.JSONDecodeError as error:

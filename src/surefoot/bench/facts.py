@@ -23,6 +23,7 @@ from surefoot.bench.given import inside, outside
 from surefoot.bench.metrics import Figure, Share, counted, figure, mean, resampled
 from surefoot.bench.runs import OnDone
 from surefoot.errors import ComponentError, TraceFault
+from surefoot.json_values import parsed
 from surefoot.protocols import LLM
 from surefoot.screen import line, screened
 from surefoot.store import from_json, to_json
@@ -175,7 +176,7 @@ def _asked(llm: LLM, messages: Sequence[Message], schema: dict[str, Any], tokens
     """The reply, as the schema has it. Raises ComponentError where it is not so."""
     text = llm.complete(messages, schema, max_tokens=tokens).text
     try:
-        reply = json.loads(text)
+        reply = parsed(text)  # and not mended: of a list that was cut off the rest would be missing without a word
     except ValueError as error:
         raise ComponentError("the judge's reply is no JSON") from error
     (name, kind), *_ = schema["properties"].items()
@@ -209,7 +210,7 @@ def _kept(path: Path) -> dict[str, Judged]:
 def _lines(lines: Iterable[bytes], path: Path) -> Iterable[tuple[str, Judged]]:
     for number, text in enumerate(lines, start=1):
         try:
-            row = json.loads(text)
+            row = parsed(text)
             yield row["key"], from_json(Judged, row["judged"])
         except (ValueError, TypeError, KeyError, TraceFault) as error:
             raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error

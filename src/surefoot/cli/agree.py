@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +17,7 @@ from surefoot.evaluate.corrected import WITHIN, Correction, Estimate, correction
 from surefoot.evaluate.folder import opened, scores_of
 from surefoot.evaluate.grouped import FEW
 from surefoot.evaluate.labels import Label, labelled
+from surefoot.json_values import spelled
 from surefoot.store import to_json
 
 NAMED = 3
@@ -71,7 +71,7 @@ def agree(
     lost = missing(given, told)
     if as_json:
         report = {"agreements": to_json(found), "means": to_json(means), "without_scores": lost}
-        out.print(json.dumps(report, allow_nan=False), soft_wrap=True)
+        out.print(spelled(report), soft_wrap=True)
         return
     for judge in dict.fromkeys(one.judge for one in found):
         _show([one for one in found if one.judge == judge], [one for one in means if one.judge == judge])

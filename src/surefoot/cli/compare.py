@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +14,7 @@ from surefoot.cli.numbers import between, chance, number, share, signed
 from surefoot.evaluate.compared import DIFFERENCE, Comparison, Moved, compared
 from surefoot.evaluate.folder import opened
 from surefoot.evaluate.grouped import FEW
+from surefoot.json_values import spelled
 from surefoot.store import to_json
 
 SHOWN = 5
@@ -37,7 +37,7 @@ def compare(
     """Compare two evaluations on the records that both have: paired differences, tests, and what changed most."""
     found = compared(opened(first), opened(second), difference)
     if as_json:
-        out.print(json.dumps(to_json(found), allow_nan=False), soft_wrap=True)
+        out.print(spelled(to_json(found)), soft_wrap=True)
         return
     said = f"A is {first}, B is {second}. {found.records:,} records are in both; differences are of B less A."
     out.print(plain(said), soft_wrap=True)

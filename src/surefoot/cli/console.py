@@ -47,7 +47,10 @@ class _Console(Console):
 out = _Console(highlight=False, markup=False, emoji=False)
 err = _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-_STEERING = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Controls, overrides and marks of direction, tags (which spell ASCII that nobody sees), halves of characters.
+_STEERING = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff\ud800-\udfff]"
+)
 
 ConfigFile = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")

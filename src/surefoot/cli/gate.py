@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from surefoot.evaluate.compared import FIGURES, Check, gate
 from surefoot.evaluate.folder import opened
 from surefoot.evaluate.grouped import FEW
 from surefoot.evaluate.summaries import summaries
+from surefoot.json_values import spelled
 from surefoot.store import to_json
 from surefoot.types import Summary
 
@@ -44,7 +44,7 @@ def gated(
     sums = summaries(found.scores, found.groups)
     checks = gate(conditions, sums)
     if as_json:
-        out.print(json.dumps(to_json(checks), allow_nan=False), soft_wrap=True)
+        out.print(spelled(to_json(checks)), soft_wrap=True)
     else:
         _show(checks, sums)
     if any(check.kept is False for check in checks):

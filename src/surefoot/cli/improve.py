@@ -170,7 +170,7 @@ def _offered(proposals: Sequence[Proposal], text: str) -> None:
 def _settings(path: Path) -> Patch:
     try:
         found: dict[str, Any] = tomllib.loads(_text(path, required=True))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
     return found
 

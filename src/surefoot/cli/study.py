@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from surefoot.bench.study.run import Settings as Depth
 from surefoot.bench.study.run import Study, run
 from surefoot.cli.console import ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
 from surefoot.config import Builder, Config, read
+from surefoot.json_values import parsed
 from surefoot.protocols import Evaluator
 
 _OWN = Depth()
@@ -72,7 +72,7 @@ def study(
             others,
             about,
         )
-    report.write(found, folder, json.loads((folder / "run.json").read_bytes()))
+    report.write(found, folder, parsed((folder / "run.json").read_bytes()))
     _show(found)
     err.print(f"report in {folder / report.PAGE} and {folder / report.TEXT}", style="dim", soft_wrap=True)
 

@@ -19,11 +19,8 @@ from dataclasses import replace
 from hashlib import blake2b
 from math import ceil
 from pathlib import PurePath
-from string import ascii_lowercase, ascii_uppercase
 from time import process_time
 from typing import Any, BinaryIO
-
-from lxml import html
 
 from surefoot.corpus import limits
 from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, Problem, Unreadable, read
@@ -36,10 +33,6 @@ except ImportError:  # Windows, where the clock and the count of characters have
 
 _LINE = 60_000
 """Characters after which a line ends, so that neither side holds much of a file that is read row by row."""
-_HIDDEN = (
-    "/*//*[@hidden or contains(translate(@style, $upper, $lower), 'display:none')"
-    " or contains(translate(@style, $upper, $lower), 'visibility:hidden')]"
-)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -149,19 +142,11 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
 
 def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
     markup = request["name"].endswith(".html")
-    for item in read(io.BytesIO(_visible(body) if markup else body), request["name"]):
+    for item in read(io.BytesIO(body), request["name"]):
         if isinstance(item, Document):
             # trafilatura parts paragraphs by one line end, which to the splitter is a line within a paragraph.
             text = item.text.replace("\n", "\n\n") if markup else item.text
             answer.document(_storable(replace(item, text=text)), request["url"])
-
-
-def _visible(markup: bytes) -> bytes:
-    """The page without what no reader sees, which is where instructions to machines are put."""
-    page = html.fromstring(markup, parser=html.HTMLParser(encoding="utf-8"))
-    for element in page.xpath(_HIDDEN, upper=f"{ascii_uppercase} \t\r\n", lower=ascii_lowercase):
-        element.drop_tree()
-    return html.tostring(page, encoding="utf-8")  # type: ignore[no-any-return]
 
 
 class _Hashed(io.BufferedReader):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from surefoot.evaluate.folder import opened
 from surefoot.evaluate.reported import report
 from surefoot.evaluate.sampled import sampled
 from surefoot.evaluate.summaries import summaries
+from surefoot.json_values import spelled
 from surefoot.protocols import LLM
 from surefoot.store import to_json, write_text
 from surefoot.types import Diagnosis, Summary
@@ -48,4 +48,4 @@ def concluded(
 
 
 def _write(path: Path, value: Any) -> None:
-    write_text(path, json.dumps(to_json(value), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    write_text(path, spelled(to_json(value), indent=1) + "\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -141,7 +143,7 @@ def insight(summary: Summary, scores: Sequence[Score], summaries: Sequence[Summa
 
 
 def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> str:
-    """The diagnosis as a page to read. It quotes records: whoever shows it has to sanitise it."""
+    """The diagnosis as a page to read. It quotes records and models, of which nothing is HTML, a picture or a link."""
     return "\n".join(_page(diagnosis, summaries)) + "\n"
 
 
@@ -375,7 +377,7 @@ def _is_high(summaries: Sequence[Summary], metric: str) -> bool:
 
 
 def _page(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> Iterator[str]:
-    yield from ("# Diagnosis", "", diagnosis.executive_summary, "")
+    yield from ("# Diagnosis", "", _shown(diagnosis.executive_summary), "")
     if any(summary.mean is not None for summary in summaries):
         yield from (
             "| metric | mean | 95 % interval | scored | unscored | level |",
@@ -384,18 +386,38 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> Iterator[str]:
         yield from (_row(summary) for summary in summaries)
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
-        yield from (f"## {number}. {item.title} ({item.priority})", "", item.problem_detection, "")
-        yield from (f"**Why.** {item.root_cause_analysis}", "", f"**Evidence.** {item.evidence_trace}", "")
-        yield from (f"**What to do.** {item.recommended_protocol}", "", item.recommended_protocol_gist, "")
+        yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
+        yield from (
+            f"**Why.** {_shown(item.root_cause_analysis)}",
+            "",
+            f"**Evidence.** {_shown(item.evidence_trace)}",
+            "",
+        )
+        yield from (
+            f"**What to do.** {_shown(item.recommended_protocol)}",
+            "",
+            _shown(item.recommended_protocol_gist),
+            "",
+        )
         yield from _patch(item)
         yield from _flags(item.unsupported)
     if diagnosis.insights:
         yield from ("## By metric", "")
     for insight in diagnosis.insights:
-        yield from (f"**{title(insight.metric)}.** {insight.text}", "")
+        yield from (f"**{title(insight.metric)}.** {_shown(insight.text)}", "")
         yield from _flags(insight.unsupported)
-    yield from ("## Outlook", "", diagnosis.strategic_conclusion, "", *_flags(diagnosis.unsupported))
-    yield f"By {diagnosis.by}{f': {diagnosis.fallback}' if diagnosis.fallback else ''}."
+    yield from ("## Outlook", "", _shown(diagnosis.strategic_conclusion), "", *_flags(diagnosis.unsupported))
+    fallback = f": {_shown(diagnosis.fallback)}" if diagnosis.fallback else ""
+    yield f"By {_shown(diagnosis.by)}{fallback}."
+
+
+def _shown(text: str) -> str:
+    """A text with its lists and code, in which nothing is HTML, leads anywhere, opens a block or steers a terminal."""
+    letters = (
+        letter if letter.isprintable() or letter == "\n" else " " if letter.isspace() else "\ufffd" for letter in text
+    )
+    plain = "".join(letters)
+    return re.sub(r"([\[\]]|```|~~~)", r"\\\1", plain.replace("&", "&amp;").replace("<", "&lt;"))
 
 
 def _row(summary: Summary) -> str:
@@ -415,9 +437,11 @@ def _patch(item: ActionItem) -> Iterator[str]:
 
 
 def _toml(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else written(value) if isinstance(value, bool) else repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return written(value) if isinstance(value, bool) else repr(value)
 
 
 def _flags(unsupported: Sequence[str]) -> Iterator[str]:
     if unsupported:
-        yield from (f"*Not borne out by the run: {'; '.join(unsupported)}.*", "")
+        yield from (f"*Not borne out by the run: {_shown('; '.join(unsupported))}.*", "")

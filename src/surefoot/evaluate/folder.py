@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.errors import TraceFault, UsageError
+from surefoot.json_values import parsed
 from surefoot.store import from_json
 from surefoot.types import Record, Score
 
@@ -39,7 +39,7 @@ def opened(path: str | Path) -> Evaluated:
     """
     folder = Path(path)
     try:
-        about = json.loads((folder / "run.json").read_bytes())
+        about = parsed((folder / "run.json").read_bytes())
     except OSError as error:
         raise UsageError(f"{folder} is no folder of an evaluation: {error.filename} cannot be read") from error
     except ValueError as error:
@@ -70,8 +70,8 @@ def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     lines = data.splitlines()
     for number, line in enumerate(lines, start=1):
         try:
-            row = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError) as error:
+            row = parsed(line) if line.strip() else None
+        except ValueError as error:
             if number == len(lines) and not data.endswith(b"\n"):
                 return  # it is just being written, or was when the machine stopped
             raise TraceFault(f"{path}, line {number} is no JSON: {error}") from error

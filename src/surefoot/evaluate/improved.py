@@ -8,7 +8,6 @@ beside two controls of as many settings. All runs share questions, index, judges
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ from surefoot.evaluate.proven import Control, Difference, adjusted, needed, pair
 from surefoot.evaluate.readers import traces as traced
 from surefoot.evaluate.settings import Settings
 from surefoot.evaluate.summaries import summaries
+from surefoot.json_values import parsed, spelled
 from surefoot.paced import Paced
 from surefoot.protocols import Judge
 from surefoot.store import Run, from_json, to_json, write_text
@@ -242,13 +242,13 @@ class _Loop:
         path = self.plan.folder / DIAGNOSIS
         if path.exists():
             try:
-                return from_json(Diagnosis, json.loads(path.read_bytes()))
+                return from_json(Diagnosis, parsed(path.read_bytes()))
             except ValueError as error:
                 raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
         # Right by the gold answers is what the rules know as factual; so what they predict is a gain of this metric.
         known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.given]
         made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
-        write_text(path, json.dumps(to_json(made), indent=1, ensure_ascii=False) + "\n")
+        write_text(path, spelled(to_json(made), indent=1) + "\n")
         return made
 
     def trial(self, proposal: Proposal, before: _Ran) -> Trial:
@@ -299,12 +299,12 @@ class _Loop:
     def write(self, done: Outcome) -> None:
         """The ledger, the diagnosis with what its items came to, and the report, each whole or not at all."""
         folder = self.plan.folder
-        lines = [json.dumps({"key": t.name, "value": to_json(t)}, ensure_ascii=False) + "\n" for t in done.trials]
+        lines = [spelled({"key": t.name, "value": to_json(t)}) + "\n" for t in done.trials]
         write_text(folder / LEDGER, "".join(lines))
         realised = [(t.patch, t.realised) for t in done.trials if t.realised and t.kind == "item"]
-        made = from_json(Diagnosis, json.loads((folder / DIAGNOSIS).read_bytes()))
+        made = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
         items = tuple(replace(i, realised=next((g for p, g in realised if p == i.patch), None)) for i in made.items)
-        write_text(folder / DIAGNOSIS, json.dumps(to_json(replace(made, items=items)), indent=1, ensure_ascii=False))
+        write_text(folder / DIAGNOSIS, spelled(to_json(replace(made, items=items)), indent=1))
         write_text(folder / PICTURE, drawn(done))
         write_text(folder / REPORT, document(done, self.about, PICTURE))
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.redacted import share_safe
+from surefoot.json_values import parsed
 from surefoot.store import from_json, to_json
 from surefoot.types import Diagnosis, Record, Score, Summary
 
@@ -234,11 +235,11 @@ def _lines(path: Path, kind: type[Any] | None = None, without: str = "") -> dict
     found: dict[str, Json] = {}
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
         try:
-            row = json.loads(line, parse_constant=_no_number)
+            row = parsed(line, _no_number)
             key, value = row["key"], row["value"]
             if kind:
                 from_json(kind, {name: part for name, part in value.items() if name != without})
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, TraceFault) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, TraceFault) as error:
             raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error
         found[key] = value
     return found
@@ -257,8 +258,8 @@ def _checked(path: Path, kind: Any) -> Any:
 def _whole(path: Path) -> Any:
     """None: there is no such file."""
     try:
-        return json.loads(path.read_bytes(), parse_constant=_no_number) if path.exists() else None
-    except (ValueError, RecursionError) as error:
+        return parsed(path.read_bytes(), _no_number) if path.exists() else None
+    except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}") from error
 
 

@@ -23,6 +23,7 @@ from surefoot.config import DEFAULTS, Builder, Config, read
 from surefoot.consent import texts
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.settings import Settings, settable
+from surefoot.json_values import parsed
 from surefoot.store import write_bytes, write_text
 from surefoot.trust import INSIDE, NAMES, knows
 
@@ -150,7 +151,7 @@ def revert(folder: Path, file: Path) -> Path:
     goes. Raises UsageError where nothing was applied, where that was to another file than the user names here (the
     folder may be anybody's, and it names what is written over), or where the file has been changed since."""
     try:
-        about = json.loads((folder / APPLIED).read_bytes())
+        about = parsed((folder / APPLIED).read_bytes())
         place, known = Path(about["file"]), (about["before"], about["after"])
         before = (folder / BEFORE).read_bytes() if about["existed"] else None
     except FileNotFoundError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,8 @@ from surefoot.diamond import METRICS, lacking
 from surefoot.errors import UsageError
 from surefoot.evaluate import lexical
 from surefoot.evaluate.readers import found
-from surefoot.store import runs, to_json, write_bytes
+from surefoot.json_values import parsed, spelled
+from surefoot.store import runs, to_json, write_text
 from surefoot.types import Record
 
 _JUDGED = {**METRICS, **dict.fromkeys(lexical.METRICS, METRICS["factuality"])}
@@ -62,8 +62,7 @@ def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str
 
 def write(records: Iterable[Record], path: str | Path) -> None:
     """Write records to a file that `read` gives back unchanged: a line each, whole or not at all."""
-    text = "".join(f"{json.dumps(to_json(record), ensure_ascii=False, allow_nan=False)}\n" for record in records)
-    write_bytes(Path(path), text.encode(errors="backslashreplace"))  # half a surrogate pair comes to its escape of JSON
+    write_text(Path(path), "".join(f"{spelled(to_json(record))}\n" for record in records))
 
 
 def _golds(place: Path, problems: Problems) -> str | None:
@@ -71,7 +70,7 @@ def _golds(place: Path, problems: Problems) -> str | None:
     inner = runs(place) if place.is_dir() and not (place / "records.jsonl").exists() else []
     if len(inner) != 1:
         return None
-    about = json.loads((inner[0] / "run.json").read_bytes())
+    about = parsed((inner[0] / "run.json").read_bytes())
     named, known = about.get("golds") or about.get("data"), about.get("golds_sha256") or about.get("sha256")
     try:
         trust.place(str(named or ""), "--golds")

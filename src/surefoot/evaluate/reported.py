@@ -18,6 +18,7 @@ from surefoot.evaluate.evidence import Corpus
 from surefoot.evaluate.patched import refused
 from surefoot.evaluate.settings import Settings
 from surefoot.evaluate.shaped import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
+from surefoot.mended import objects
 from surefoot.protocols import LLM
 from surefoot.screen import line
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Record, Score, Summary
@@ -212,22 +213,13 @@ def _asked(llm: LLM, run: Scored, told: Sequence[Insight]) -> tuple[dict[str, An
     broken: tuple[str, ...] = ()
     for _ in range(2):
         messages = report_messages(run, told, "; ".join(broken))
-        said = _read(llm.complete(messages, schema(), max_tokens=REPORT_TOKENS).text)
+        said = next(iter(objects(llm.complete(messages, schema(), max_tokens=REPORT_TOKENS).text)), {})
         broken = (
             (*violations(said, min(2, len(run.records))), *_unknown(said, run)) if said else ("it is no JSON object",)
         )
         if not broken:
             break
     return said, broken
-
-
-def _read(reply: str) -> dict[str, Any]:
-    """The first JSON object in a reply, whatever stands around it; empty: there is none."""
-    try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(reply[reply.index("{") :])
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _unknown(said: Mapping[str, Any], run: Scored) -> tuple[str, ...]:

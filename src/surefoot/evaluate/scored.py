@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from surefoot import meter
 from surefoot.diamond import METRICS, lacking
 from surefoot.errors import ComponentError, UsageError
+from surefoot.json_values import parsed
 from surefoot.paced import Paced, Prices, Spent
 from surefoot.protocols import Judge
 from surefoot.store import Run, to_json, values
@@ -350,7 +351,7 @@ def _described(
     for record in records:
         hashed.update(json.dumps(to_json(record), sort_keys=True).encode())
     try:
-        created = json.loads((folder / "run.json").read_bytes())["created"]
+        created = parsed((folder / "run.json").read_bytes())["created"]
     except (OSError, ValueError, KeyError, TypeError):
         created = datetime.now(UTC).isoformat()
     systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}

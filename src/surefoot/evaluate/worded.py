@@ -13,6 +13,7 @@ from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.concluded import DIAGNOSIS
 from surefoot.evaluate.folder import opened
 from surefoot.explain.grade import as_graded, explain
+from surefoot.json_values import parsed
 from surefoot.protocols import Evaluator
 from surefoot.store import ENVIRONMENTS, Run, from_json
 from surefoot.trust import Own, Rebuilt, rebuilt
@@ -37,7 +38,7 @@ def shown(folder: Path) -> tuple[str, ...]:
     Raises UsageError where there is none, TraceFault where it is damaged.
     """
     try:
-        found = from_json(Diagnosis, json.loads((folder / DIAGNOSIS).read_bytes()))
+        found = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
     except OSError as error:
         raise UsageError(f"{folder} has no diagnosis; name records: --record ID") from error
     except ValueError as error:

@@ -47,7 +47,10 @@ _VERDICT: dict[str, Any] = {
 confidence is an enumeration, and what keeps a small model from never ending its rationale is a pattern."""
 
 _ENTRY = re.compile(r'"(\d{1,9})"\s*:\s*(?=\{)')
-_STRING_OR_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+# Possessive, and unclosed strings too: else a reply of escaped quotation marks takes time by the square of its length.
+_STRING_OR_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
+_MOST = 500
+"""Places where a verdict may begin that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,9 @@ def verdicts(reply: str) -> dict[int, Verdict]:
     text = _STRING_OR_STRAY_COMMA.sub(r"\1", reply)
     found: dict[int, Verdict | None] = {}
     at = 0
-    while entry := _ENTRY.search(text, at):
+    for _ in range(_MOST):
+        if (entry := _ENTRY.search(text, at)) is None:
+            break
         number, at = int(entry[1]), entry.end()
         try:
             value, at = json.JSONDecoder(strict=False).raw_decode(text, at)

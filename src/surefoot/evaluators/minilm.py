@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import math
 import os
 import unicodedata
@@ -37,6 +36,7 @@ from surefoot import meter
 from surefoot.act import fitted_for
 from surefoot.calibration import Calibration
 from surefoot.errors import ConfigError, ModelError
+from surefoot.json_values import parsed
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Thresholds
 from surefoot.wordpiece import wordpiece
@@ -275,7 +275,7 @@ def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
 
 def _card(path: Path) -> Card:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = parsed(path.read_text(encoding="utf-8"))
         if told["format"] != FORMAT:
             raise ModelError(f"{path} is of format {told['format']}, and this version reads {FORMAT}; {_WAY_OUT}")
         return Card(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from surefoot.equivalence import normal
+from surefoot.json_values import parsed
 from surefoot.refusals import refuses
 from surefoot.support import claims
 from surefoot.types import Record, Score
@@ -63,7 +63,7 @@ def _placed(answer: str) -> bool:
 
 def _json(answer: str) -> bool:
     try:
-        return isinstance(json.loads(re.sub(r"^```\w*|```$", "", answer.strip())), dict | list)
+        return isinstance(parsed(re.sub(r"^```\w*|```$", "", answer.strip())), dict | list)
     except ValueError:
         return False
 

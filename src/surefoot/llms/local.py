@@ -20,6 +20,7 @@ from xllamacpp import CommonParams, Server
 from surefoot import meter, models
 from surefoot.errors import ConfigError, ModelError
 from surefoot.network import Network
+from surefoot.replies import Answer, Malformed, Reported
 from surefoot.types import Completion, Message
 
 _SEED = 1
@@ -77,15 +78,13 @@ class Local:
         exception from `on_text` ends the answer and is raised. Raises ModelError for a model that is missing, does not
         load, or cannot take the prompt.
         """
-        answer = _Answer(on_text)
+        answer = _Guarded(Answer(max_tokens, on_text))
         request = _request(messages, schema, max_tokens, stop)
         server = self._server()
         try:
             server.handle_chat_completions(request, answer.take)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {_one_line(error)}") from error
-        if answer.raised:
-            raise answer.raised
         completion = answer.completion(self.name)
         meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
         return completion
@@ -149,49 +148,33 @@ class Local:
         return params
 
 
-class _Answer:
-    """Gathers an answer as llama.cpp hands it over."""
+class _Guarded:
+    """Hands an answer on as llama.cpp sends it."""
 
-    def __init__(self, on_text: Callable[[str], None] | None) -> None:
-        self.raised: BaseException | None = None
-        self._on_text = on_text
-        self._pieces: list[str] = []
-        self._usage: dict[str, int] = {}
-        self._finish: str | None = None
-        self._error: dict[str, Any] | None = None
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._raised: BaseException | None = None
 
     def take(self, chunk: dict[str, Any]) -> bool:
         """Takes the next chunk; True ends the answer."""
         # What a callback raises is swallowed on its way through C++, Ctrl-C too: it is kept here and raised later.
         try:
-            self._take(chunk)
+            self._answer.take(chunk)
         except BaseException as error:  # noqa: BLE001
-            self.raised = error
-        return self.raised is not None
-
-    def _take(self, chunk: dict[str, Any]) -> None:
-        self._error = chunk.get("error", self._error)
-        self._usage = chunk.get("usage") or self._usage
-        for choice in chunk.get("choices", ()):
-            self._finish = choice.get("finish_reason") or self._finish
-            if piece := choice["delta"].get("content"):
-                self._pieces.append(piece)
-                if self._on_text:
-                    self._on_text(piece)
+            self._raised = error
+        return self._raised is not None
 
     def completion(self, model: str) -> Completion:
         """The whole answer, or ModelError."""
-        if self._error:
-            raise ModelError(_explain(self._error, model))
-        if self._finish is None:
+        if isinstance(self._raised, Reported):
+            raise ModelError(_explain(self._raised.error, model))
+        if isinstance(self._raised, Malformed):
+            raise ModelError(f"{model} sent {self._raised}; ask again")
+        if self._raised:
+            raise self._raised
+        if not self._answer.ended:
             raise ModelError(f"{model} ended in the middle of its answer; ask again")
-        return Completion(
-            "".join(self._pieces),
-            model,
-            self._usage.get("prompt_tokens", 0),
-            self._usage.get("completion_tokens", 0),
-            truncated=self._finish == "length",
-        )
+        return self._answer.completion(model)
 
 
 def _request(
@@ -211,11 +194,11 @@ def _request(
     return request
 
 
-def _explain(error: dict[str, Any], model: str) -> str:
-    if "n_prompt_tokens" in error:
-        sizes = f"{error['n_prompt_tokens']} tokens against a context of {error['n_ctx']}"
+def _explain(error: object, model: str) -> str:
+    if isinstance(error, dict) and "n_prompt_tokens" in error:
+        sizes = f"{error['n_prompt_tokens']} tokens against a context of {error.get('n_ctx')}"
         return f"the prompt is too long for {model}: {sizes}; give it fewer passages or a larger context"
-    return f"{model} cannot answer: {_one_line(error.get('message', error))}"
+    return f"{model} cannot answer: {_one_line(Reported(error))}"
 
 
 def _one_line(said: object) -> str:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import random
+import re
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.hits import address, excerpt, key_if_any
+from surefoot.json_values import parsed
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left, within
+from surefoot.replies import Answer, Malformed, Reported
 from surefoot.types import Completion, Message
 
+_ENVELOPE = 1 << 16
+_PER_TOKEN = 1 << 10
+"""Bytes that are read of an answer, and for each token that was asked for: an event of a stream holds some 400 beside
+its token, and an endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20
-"""Longest answer that is read: an endpoint gone mad must not fill the memory."""
+"""Of the longest list of models."""
 _MAX_SECONDS = 600.0
 """Longest time for one answer, retries included: an endpoint that sends a byte now and then is never silent."""
 _MAX_WAIT = 5.0
@@ -59,8 +65,9 @@ class OpenAI:
             base_url=self._where,
             timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
             transport=(network or Network()).transport(self._where),
+            event_hooks={"response": [_unled]},
             trust_env=False,  # a login for this host in ~/.netrc would take the key's place
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
         )
         weakref.finalize(self, self._client.close)
 
@@ -79,7 +86,8 @@ class OpenAI:
         """What the model says to the messages, at temperature 0; streamed if `on_text` is given.
 
         `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. Token counts
-        are 0 where the endpoint gives none. Raises EndpointError, which says what is wrong with the endpoint.
+        are 0 where the endpoint gives none that can be. What is longer than so many tokens can be is no answer. Raises
+        EndpointError, which says what is wrong with the endpoint.
         """
         request = self._request(messages, schema, max_tokens, stop)
         completion = self._streamed(request, on_text) if on_text else self._whole(request)
@@ -89,11 +97,13 @@ class OpenAI:
     def probe(self) -> tuple[str, ...]:
         """The names of the models that the endpoint offers; raises EndpointError."""
         with self._answer("GET", "models") as response:
-            listed = self._json(b"".join(self._bounded(response)))
-        try:
-            return tuple(str(model["id"]) for model in listed["data"])
-        except (KeyError, TypeError) as error:
-            raise self._nonsense("a list without models", listed) from error
+            listed = self._json(b"".join(self._bounded(response, _MAX_BYTES)))
+        models = listed.get("data") if isinstance(listed, dict) else None
+        named = [one.get("id") for one in models if isinstance(one, dict)] if isinstance(models, list) else []
+        names = tuple(name for name in named if isinstance(name, str))
+        if not isinstance(models, list) or len(names) < len(models):
+            raise self._nonsense("a list without models", listed)
+        return names
 
     def _request(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
@@ -112,48 +122,29 @@ class OpenAI:
         return request
 
     def _whole(self, request: dict[str, Any]) -> Completion:
+        answer = Answer(request["max_tokens"])
         with self._answer("POST", "chat/completions", request) as response:
-            answer = self._json(b"".join(self._bounded(response)))
-        try:
-            choice = answer["choices"][0]
-            return self._completion(choice["message"]["content"] or "", choice.get("finish_reason"), answer)
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise self._nonsense("JSON without an answer", answer) from error
+            sent = self._json(b"".join(self._bounded(response, _most(request))))
+            self._take(answer, sent, "message")
+        return answer.completion(self.name)
 
     def _streamed(self, request: dict[str, Any], on_text: Callable[[str], None]) -> Completion:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
-        pieces: list[str] = []
-        finish: str | None = None
-        usage: dict[str, Any] = {}
+        answer = Answer(request["max_tokens"], on_text)
         with self._answer("POST", "chat/completions", request) as response:
-            for event in self._events(response):
-                piece, ended = self._piece(event)
-                finish = ended or finish
-                usage = event if event.get("usage") else usage
-                if piece:
-                    pieces.append(piece)
-                    on_text(piece)
-        if finish is None:
-            raise self._broken("without an end") if pieces else self._nonsense("a stream without an answer", "")
-        return self._completion("".join(pieces), finish, usage)
+            for event in self._events(self._bounded(response, _most(request))):
+                self._take(answer, event, "delta")
+        if not answer.ended:
+            raise self._broken("without an end") if answer.begun else self._nonsense("a stream without an answer", "")
+        return answer.completion(self.name)
 
-    def _piece(self, event: Any) -> tuple[str, str | None]:
-        """The text in one event of a stream, and why the answer ended if it did."""
+    def _take(self, answer: Answer, sent: Any, part: Literal["message", "delta"]) -> None:
         try:
-            if error := event.get("error"):
-                raise self._broken(f"with {self._excerpt(error)}")
-            choice = (event.get("choices") or [None])[0]
-            return (choice["delta"].get("content") or "", choice.get("finish_reason")) if choice else ("", None)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise self._nonsense("a stream of something else", event) from error
-
-    def _completion(self, text: str, finish: str | None, answer: dict[str, Any]) -> Completion:
-        if not isinstance(text, str):
-            raise self._nonsense("an answer that is no text", text)
-        usage = answer.get("usage") or {}
-        tokens = [usage.get(field) for field in ("prompt_tokens", "completion_tokens")]
-        asked, said = (count if isinstance(count, int) else 0 for count in tokens)
-        return Completion(text, self.name, asked, said, truncated=finish == "length")
+            answer.take(sent, part)
+        except Malformed as error:
+            raise self._nonsense(str(error), sent) from error
+        except Reported as error:
+            raise self._broken(f"with {self._excerpt(error)}") from error
 
     @contextmanager
     def _answer(self, method: str, path: str, request: dict[str, Any] | None = None) -> Iterator[httpx.Response]:
@@ -190,19 +181,25 @@ class OpenAI:
             time.sleep(max(0.0, min(wait, left())))
         return response
 
-    def _bounded(self, response: httpx.Response) -> Iterator[bytes]:
+    def _bounded(self, response: httpx.Response, most: int) -> Iterator[bytes]:
+        if (coding := response.headers.get("Content-Encoding", "identity").lower()) != "identity":
+            raise self._nonsense("its answer packed, which nobody asked for", coding)
         size = 0
-        for piece in response.iter_bytes():
+        for piece in response.iter_raw():
             size += len(piece)
-            if size > _MAX_BYTES:
-                raise self._nonsense(f"more than {_MAX_BYTES >> 20} MB", "")
+            if size > most:
+                raise self._nonsense(f"more than {most:,} bytes", "")
             yield piece
 
-    def _events(self, response: httpx.Response) -> Iterator[Any]:
+    def _events(self, pieces: Iterable[bytes]) -> Iterator[Any]:
         # Not `iter_lines`: that also splits at U+2028 and its like, which may stand inside JSON.
-        rest = b""
-        for piece in chain(self._bounded(response), (b"\n",)):
-            *lines, rest = (rest + piece).split(b"\n")
+        rest: list[bytes] = []
+        for piece in chain(pieces, (b"\n",)):
+            first, *lines = piece.split(b"\n")
+            rest.append(first)
+            if not lines:
+                continue
+            lines, rest = [b"".join(rest), *lines[:-1]], lines[-1:]
             for line in lines:
                 data = line.removeprefix(b"data:").strip()
                 if data == b"[DONE]":
@@ -212,12 +209,12 @@ class OpenAI:
 
     def _json(self, body: bytes) -> Any:
         try:
-            return json.loads(body)
+            return parsed(body)
         except ValueError as error:
             raise self._nonsense("no JSON", body.decode(errors="replace")) from error
 
     def _status(self, response: httpx.Response) -> EndpointError:
-        body = next(self._bounded(response), b"").decode(errors="replace")
+        body = next(response.iter_raw(), b"").decode(errors="replace")
         what = f"answered HTTP {response.status_code} ({self._excerpt(body)})"
         return self._error(what, self._hint(response), response)
 
@@ -268,8 +265,17 @@ def _readable(where: str) -> str:
     return where
 
 
+def _unled(response: httpx.Response) -> None:
+    """httpx reads where a redirect leads also where it is not to follow, and a name like "xn--" is a UnicodeError."""
+    response.headers.pop("Location", None)
+
+
+def _most(request: dict[str, Any]) -> int:
+    return _ENVELOPE + _PER_TOKEN * int(request["max_tokens"])
+
+
 def _pause(attempt: int, retry_after: str | None = None) -> float:
     """Seconds to wait before the next attempt, counted from 0; some chance in it keeps clients from falling in step."""
-    if retry_after and retry_after.strip().isdigit():
+    if retry_after and re.fullmatch(r"\s*[0-9]{1,9}\s*", retry_after):
         return min(float(retry_after), _MAX_WAIT)
     return min(0.5 * 2.0**attempt, _MAX_WAIT) * random.uniform(0.5, 1)  # noqa: S311

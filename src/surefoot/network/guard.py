@@ -34,6 +34,11 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 """How IPv4 is reached from networks of IPv6 alone: the address is in the last four bytes."""
 
 
+_INNER_ZONES = tuple(".localhost .local .localdomain .internal .intranet .private .corp .lan .home .home.arpa".split())
+"""Where names end that no public machine has; "metadata.google.internal" is a cloud's metadata server. A name of one
+label is one of this machine's or of its network's too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """One entry of the list of what is allowed."""
@@ -54,7 +59,8 @@ class Guard:
 
     An entry is "*" (every public machine), a name, "*.name" (the names below it), or an address; each with ":port" if
     only that is meant. A host that is private, loopback or otherwise not public is reached only where it is listed as
-    it is written, or is `trusted`: written into the configuration by the user. An empty list allows nothing.
+    it is written, or is `trusted`: written into the configuration by the user. A name of an inner network, wherever it
+    leads, is not reached by "*" alone. An empty list allows nothing.
     """
 
     def __init__(self, allow: Iterable[str]) -> None:
@@ -63,15 +69,20 @@ class Guard:
         self.allow = tuple(allow)
         self._patterns = tuple(_pattern(entry) for entry in self.allow)
 
-    def check(self, host: str, port: int | None) -> None:
+    def check(self, host: str, port: int | None, trusted: bool = True) -> None:
         """Raise NetworkError unless this host is allowed by its name; looks nothing up."""
-        if not any(pattern.matches(canonical(host), port) for pattern in self._patterns):
+        allowed = [pattern.host for pattern in self._patterns if pattern.matches(canonical(host), port)]
+        if not trusted and set(allowed) == {"*"} and _inner(canonical(host)):
+            raise NetworkError(
+                f"{host} is a name of an inner network; if that is meant, list the host by name under [network] allow"
+            )
+        if not allowed:
             listed = f"it lists only {', '.join(self.allow[:5])}; add it there" if self.allow else "its list is empty"
             raise NetworkError(f"{host} may not be reached: [network] allow says so, {listed}")
 
     def judged(self, host: str, port: int, addresses: Iterable[str], trusted: bool) -> list[str]:
         """Those of a host's addresses that may be connected to; raises NetworkError where there are none."""
-        self.check(host, port)
+        self.check(host, port, trusted)
         found = list(addresses)
         if (
             trusted
@@ -94,6 +105,11 @@ def canonical(host: str) -> str:
         return ipaddress.ip_address(plain).compressed
     except ValueError:
         return plain
+
+
+def _inner(host: str) -> bool:
+    """Whether a name, as `canonical` writes it, is one that only an inner network knows; an address is none."""
+    return f".{host}".endswith(_INNER_ZONES) or not re.search(r"[.:]", host)
 
 
 def public(address: Address) -> bool:

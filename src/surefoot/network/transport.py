@@ -105,8 +105,8 @@ class _Backend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """The first of the host's addresses that answers; each gets an even share of the time."""
-        self._guard.check(host, port)  # before the name is looked up, which already tells somebody
         trusted = (canonical(host), port) == self._trusted
+        self._guard.check(host, port, trusted)  # before the name is looked up, which already tells somebody
         addresses = self._guard.judged(host, port, _lookup(host, port, _bounded(timeout)), trusted)
         for others, address in zip(range(len(addresses) - 1, -1, -1), addresses, strict=True):
             bound = _bounded(timeout)

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from surefoot.errors import NetworkError
+from surefoot.json_values import parsed
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
@@ -87,8 +88,8 @@ class Reply:
     def json(self) -> Any:
         """The body as JSON; raises NetworkError where it is none."""
         try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError) as error:
+            return parsed(self.body)
+        except ValueError as error:
             kind = one_line(self.headers.get("content-type", "of no type"), 60)
             where = urlsplit(self.url).hostname
             raise NetworkError(f"{where} answered no JSON (HTTP {self.status}, {kind})") from error

@@ -26,6 +26,7 @@ from surefoot.bench.pairs import LabelledPair, LabelledSet
 from surefoot.calibration import Calibration
 from surefoot.errors import ConfigError
 from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
+from surefoot.json_values import parsed
 from surefoot.store import to_json, write_text
 from surefoot.train.evaluator import MADE, claimed
 from surefoot.train.export import export
@@ -150,7 +151,7 @@ def _irrelevant(path: str) -> list[LabelledPair]:
 def _made(best: Path) -> dict[str, Any]:
     """What the weights come from, where their training left it beside them."""
     path = best.with_name(MADE)
-    return {"made": json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
+    return {"made": parsed(path.read_text(encoding="utf-8"))} if path.exists() else {}
 
 
 def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds, **more: Any) -> None:

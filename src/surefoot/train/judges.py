@@ -28,6 +28,7 @@ import numpy.typing as npt
 from surefoot import equivalence, support
 from surefoot.embedders.static import Static
 from surefoot.heads import Head
+from surefoot.json_values import parsed
 from surefoot.protocols import Embedder
 from surefoot.store import write_text
 from surefoot.types import Passage
@@ -64,7 +65,7 @@ class Labelled:
 
 def rows(path: Path) -> list[dict[str, Any]]:
     """The records of a file of people's judgements."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [parsed(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def asked(question: str) -> str:

@@ -32,6 +32,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from surefoot.embedders.static import unit
+from surefoot.json_values import parsed
 from surefoot.protocols import Embedder, Matrix
 from surefoot.wordpiece import wordpiece
 
@@ -161,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _texts(file: Path) -> Iterator[tuple[str, str]]:
     with file.open(encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
+        for record in map(parsed, lines):
             if "question" in record:
                 yield "", record["question"]
             for passage in [*record.get("passages", []), *([record] if "text" in record else [])]:

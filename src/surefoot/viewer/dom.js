@@ -54,8 +54,13 @@ const jump = (label, place, words) =>
     target?.focus({ preventScroll: true });
   } }, label);
 
-// Addresses of the data become links only where they are of the web.
+// Addresses of the data become links only where they are of the web. A login is left out of both: it is a secret, or it
+// hides where the link leads (https://bank.example@evil.example/).
 function address(url) {
-  const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url);
-  return known ? h("a", { href: url, rel: "noopener noreferrer nofollow", target: "_blank" }, said(url)) : said(url);
+  const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url) ? new URL(url) : null;
+  if (!known) return said(url);
+  const login = known.username || known.password;
+  known.username = known.password = "";
+  const target = login ? known.href : url;
+  return h("a", { href: target, rel: "noopener noreferrer nofollow", target: "_blank" }, said(target));
 }

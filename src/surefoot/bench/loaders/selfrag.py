@@ -9,6 +9,7 @@ from typing import Any
 
 from surefoot.bench.loaders.problems import Problems, Row, lines
 from surefoot.errors import UsageError
+from surefoot.json_values import parsed
 
 HOME = "eval_data of Self-RAG, linked at https://github.com/AkariAsai/self-rag#inference"
 
@@ -20,7 +21,7 @@ def recognised(path: Path) -> str | None:
     """Which of its sets the file is, by the columns of the first line; None: none, or it cannot be told."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            row = json.loads(next((line for line in file if line.strip()), "null"))
+            row = parsed(next((line for line in file if line.strip()), "null"))
     except (OSError, ValueError):
         return None
     if not isinstance(row, dict) or "passages" in row:
@@ -46,7 +47,7 @@ def rows(path: Path, name: str, problems: Problems) -> list[Row]:
 def _objects(path: Path, problems: Problems) -> Iterator[tuple[str, Row]]:
     for number, line in enumerate(lines(path, problems), start=1):
         try:
-            row = json.loads(line) if line.strip() else None
+            row = parsed(line) if line.strip() else None
         except json.JSONDecodeError as error:
             raise UsageError(f"{path}, line {number} is not JSON: {error.msg}; is the download complete?") from error
         if row is not None and not isinstance(row, dict):
@@ -78,7 +79,7 @@ def _open(row: Row) -> Row:
 def _listed(text: Any) -> list[Any]:
     """PopQA's own file holds its answers as a list written out in JSON."""
     try:
-        answers = json.loads(text) if isinstance(text, str) else text
+        answers = parsed(text) if isinstance(text, str) else text
     except json.JSONDecodeError:
         return []
     return answers if isinstance(answers, list) else []

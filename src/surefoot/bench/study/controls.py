@@ -18,6 +18,7 @@ import numpy as np
 from surefoot import evaluators
 from surefoot.bench.datasets import hashed
 from surefoot.errors import UsageError
+from surefoot.json_values import parsed
 from surefoot.protocols import Pair
 from surefoot.store import write_text
 from surefoot.types import Grade, Thresholds
@@ -57,7 +58,7 @@ def shuffled(model: Path, folder: Path, seed: int = 0) -> Path:
         raise UsageError(f"{model} is no ONNX model: {error}") from error
     if not found:
         raise UsageError(f"{model} is no ONNX model with weights of its own")
-    card = json.loads(model.with_suffix(".json").read_text(encoding="utf-8"))
+    card = parsed(model.with_suffix(".json").read_text(encoding="utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / model.name).write_bytes(data)
     write_text(folder / f"{model.stem}.json", json.dumps({**card, "sha256": hashlib.sha256(data).hexdigest()}))

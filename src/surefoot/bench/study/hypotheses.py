@@ -93,7 +93,7 @@ def read(path: str | Path = SHIPPED) -> Hypotheses:
         table = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
     claims, conclusions = table.pop("claim", []), table.pop("conclusion", [])
     if odd := sorted(set(table) ^ {"alpha", "questions", "resamples", "seed"}):

@@ -24,6 +24,7 @@ from surefoot.bench.study.sample import Sample, Stratum, drawn, eligible
 from surefoot.bench.study.tables import Tables, tables
 from surefoot.bench.study.verdicts import Concluded, Finding, concluded, judged, questions
 from surefoot.errors import TraceFault, UsageError
+from surefoot.json_values import parsed
 from surefoot.protocols import Evaluator
 from surefoot.store import Run, from_json, to_json, write_text
 from surefoot.types import Action, Thresholds
@@ -204,7 +205,7 @@ def _sampled(
             raise UsageError(f"{evaluator.name} could grade none of {len(pairs):,} pairs: {grades[0].reason}")
         write_text(path, json.dumps(to_json(sample), ensure_ascii=True, allow_nan=False) + "\n")
     try:
-        return from_json(Sample, json.loads(path.read_bytes()))
+        return from_json(Sample, parsed(path.read_bytes()))
     except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from surefoot.json_values import parsed
 from surefoot.types import Passage
 
 _TEXT = ("text", "content", "contents", "page_content", "passage", "body", "chunk", "chunk_text", "snippet", "document")
@@ -75,8 +76,8 @@ def _object(value: Any) -> Mapping[str, Any]:
     """Metadata may come as a text of JSON."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = parsed(value)
+        except ValueError:
             return {}
     return value if isinstance(value, Mapping) else {}
 

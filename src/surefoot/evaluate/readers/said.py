@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from surefoot.json_values import parsed
+
 Who = Literal["user", "assistant"]
 
 _ROLES: dict[Who, frozenset[str]] = {
@@ -92,7 +94,7 @@ def _parsed(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parsed(text)
+    except ValueError:
         return None
     return value if isinstance(value, dict | list) and value else None

@@ -8,7 +8,6 @@ of the outermost chain or agent; else the retriever's query, and what the last l
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from surefoot.bench.loaders.problems import Problems
 from surefoot.errors import UsageError
 from surefoot.evaluate.readers.passages import passages
 from surefoot.evaluate.readers.said import Who, said, words
+from surefoot.json_values import parsed
 from surefoot.types import Passage, Record
 
 _OPERATIONS = {
@@ -186,8 +186,8 @@ def _value(cell: Any) -> Any:
     """What an attribute holds, where it is a text of JSON."""
     if isinstance(cell, str) and cell.lstrip().startswith(("[", "{")):
         try:
-            return json.loads(cell)
-        except (ValueError, RecursionError):
+            return parsed(cell)
+        except ValueError:
             return cell
     return cell
 

@@ -1,0 +1,65 @@
+"""JSON that a stranger may have written, read so that all that can be wrong with it is one error."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+DEEPEST = 100
+"""Lists and objects within each other. Python gives up at some hundreds, depending on who asks, and what it can just
+read it can often not write again; nobody's records nest half as deep."""
+_TOO_DEEP = f"it is nested more than {DEEPEST} deep"
+# Delete and C1; soft hyphens and joiners; marks of direction; separators of lines; tags; halves of characters, which
+# are no UTF-8 either. JSON escapes what is below a space by itself.
+_UNSEEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+
+
+def parsed(text: str | bytes, constant: Callable[[str], Any] | None = None) -> Any:
+    """The value that a JSON text spells. Raises JSONDecodeError for any other text, UnicodeDecodeError for bytes that
+    are none, both ValueErrors; also for what is nested more than a hundred deep, which would be a RecursionError here,
+    or later where the value is used. `constant` is called with NaN, Infinity and -Infinity, which Python reads and JSON
+    does not know."""
+    try:
+        value = json.loads(text, parse_constant=constant)
+    except RecursionError:
+        raise json.JSONDecodeError(_TOO_DEEP, "", 0) from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError as error:  # a number of more than 4,300 digits
+        raise json.JSONDecodeError(str(error).partition(":")[0], "", 0) from error
+    if _brackets(text) > DEEPEST and deep(value):
+        raise json.JSONDecodeError(_TOO_DEEP, "", 0)
+    return value
+
+
+def spelled(value: Any, indent: int | None = None) -> str:
+    """The value as JSON that does nothing to a terminal that shows it: what cannot be seen, or turns the direction of
+    what can, stands there as an escape, and comes back as it was. Raises TypeError or ValueError for what JSON does
+    not know, such as NaN."""
+    return _UNSEEN.sub(_escaped, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def deep(value: Any) -> bool:
+    """Whether it is nested deeper than is read."""
+    level: list[Any] = [[value]]
+    for _ in range(DEEPEST + 1):
+        level = [inner for one in level for inner in _within(one) if isinstance(inner, dict | list)]
+    return bool(level)
+
+
+def _within(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _brackets(text: str | bytes) -> int:
+    """How many open, strings included; most texts have too few to be deep, and need not be walked through."""
+    return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")

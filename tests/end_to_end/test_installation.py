@@ -1,0 +1,58 @@
+"""A checkout installed as a stranger installs it: with the pip that Python 3.11 brings, into a venv of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import venv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+CHECKOUT = Path(__file__).parents[2]
+OLD_PIP = "pip==23.2.1"
+READ = "import sys; from surefoot.corpus.loaders import read; print(*read(open(sys.argv[1], 'rb'), sys.argv[1]))"
+
+Python = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def python() -> Iterator[Python]:
+    """Runs the Python of a venv that the old pip has installed the checkout into."""
+    with tempfile.TemporaryDirectory(prefix="surefoot-venv-") as folder:  # 600 MB are not kept as `tmp_path` is
+        venv.create(folder, with_pip=True)
+        program = Path(folder) / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+        without = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+
+        def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+            line = [str(program), *map(str, words)]
+            return subprocess.run(line, capture_output=True, text=True, cwd=folder, env=without, timeout=900)
+
+        old = run("-m", "pip", "install", "--quiet", "--retries", "1", OLD_PIP)
+        if old.returncode:
+            pytest.skip(f"no {OLD_PIP} from the package index: {old.stderr.strip()[-200:]}")
+        done = run("-m", "pip", "install", "--quiet", CHECKOUT)
+        assert done.returncode == 0, done.stderr
+        yield run
+
+
+def test_what_the_old_pip_installs_reads_html(python: Python, tmp_path: Path) -> None:
+    """It does not find lxml's extra html_clean, which trafilatura asks for, and leaves it out without an error."""
+    page = tmp_path / "bridge.html"
+    page.write_text("<html><body><p>The Ruvel Bridge was built by Tomas Aldwin in 1911.</p></body></html>")
+    done = python("-c", READ, page)
+    assert "Tomas Aldwin" in done.stdout, done.stderr
+
+
+def test_the_line_that_doctor_names_brings_a_missing_library_back(python: Python, tmp_path: Path) -> None:
+    """Also where the package index has no surefoot: pip looks at what the installed one asks for."""
+    assert python("-m", "pip", "uninstall", "--quiet", "--yes", "lxml_html_clean").returncode == 0
+    found = python("-m", "surefoot", "doctor")
+    assert "cannot read .htm .html" in found.stdout
+    assert "pip install surefoot" in " ".join(found.stdout.split())
+    assert python("-m", "pip", "install", "--quiet", "surefoot").returncode == 0
+    assert "✓ loaders" in python("-m", "surefoot", "doctor").stdout
