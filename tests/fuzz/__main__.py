@@ -150,22 +150,21 @@ def _run(given: argparse.Namespace, workers: Workers, store: Path) -> int:
     fuzz = Fuzz(given.target or list(TARGETS), given.seed, given.out, workers, store)
     started = told = time.monotonic()
     whole = given.seconds or given.minutes * 60
-    while (passed := time.monotonic() - started) < whole:
-        fuzz.step()
-        if time.monotonic() - told > given.every:
-            told = time.monotonic()
-            cases = sum(tally.cases for tally in fuzz.tallies.values())
-            print(
-                f"{cases:,} cases, {_distinct(fuzz)} distinct faults, {(whole - passed) / 60:.1f} minutes left",
-                flush=True,
-            )
-    left = workers.close()
+    with suppress(KeyboardInterrupt):  # what was found until then is told all the same
+        while (passed := time.monotonic() - started) < whole:
+            fuzz.step()
+            if time.monotonic() - told > given.every:
+                told = time.monotonic()
+                cases = sum(tally.cases for tally in fuzz.tallies.values())
+                left = f"{(whole - passed) / 60:.1f} minutes left"
+                print(f"{cases:,} cases, {_distinct(fuzz)} distinct faults, {left}", flush=True)
+    remains = workers.close()
     print(_table(fuzz))
-    if left:
-        print(left.fault)
+    if remains:
+        print(remains.fault)
     if _distinct(fuzz):
         print(f"inputs are kept in {given.out}; run one again: python tests/fuzz --replay FILE")
-    return 1 if _distinct(fuzz) or left else 0
+    return 1 if _distinct(fuzz) or remains else 0
 
 
 def _replay(file: Path, workers: Workers) -> int:

@@ -58,7 +58,8 @@ def _turns(commands: Sequence[Words], number: int | None) -> None:
 
 
 def _cli(*words: str | Path) -> tuple[int, str]:
-    """The command's code, and what it prints; raises Broken for a code that it does not have, and for what steers a terminal."""
+    """The command's code, and what it prints; raises Broken for a code that there is not, and for what steers a
+    terminal."""
     from surefoot import cli
     from surefoot.cli import main
 
