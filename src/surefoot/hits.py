@@ -65,7 +65,7 @@ def address(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-def refused(
+def refused(  # nosec B107 # where there is no secret, none is left out
     who: str, reply: Reply, remedies: Mapping[int, str], quota: Collection[int] = (429,), secret: str = ""
 ) -> SearchError:
     """What a status other than 200 means, in words: Throttled where it is one of `quota`.
@@ -127,7 +127,7 @@ def external(url: str, title: str, text: str, via: str) -> Passage:
     return Passage(f"x{digest}", text, title, "external", url, via=via)
 
 
-def excerpt(text: str, secret: str = "") -> str:
+def excerpt(text: str, secret: str = "") -> str:  # nosec B107 # as above
     """The beginning of what a provider says, on one line, without the secret and what looks like one."""
     said = _line(text[:2000])
     return _KEY_LIKE.sub(r"\1***", said.replace(secret, "***") if secret else said)[:160]
