@@ -89,11 +89,11 @@ class Fuzz:
             self._save(name, number, turn, self._smaller(name, files, turn, outcome), outcome)
 
     def _case(self, name: str, number: int) -> tuple[Files, int | None]:
-        """The files, and by which turn the target takes them."""
+        """The files, and the turn of the commands that they meet: with another seed others."""
         if number < self._attacks[name]:
-            return _read(self._store, name, number), None
+            return _read(self._store, name, number), number + self._seed
         dice = Random(f"{self._seed} {name} {number}")
-        return mutated(dice, dice.choice(self._valid[name]), self._valid[name]), number
+        return mutated(dice, dice.choice(self._valid[name]), self._valid[name]), number + self._seed
 
     def _smaller(self, name: str, files: Files, turn: int | None, outcome: Outcome) -> Files:
         """The same fault from less, by taking halves, quarters, … away; only where a try costs little."""

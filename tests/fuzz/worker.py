@@ -24,6 +24,7 @@ from typing import Any
 import surefoot
 from fuzz.mutation import Files
 from fuzz.targets import TARGETS, Broken
+from surefoot import manifest
 from surefoot.errors import SurefootError
 
 MOST_MEMORY = 1_000_000_000
@@ -212,6 +213,8 @@ def _serve(line: Connection, root: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (6 * MOST_MEMORY, 6 * MOST_MEMORY))  # before anybody could look
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MOST_WRITTEN, 4 * MOST_WRITTEN))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        here = manifest.environment()
+        manifest.environment = lambda: here  # each time it starts git, which takes longer than most cases
         watch = _Watch(root)
         sys.addaudithook(watch)
         while (asked := line.recv()) is not None:
