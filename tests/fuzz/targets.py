@@ -43,8 +43,8 @@ class Target:
     """Does with a case's folder, which is the working directory, what a user would."""
     several: bool = False
     """Whether it is told the case's number, to run a few of its commands by turns; None: all."""
-    connects: bool = False
-    """Whether the input may name other machines: what it asks of them fails, and is no fault."""
+    own: bool = False
+    """Whether the input is what its user says: machines and places elsewhere that it names fail, and are no fault."""
 
 
 Words = Sequence[str | Path]
@@ -401,7 +401,7 @@ TARGETS: dict[str, Target] = {
     "reply": Target(_reply),
     "searcher": Target(_searcher),
     "page": Target(_page),
-    "configuration": Target(_configuration, connects=True),
+    "configuration": Target(_configuration, own=True),
     "records": Target(_records),
     "labels": Target(_labels),
     "data": Target(_data),

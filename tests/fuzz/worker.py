@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import faulthandler
 import io
 import os
@@ -241,7 +242,7 @@ def _case(name: str, files: Files, number: int | None, root: Path, watch: _Watch
         io.TextIOWrapper(io.BytesIO(), "utf-8", errors="replace"),
     )
     sys.stdout, sys.stderr = said
-    watch.begin(target.connects)
+    watch.begin(target.own)
     try:
         target.run(*((folder, number) if target.several else (folder,)))
         outcome = Outcome()
@@ -290,10 +291,11 @@ class _Watch:
         self._inside = tuple(os.path.realpath(root / name) for name in ("case", "home", "tmp"))
         self.active = False
         self.seen = ""
-        self._connects = False
+        self._own = False
 
-    def begin(self, connects: bool) -> None:
-        self.active, self.seen, self._connects = True, "", connects
+    def begin(self, own: bool) -> None:
+        """From now on until `active` is taken back; `own` as the target has it."""
+        self.active, self.seen, self._own = True, "", own
 
     def __call__(self, event: str, values: tuple[Any, ...]) -> None:
         if not self.active or event not in _WATCHED:
@@ -311,8 +313,8 @@ class _Watch:
             where = values[-1] if event == "socket.connect" else values[0]
             if event == "socket.connect" and getattr(values[0], "family", None) == socket.AF_UNIX:
                 return
-            if self._connects:
-                raise OSError("there is no network here")
+            if self._own:
+                raise OSError(errno.ENETUNREACH, "there is no network here")
             self._refuse(f"{event} {str(where)[:60]}")
         elif str(values[0]) not in _PROGRAMS:
             self._refuse(f"{event} {str(values[0])[:80]}")
@@ -327,6 +329,8 @@ class _Watch:
                 whole == inside or whole.startswith(inside + os.sep) for inside in self._inside
             ):
                 continue
+            if self._own:
+                raise PermissionError(errno.EACCES, "it is not to be written there", whole)
             self._refuse(f"wrote outside of its folder: {whole[:120]}")
 
     def _refuse(self, what: str) -> None:
