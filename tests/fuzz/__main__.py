@@ -34,6 +34,8 @@ from typing import Any
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 sys.path[:0] = [str(Path(__file__).parents[1])]
+if "PYTHONPATH" in os.environ:  # of processes that are started in another folder too
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, os.environ["PYTHONPATH"].split(os.pathsep)))
 
 import surefoot  # noqa: E402
 from fuzz import attacks, seeds  # noqa: E402
