@@ -201,9 +201,9 @@ class _Wire:
     def transport(self, *_: Any) -> httpx.BaseTransport:
         def answer(request: httpx.Request) -> httpx.Response:
             try:
-                return httpx.Response(self.status, headers=self.headers, content=self.body)
+                return httpx.Response(self.status, headers=self.headers, stream=httpx.ByteStream(self.body))
             except (httpx.HTTPError, ValueError, TypeError):  # a header that no server could have sent
-                return httpx.Response(self.status, content=self.body)
+                return httpx.Response(self.status, stream=httpx.ByteStream(self.body))
 
         return httpx.MockTransport(answer)
 
