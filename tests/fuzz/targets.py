@@ -385,8 +385,9 @@ def _loader(folder: Path) -> None:
         for passage in (*found, *index.lexical("bridge iron Aldwin", 50)):
             if len(passage.text) > 1_000_000:
                 raise Broken("a passage without an end", f"{len(passage.text):,} characters")
-            if passage.url and passage.url.endswith("zzz.md") and "hut" not in passage.title.lower():
-                raise Broken("a passage in another file's name", f"{passage.id} {passage.url}")
+            shown = getattr(passage, "file", None) or passage.url or ""  # a row may claim any address, and no file
+            if shown.endswith("zzz.md") and "built by the miners" not in passage.text:
+                raise Broken("a passage in another file's name", f"{passage.id} {shown}")
     _cli("index", "docs", "--index", "index.db")
 
 
