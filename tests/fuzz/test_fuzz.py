@@ -99,6 +99,8 @@ def test_a_case_that_does_not_end_is_killed_and_says_where_it_was(ran: Ran, monk
             words("a b c " * 1000)
 
     assert ran(does).key.startswith("seconds: words.py:")
+    monkeypatch.setattr(worker, "MOST_WAIT", 0.5)
+    assert ran(lambda folder: time.sleep(60)).key == "seconds: outside"
     assert ran(lambda folder: None).fault == ""
 
 

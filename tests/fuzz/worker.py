@@ -7,6 +7,7 @@ import errno
 import faulthandler
 import io
 import os
+import re
 import resource
 import shutil
 import signal
@@ -31,6 +32,9 @@ from surefoot.errors import SurefootError
 MOST_MEMORY = 1_000_000_000
 """Bytes that the process, or one that it started, may have resident."""
 MOST_SECONDS = 30.0
+"""Of the processor, for each process of a case; one more for each 150 kB that it was given."""
+MOST_WAIT = 300.0
+"""Seconds of the clock for a case, which a busy machine makes long."""
 MOST_WRITTEN = 50_000_000
 """Bytes in all files of a case together, beyond what it was given, and on both of its streams."""
 CASES = 200
@@ -98,7 +102,7 @@ class Workers:
         started = time.monotonic()
         with suppress(OSError):
             self._line.send((target, files, number))
-        outcome = self._awaited(started)
+        outcome = self._awaited(started, MOST_SECONDS + sum(map(len, files.values())) / 150_000)
         if outcome.fault:
             self._end()
         return replace(outcome, seconds=time.monotonic() - started)
@@ -131,9 +135,9 @@ class Workers:
         theirs.close()
         self._line, self._done = ours, 0
 
-    def _awaited(self, started: float) -> Outcome:
+    def _awaited(self, started: float, seconds: float) -> Outcome:
         assert self._line
-        peak = 0
+        peak, before = 0, {pid: _spent(pid) for pid in self._all()}
         while True:
             with suppress(EOFError, OSError):
                 if self._line.poll(0.03):
@@ -143,12 +147,17 @@ class Workers:
                 self._process.join()
                 code = self._process.exitcode
                 return Outcome(f"{_DEAD} with {_signal(code)}", f"died: {_signal(code)}", self._dumped(), memory=peak)
-            sizes = [_resident(pid) for pid in (self._process.pid, *_below(self._process.pid))]
-            peak = max(peak, *sizes)
+            peak = max(peak, *map(_resident, self._all()))
             if peak > MOST_MEMORY:
                 return self._stopped(f"{peak / 1e6:,.0f} MB resident", "memory", peak)
-            if time.monotonic() - started > MOST_SECONDS:
-                return self._stopped(f"not done after {MOST_SECONDS:g} s", "seconds", peak)
+            if max(_spent(pid) - before.get(pid, 0) for pid in self._all()) > seconds:
+                return self._stopped(f"not done after {seconds:.0f} s of the processor", "seconds", peak)
+            if time.monotonic() - started > MOST_WAIT:
+                return self._stopped(f"not done after {MOST_WAIT:g} s", "seconds", peak)
+
+    def _all(self) -> list[int]:
+        """The worker, and what it started."""
+        return [self._process.pid, *_below(self._process.pid)]
 
     def _stopped(self, why: str, kind: str, peak: int) -> Outcome:
         """Where it was is asked of it before it is killed."""
@@ -367,6 +376,14 @@ def _resident(pid: int) -> int:
     return 0
 
 
+def _spent(pid: int) -> float:
+    """Seconds of the processor that it had, without its children's."""
+    with suppress(OSError, IndexError, ValueError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
@@ -407,7 +424,7 @@ def _innermost_dumped(told: str) -> str:
 
 
 def _ours(told: str) -> Iterator[str]:
-    for part in reversed(told.split("Thread 0x") if "Thread 0x" in told else [told]):
+    for part in reversed(re.split("(?:Thread|Current thread) 0x", told)):
         for row in part.splitlines():
             if _PACKAGE in row and " in " in row:
                 file = row.split(_PACKAGE)[1].split('"')[0].lstrip("/")
