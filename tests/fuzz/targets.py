@@ -21,6 +21,8 @@ from surefoot.network.values import Reply
 from surefoot.types import Completion, Message, Passage, Record
 
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+LONGEST_REPLY = 250_000
+"""Characters; of 5,000 tokens, the most that is asked for, what reads a server's replies lets through no more."""
 TURNS = 3
 """Commands that a case of a target with many of them runs."""
 _CODES = (0, 1, 2, 3, None)
@@ -263,6 +265,7 @@ def _reply(folder: Path) -> None:
     text = (folder / "reply.txt").read_bytes().decode("utf-8", "replace") if (folder / "reply.txt").is_file() else ""
     with suppress(ValueError):
         text = json.loads(f'"{text}"') if "\\u" in text and '"' not in text else text
+    text = text[:LONGEST_REPLY]
     llm = _Says(text)
     passage = Passage(
         "p1", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge", url="https://a.example/x"
