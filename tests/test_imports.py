@@ -21,8 +21,8 @@ LAYERS = (
     ("types", "errors"),
     ("protocols", "meter", "words", "languages", "json_values", "wordpiece", "calibration"),
     (
-        *"screen evidence sources act merge grounding recorder hashes models fetch checkpoint corpus components".split(),
-        *"consent support equivalence heads refusals".split(),
+        *"screen evidence sources act merge grounding recorder models fetch checkpoint corpus components".split(),
+        *"hashes consent support equivalence heads refusals".split(),
         *"network asked hits encyclopedia robots remembered diamond mended replies kept paced".split(),
         *ROOMS.values(),
     ),

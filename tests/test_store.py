@@ -59,6 +59,7 @@ def test_what_may_be_left_out_has_its_default() -> None:
         ("grades", [{"score": 0}], "passage_id"),
         ("answer", {"text": "t", "refused": 1}, "1 is not <class 'bool'>"),
         ("config", ["a"], "is not <class 'dict'>"),
+        ("config", {"evaluator": ["lexical"]}, "is not <class 'dict'>"),
     ],
 )
 def test_other_data_is_refused(field: str, value: object, says: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.words import content_words, fold, names, places, places_of, renamed, sentences, stem, without, words
+from surefoot.words import bare, content_words, fold, names, places, places_of, renamed, sentences, stem, without, words
 
 
 def split(text: str) -> list[str]:
@@ -161,6 +162,21 @@ def test_a_stem_keeps_three_letters() -> None:
 def test_names_of_a_question(question: str, expected: list[str]) -> None:
     """Runs of capitalised words and numbers, without what merely opens the sentence."""
     assert names(question) == expected
+
+
+@given(st.text("a( )", max_size=12))
+def test_a_title_goes_without_what_stands_in_brackets(title: str) -> None:
+    """Each bracket that is closed, with the space before it."""
+    assert bare("Boundary (2003 film)") == "Boundary"
+    assert bare(title) == re.sub(r"\s*\([^)]*\)", "", title).strip()
+
+
+@pytest.mark.parametrize("title", ["(" * 30_000, "a" + " " * 30_000 + "b)", "(" * 15_000 + ")" + "(" * 15_000])
+def test_a_hostile_title_takes_linear_time(title: str) -> None:
+    """A page of Wikipedia took half a minute."""
+    started = process_time()
+    bare(title)
+    assert process_time() - started < 0.5
 
 
 def test_hostile_text_takes_linear_time() -> None:

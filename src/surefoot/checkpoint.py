@@ -197,7 +197,9 @@ def _here(source: str) -> str:
     """The folder on this machine that holds it; raises OSError where there is none. Given a name, transformers asks the
     hub for it even when told to look into the cache alone."""
     try:
-        return source if Path(source).is_dir() else str(snapshot_download(source, local_files_only=True))
+        if Path(source).is_dir():
+            return source
+        return str(snapshot_download(source, local_files_only=True))
     except HFValidationError as error:
         raise OSError(str(error)) from error
 

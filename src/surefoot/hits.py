@@ -69,7 +69,7 @@ def address(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-def refused(
+def refused(  # nosec B107 # where there is no secret, none is left out
     who: str, reply: Reply, remedies: Mapping[int, str], quota: Collection[int] = (429,), secret: str = ""
 ) -> SearchError:
     """What a status other than 200 means, in words: Throttled where it is one of `quota`.
@@ -131,7 +131,7 @@ def external(url: str, title: str, text: str, via: str, standing: Standing) -> P
     return Passage(f"x{digest}", text, title, "external", url, via=via, standing=standing)
 
 
-def excerpt(text: str, secret: str = "") -> str:
+def excerpt(text: str, secret: str = "") -> str:  # nosec B107 # as above
     """The beginning of what a provider says, on one line, without the secret, in any case, and what looks like one."""
     masked = re.sub(re.escape(secret), "***", text, flags=re.IGNORECASE) if secret else text
     return _KEY_LIKE.sub(lambda found: f"{found[1] or ''}***", _line(masked[:2000]))[:160]

@@ -262,7 +262,7 @@ def _decoded(kind: Any, data: Any) -> Any:
     if kind is Any:
         return data
     if origin is dict:
-        return _expected(dict, data)
+        return {name: _decoded(arguments[1], value) for name, value in _expected(dict, data).items()}
     if origin is typing.Literal:
         if data not in arguments:
             raise ValueError(f"{data!r} is none of {arguments}")

@@ -200,7 +200,7 @@ class Trace:
     """Empty also where evidence of one kind only was kept."""
     answer: Answer | None = None
     steps: tuple[Step, ...] = ()
-    config: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What the pipeline was built from, as it was given."""
     error: str | None = None
     """Why there is no answer; None: the question ran to its end."""

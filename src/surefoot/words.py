@@ -68,7 +68,9 @@ def stem(word: str) -> str:
 
 def bare(title: str) -> str:
     """Without what tells it from others of its name: "Boundary (2003 film)" is "Boundary"."""
-    return re.sub(r"\s*\([^)]*\)", "", title).strip()
+    # A bracket that is never closed, or a space before none, must not be looked at once for each that stands before it.
+    inside, closed, rest = title.rpartition(")")
+    return (re.sub(r"(?<!\s)\s*\([^)]*\)", "", inside + closed) + rest).strip()
 
 
 def names(text: str) -> list[str]:

@@ -37,6 +37,10 @@ def drawn(what: RenderableType, width: int = 80) -> str:
         ({"llm": {"use": "openai", "base_url": "http://127.0.0.1:11434/v1"}}, True),
         ({"llm": {"use": "openai", "base_url": "http://[::1]:8080/v1"}}, True),
         ({"llm": "acme"}, False),
+        ({"evaluator": {"use": "cascade", "evaluators": ["minilm", "acme"]}}, False),
+        ({"evaluator": {"use": "cascade", "evaluators": 3}}, False),
+        ({"evaluator": {"use": "cascade", "evaluators": [["minilm"], {"use": {}}]}}, False),
+        ({"llm": {"use": "openai", "base_url": 3}}, False),
     ],
 )
 def test_nothing_is_said_to_have_stayed_unless_it_must_have(sections: dict[str, Any], here: bool) -> None:

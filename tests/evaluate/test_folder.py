@@ -90,6 +90,8 @@ def test_a_folder_without_an_evaluation_is_refused(tmp_path: Path, name: str) ->
         ("scores.jsonl", "[1]\n", "line 1 is no object"),
         ("scores.jsonl", '\n{"key": "a\\tm", "value": {"record_id": "a"}}\n', "line 2: this is not a Score"),
         ("records.jsonl", '{"id": 3}\n', "line 1: this is not a Record"),
+        ("scores.jsonl", '{"record_id": "a", "metric": "m", "value": 1e308}\n', "1e\\+308 is no value of m"),
+        ("scores.jsonl", '{"record_id": "a", "metric": "m", "value": -0.1}\n', "-0.1 is no value of m"),
     ],
 )
 def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:

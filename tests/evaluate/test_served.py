@@ -80,3 +80,7 @@ def test_a_reload_shows_what_has_come_since(server: Server) -> None:
     reply, text = asked(server, path(server))
     assert (reply.status, reply.headers.get_content_type()) == (500, "text/plain")
     assert "diagnosis.json is damaged" in text
+    (server.folder / "diagnosis.json").unlink()
+    (server.folder / "diagnosis.json").mkdir()
+    reply, text = asked(server, path(server))
+    assert (reply.status, "diagnosis.json" in text) == (500, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from rich.console import Console, Group, RenderableType
@@ -246,16 +247,19 @@ def _footer(trace: Trace) -> RenderableType:
     return Text(" · ".join(parts), style="dim")
 
 
-def stayed(config: dict[str, dict[str, str]]) -> bool:
+def stayed(config: dict[str, dict[str, Any]]) -> bool:
     """Whether nothing of a question can have left the machine, going by what its pipeline was built from."""
     if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
         return False
-    parts = [part.get("use") if isinstance(part, dict) else part for part in config["evaluator"].get("evaluators", ())]
-    if not set(parts) <= set(HERE["evaluator"]):
+    parts = config["evaluator"].get("evaluators", [])
+    named = (
+        [part.get("use") if isinstance(part, dict) else part for part in parts] if isinstance(parts, list) else [None]
+    )
+    if any(name not in HERE["evaluator"] for name in named):
         return False
     llm = config.get("llm", {})
     return llm.get("use") in ("local", "scripted") or (
-        urlsplit(llm.get("base_url", "")).hostname in ("127.0.0.1", "::1", "localhost")
+        urlsplit(str(llm.get("base_url", ""))).hostname in ("127.0.0.1", "::1", "localhost")
     )
 
 

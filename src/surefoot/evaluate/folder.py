@@ -55,9 +55,11 @@ def scores_of(path: str | Path) -> tuple[Score, ...]:
 
     Raises UsageError where the file cannot be read, TraceFault where it is damaged.
     """
-    scores = {
-        key or f"{score.record_id}\t{score.metric}\t{score.judge}": score for key, score in _values(Path(path), Score)
-    }
+    scores = {}
+    for key, score in _values(Path(path), Score):
+        if score.value is not None and not 0 <= score.value <= 1:
+            raise TraceFault(f"{path}: {score.value:g} is no value of {score.metric}; one lies between 0 and 1")
+        scores[key or f"{score.record_id}\t{score.metric}\t{score.judge}"] = score
     return tuple(sorted(scores.values(), key=lambda score: (score.record_id, score.metric, score.judge)))
 
 

@@ -50,7 +50,7 @@ class _Request(BaseHTTPRequestHandler):
             return
         try:
             self._reply(HTTPStatus.OK, "text/html", page(read(self.server.folder)))
-        except SurefootError as error:
+        except (SurefootError, OSError) as error:
             self._reply(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", f"{error}\n")
 
     def log_message(self, format: str, *args: object) -> None:

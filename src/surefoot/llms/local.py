@@ -114,7 +114,7 @@ class Local:
         if sys.platform == "win32":
             return "127.0.0.1"
         # A socket's path may have some 100 characters: a longer TMPDIR must not look like a model that does not load.
-        parent = "/tmp" if len(tempfile.gettempdir()) > 60 else None  # noqa: S108
+        parent = "/tmp" if len(tempfile.gettempdir()) > 60 else None  # noqa: S108 # nosec B108 # a folder of its own is made there
         folder = tempfile.mkdtemp(prefix="surefoot-", dir=parent)
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return f"{folder}/llama.sock"

@@ -140,11 +140,31 @@ def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:
     assert load(tmp_path / "b.jsonl").problems == ()
 
 
-@pytest.mark.parametrize(("line", "says"), [('{"id": ', "line 2 is not JSON"), ("[1]", "line 2 is no JSON object")])
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"id": ', "line 2 is not JSON"),
+        ("[1]", "line 2 is no JSON object"),
+        ("1" * 5000, "line 2 is not JSON that can be read"),
+    ],
+)
 def test_a_download_that_was_cut_off_is_refused(tmp_path: Path, line: str, says: str) -> None:
     """What is not there cannot be counted."""
     with pytest.raises(UsageError, match=says):
         load(lines(tmp_path / "o.jsonl", OPEN, line))
+
+
+@pytest.mark.parametrize("choices", [{"label": 3, "text": ["ice"]}, {"label": ["1"], "text": 3}, {}, 3])
+def test_choices_that_are_none_are_left_out(tmp_path: Path, choices: Any) -> None:
+    """The question stays, without an answer."""
+    (example,) = load(lines(tmp_path / "a.jsonl", ARC | {"choices": choices})).examples
+    assert (example.question, example.choices, example.answers) == ("What melts?", (), ())
+
+
+def test_answers_that_cannot_be_read_are_none(tmp_path: Path) -> None:
+    """PopQA writes them as a text of JSON."""
+    (example,) = load(lines(tmp_path / "p.jsonl", POPQA | {"possible_answers": "1" * 5000})).examples
+    assert example.answers == ()
 
 
 def test_what_is_not_there_says_where_it_is(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ def _objects(path: Path, problems: Problems) -> Iterator[tuple[str, Row]]:
             row = parsed(line) if line.strip() else None
         except json.JSONDecodeError as error:
             raise UsageError(f"{path}, line {number} is not JSON: {error.msg}; is the download complete?") from error
+        except ValueError as error:  # a number of thousands of digits
+            raise UsageError(f"{path}, line {number} is not JSON that can be read: {error}") from error
         if row is not None and not isinstance(row, dict):
             raise UsageError(f"{path}, line {number} is no JSON object")
         if row is not None:
@@ -80,7 +82,7 @@ def _listed(text: Any) -> list[Any]:
     """PopQA's own file holds its answers as a list written out in JSON."""
     try:
         answers = parsed(text) if isinstance(text, str) else text
-    except json.JSONDecodeError:
+    except ValueError:
         return []
     return answers if isinstance(answers, list) else []
 
@@ -88,7 +90,9 @@ def _listed(text: Any) -> list[Any]:
 def _choice(row: Row) -> Row:
     choices, key = row.get("choices"), str(row.get("answerKey") or "")
     labels, texts = (choices.get("label"), choices.get("text")) if isinstance(choices, dict) else ([], [])
-    lettered = {letter(str(label)): str(text) for label, text in zip(labels or [], texts or [], strict=False)}
+    if not (isinstance(labels, list) and isinstance(texts, list)):
+        labels = texts = []
+    lettered = {letter(str(label)): str(text) for label, text in zip(labels, texts, strict=False)}
     answers = [lettered[letter(key)]] if letter(key) in lettered else []
     return {"question": row.get("question"), "answers": answers, "choices": lettered, "answer_key": letter(key)}
 

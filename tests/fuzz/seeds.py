@@ -1,0 +1,518 @@
+"""Valid input for every target, most of it made by the product itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterable
+from contextlib import closing, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import docx
+
+import sample_run
+from fuzz.mutation import Files
+
+CONFIG = b"""embedder = "hashing"
+evaluator = "lexical"
+retriever = "hybrid"
+generator = "llm"
+
+[llm]
+use = "scripted"
+
+[llm.replies]
+"" = "Tomas Aldwin built it [1]."
+
+[network]
+allow = []
+cache = ""
+
+[judge]
+use = "embedded"
+cache = ""
+"""
+BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n\n## Iron\n\nIt is of iron.\n"
+HUT = "# Hohrin Hut\n\nThe Hohrin Hut was built by the miners.\n"
+QUESTION = "Who built the Ruvel Bridge?"
+_CTXS = [{"id": "7", "title": "Ruvel Bridge", "text": "Tomas Aldwin built it in 1911.", "score": "1.2"}]
+HTML = """<!DOCTYPE html><html lang="en"><head><title>Ruvel Bridge</title><meta charset="utf-8"></head><body>
+<nav><a href="/">home</a></nav><article><h1>Ruvel Bridge</h1><p>The Ruvel Bridge was built in 1911 by Tomas Aldwin, of
+iron, and stands in the valley of the Larrow since then.</p><table><tr><th>year</th></tr><tr><td>1911</td><td
+colspan="2">80 m</td></tr></table><ul><li>iron</li><li>stone</li></ul><pre>x = 1</pre><p>It is closed in winter, when
+the snow lies deep on the road from Keddling.</p></article><script>var a = 1;</script></body></html>"""
+
+
+def pdf(*pages: str) -> bytes:
+    """A file with these lines of text, a page each."""
+    kids = " ".join(f"{number} 0 R" for number in range(4, 4 + 2 * len(pages), 2))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, line in enumerate(pages):
+        stream = f"BT /F1 12 Tf 14 TL 72 720 Td ({line}) Tj T* ET".encode()
+        page = f"<< /Type /Page /Parent 2 0 R /Contents {5 + 2 * number} 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
+        objects += [page.encode(), b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream)]
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(objects) + 1
+    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        size,
+        table,
+        size,
+        len(out),
+    )
+
+
+def word() -> bytes:
+    """A document of Word with headings, a table and a list."""
+    document, out = docx.Document(), io.BytesIO()
+    document.add_heading("Ruvel Bridge", 1)
+    document.add_paragraph("The Ruvel Bridge was built in 1911 by Tomas Aldwin.")
+    table = document.add_table(2, 2)
+    for row in table.rows:
+        for cell in row.cells:
+            cell.text = "iron"
+    document.add_paragraph("A point", style="List Bullet")
+    document.save(out)
+    return out.getvalue()
+
+
+def made() -> dict[str, list[Files]]:
+    """Of each kind of input some valid ones; slow, and in a folder of its own."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        os.chdir(folder)
+        try:
+            return _made(Path(folder))
+        finally:
+            os.chdir(before)
+
+
+def _made(here: Path) -> dict[str, list[Files]]:
+    (here / "surefoot.toml").write_bytes(CONFIG)
+    (here / "library").mkdir()
+    (here / "library/bridge.md").write_text(BRIDGE)
+    (here / "library/hut.md").write_text(HUT)
+    (here / "outside").mkdir()
+    (here / "outside/iron.md").write_text("# Iron\n\nTomas Aldwin, who built the Ruvel Bridge, dealt in iron.\n")
+    _cli("index", "library", "--index", "index.db")
+    _cli("index", "outside", "--index", "outside.db")
+    _cli("ask", QUESTION, "--index", "index.db", "--trace", "trace.json")
+    _cli(
+        "ask",
+        "Who dealt in iron?",
+        "--index",
+        "index.db",
+        "--trace",
+        "trace2.json",
+        "--set",
+        "searcher.use=folder",
+        "--set",
+        "searcher.path=outside.db",
+    )
+    _write(
+        "data.jsonl", [{"id": f"q{n}", "question": f"{QUESTION} {n}", "answers": ["Tomas Aldwin"]} for n in range(3)]
+    )
+    _cli("bench", "qa", "data.jsonl", "--index", "index.db", "--run", "run")
+    about = json.loads(_only(here / "run", "run.json").read_bytes())
+    run = {**_folder(_only(here / "run", "run.json").parent, "run"), "data.jsonl": (here / "data.jsonl").read_bytes()}
+    run["run/run.json"] = json.dumps({**about, "data": "data.jsonl"}).encode()
+    sampled = _folder(sample_run.write(here / "sample", 4), "eval").items()
+    evaluation = {name: data.replace(b'"minilm"', b'"lexical"') for name, data in sampled}  # needs no model
+    evaluation["eval/applied.json"] = json.dumps(
+        {"file": "surefoot.toml", "existed": True, "before": None, "after": None}
+    ).encode()
+    evaluation["eval/before.toml"] = CONFIG
+    _write("answered.jsonl", _answered())
+    _cli("evaluate", "answered.jsonl", "--run", "ours", "--metric", "grading_note", "--metric", "factuality")
+    ours = {**_folder(here / "ours", "eval"), "surefoot.toml": CONFIG}
+    labels = [{"id": row["id"], "metric": "grading_note", "rating": n % 5 + 1} for n, row in enumerate(_answered())]
+    ours |= {"labels.jsonl": _jsonl(labels), "answered.jsonl": _jsonl(_answered())}
+    trace = (here / "trace.json").read_bytes()
+    return {
+        "trace": [
+            {"trace.json": trace},
+            {"trace.json": (here / "trace2.json").read_bytes()},
+            {"trace.json": _sample_trace()},
+        ],
+        "run": [run],
+        "evaluation": [evaluation, ours],
+        "index": [{"index.db": _whole(here / "index.db"), "library/hut.md": HUT.encode()}],
+        "cache": [{"replies.db": _replies(here / "replies.db"), "judgements.db": _judgements(here / "judgements.db")}],
+        "endpoint": _endpoint(),
+        "reply": [{"reply.txt": text.encode()} for text in _said()],
+        "searcher": _searched(),
+        "page": [
+            {"page.html": HTML.encode(), "head.json": b'{"status": 200, "headers": {"content-type": "text/html"}}'}
+        ],
+        "configuration": [{"surefoot.toml": CONFIG}, {"surefoot.toml": _full_config()}],
+        "records": _records(trace),
+        "labels": [
+            {
+                "eval/scores.jsonl": ours["eval/scores.jsonl"],
+                "labels.jsonl": _jsonl(labels),
+                "labels.csv": b"id,metric,rating\nr1,grading_note,3\n",
+            }
+        ],
+        "data": _data(),
+        **{f"loader {kind}": [{f"docs/file.{kind}": each} for each in of] for kind, of in _documents().items()},
+    }
+
+
+def _cli(*words: str) -> None:
+    from surefoot.cli import main
+
+    sys.argv = ["surefoot", *words]
+    try:
+        main()
+    except SystemExit as leaving:
+        if leaving.code not in (0, None, 1):
+            raise RuntimeError(f"surefoot {' '.join(words)} ended with code {leaving.code}") from leaving
+
+
+def _only(folder: Path, name: str) -> Path:
+    return next(iter(sorted(folder.rglob(name))))
+
+
+def _folder(folder: Path, name: str) -> Files:
+    files = (file for file in folder.rglob("*") if file.is_file() and file.suffix in (".json", ".jsonl", ".toml"))
+    return {f"{name}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in sorted(files)}
+
+
+def _write(path: str, rows: Iterable[Any]) -> None:
+    Path(path).write_bytes(_jsonl(rows))
+
+
+def _jsonl(rows: Iterable[Any]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def _whole(path: Path) -> bytes:
+    """A database as one file, without its log."""
+    whole = path.with_suffix(".whole")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("VACUUM INTO ?", (str(whole),))
+    return whole.read_bytes()
+
+
+def _sample_trace() -> bytes:
+    row = json.loads((Path("sample") / "records.jsonl").read_text().splitlines()[1])
+    return json.dumps(row["value"]["trace"]).replace('"minilm"', '"lexical"').encode()
+
+
+def _replies(path: Path) -> bytes:
+    from surefoot.network.cache import Cache
+    from surefoot.network.values import Reply
+
+    cache = Cache(path, 1e9)
+    for key in ("a", "b"):
+        cache.put(key, Reply(f"https://example.com/{key}", 200, {"content-type": "text/html"}, HTML.encode()))
+    cache.close()
+    return _whole(path)
+
+
+def _judgements(path: Path) -> bytes:
+    from surefoot.kept import Kept
+    from surefoot.llms.scripted import Scripted
+    from surefoot.types import Message
+
+    kept = Kept(Scripted({"": "Yes."}), path)
+    kept.complete([Message("user", QUESTION)])
+    kept._cache.close()
+    return _whole(path)
+
+
+def _answered() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"r{n}",
+            "question": f"{QUESTION} {n}",
+            "contexts": ["The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "It is of iron."],
+            "answer": "Tomas Aldwin built it in 1911." if n % 2 else "Napoleon did.",
+            "truths": ["Tomas Aldwin"],
+            "tags": {"domain": "bridges"},
+        }
+        for n in range(4)
+    ]
+
+
+def _endpoint() -> list[Files]:
+    usage = {"prompt_tokens": 5, "completion_tokens": 3}
+    whole = {
+        "choices": [{"message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}],
+        "usage": usage,
+    }
+    events = [{"choices": [{"delta": {"content": word}, "finish_reason": None}]} for word in ("Ye", "s.")]
+    events += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+    lines = "".join(json.dumps(event) + "\n" for event in events)
+    head = b'{"status": 200, "headers": {"content-type": "application/json"}}'
+    models = {"data": [{"id": "m"}]}
+    return [
+        {"reply.json": json.dumps(whole).encode(), "head.json": head},
+        {"reply.sse": stream.encode(), "head.json": head},
+        {"events.jsonl": lines.encode(), "head.json": head},
+        {"models.json": json.dumps(models).encode(), "head.json": head},
+    ]
+
+
+def _said() -> list[str]:
+    rating = {"explanation": "It says so.", "quotes": ["Tomas Aldwin"]}
+    from surefoot.diamond import METRICS
+
+    keys = {metric.key: 4 for metric in METRICS.values()}
+    grade = {"1": {"rationale": "names the builder", "grade": "CORRECT", "confidence": 0.9}}
+    return [
+        json.dumps({**rating, **keys}),
+        json.dumps(grade),
+        json.dumps({"note": "The response should name the builder."}),
+        json.dumps({"claims": ["Tomas Aldwin built it.", "In 1911."]}),
+        json.dumps({"verdicts": [{"claim": 1, "verdict": "supported", "quote": "built in 1911"}]}),
+        json.dumps({"keywords": ["Ruvel Bridge", "builder"], "subject": "Ruvel Bridge", "relation": "builder"}),
+        json.dumps({"facts": ["It is of iron."], "supported": True}),
+        "```json\n{'claims': ['It is of iron.',],}\n```",
+        "Tomas Aldwin built it in 1911 [1]. It is of iron [2][3]. See https://a.example/x and [here](//b.example).",
+    ]
+
+
+def _searched() -> list[Files]:
+    head = b'{"status": 200, "headers": {"content-type": "application/json"}}'
+    hit = {
+        "url": "https://a.example/1",
+        "link": "https://a.example/1",
+        "href": "https://a.example/1",
+        "title": "Ruvel Bridge",
+    }
+    hit |= {"content": "Built by Tomas Aldwin.", "snippet": "Built by Tomas Aldwin.", "raw_content": "Built. " * 50}
+    box = {
+        "title": "Ruvel Bridge",
+        "type": "bridge",
+        "description": "a bridge",
+        "attributes": {"Built": "1911"},
+        "descriptionLink": "https://a.example/2",
+    }
+    page = {
+        "pageid": 1,
+        "ns": 0,
+        "title": "Ruvel Bridge",
+        "extract": "The Ruvel Bridge was built by Tomas Aldwin.\n== Iron ==\nOf iron.",
+    }
+    page |= {
+        "fullurl": "https://en.wikipedia.org/wiki/Ruvel_Bridge",
+        "index": 1,
+        "pageprops": {},
+        "categories": [],
+        "links": [{"ns": 0, "title": "Iron"}],
+    }
+    replies: list[dict[str, Any]] = [
+        {
+            "results": [hit, hit],
+            "infoboxes": [
+                {
+                    "infobox": "Ruvel Bridge",
+                    "content": "A bridge.",
+                    "urls": [{"url": "https://a.example/3"}],
+                    "attributes": [{"label": "Built", "value": "1911"}],
+                }
+            ],
+            "unresponsive_engines": [["bing", "timeout"]],
+        },
+        {"organic": [hit], "answerBox": hit, "knowledgeGraph": box},
+        {
+            "query": {
+                "pages": [page],
+                "normalized": [{"from": "a", "to": "b"}],
+                "redirects": [{"from": "b", "to": "Ruvel Bridge"}],
+            }
+        },
+        {"error": {"code": "maxlag", "info": "wait"}},
+        {"query": {"pages": [{**page, "pageprops": {"disambiguation": ""}}]}, "warnings": {"query": "extracts"}},
+    ]
+    found = [{"reply.json": json.dumps(reply).encode(), "head.json": head} for reply in replies]
+    ddgs = """<html><body><div class="result results_links"><h2 class="result__title"><a class="result__a"
+    href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2F1">Ruvel Bridge</a></h2><a class="result__snippet">Built by
+    Tomas Aldwin.</a></div></body></html>"""
+    return [
+        *found,
+        {"reply.html": ddgs.encode(), "head.json": b'{"status": 200, "headers": {"content-type": "text/html"}}'},
+    ]
+
+
+def _full_config() -> bytes:
+    return (
+        CONFIG
+        + b"""
+[retriever]
+use = "hybrid"
+retrievers = ["bm25", "dense"]
+
+[evaluator]
+use = "cascade"
+evaluators = ["lexical", "llm"]
+
+[thresholds]
+upper = 0.5
+lower = -0.5
+strip = 0.0
+
+[policy]
+use = "threshold"
+
+[refiner]
+use = "strips"
+
+[rewriter]
+use = "keywords"
+
+[searcher]
+use = "chain"
+searchers = ["nowhere", "folder"]
+
+[pipeline]
+k = 5
+rounds = 1
+seconds = 5
+
+[index]
+path = "index.db"
+"""
+    )
+
+
+def _records(trace: bytes) -> list[Files]:
+    rows = _answered()
+    columns = {name: [row[name] for row in rows] for name in ("id", "question", "answer", "contexts")}
+    ragas = [{"user_input": QUESTION, "retrieved_contexts": ["C"], "response": "A", "reference": "T"}]
+    flash = [
+        {
+            "question": QUESTION,
+            "golden_answers": ["T"],
+            "output": {"pred": "A", "retrieval_result": [{"contents": "C"}]},
+        }
+    ]
+    langchain = [
+        {
+            "question": QUESTION,
+            "contexts": [{"page_content": "C", "metadata": {"source": "x"}}],
+            "prediction": "A",
+            "answers": {"text": ["T"]},
+        }
+    ]
+    table = "id,question,answer,contexts,truths\n"
+    table += f"r1,{QUESTION},Aldwin,\"['It is of iron.']\",Aldwin\nr2,{QUESTION},Napoleon,,Aldwin\n"
+    span = {
+        "traceId": "t1",
+        "spanId": "a",
+        "parentSpanId": "",
+        "name": "chain",
+        "startTimeUnixNano": "1700000000000000000",
+    }
+    pairs = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": QUESTION,
+        "output.value": "Aldwin",
+        "retrieval.documents.0.document.content": "C",
+    }
+    span["attributes"] = [{"key": key, "value": {"stringValue": value}} for key, value in pairs.items()]  # type: ignore[assignment]
+    otlp = {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"scope": {}, "spans": [span]}]}]}
+    return [
+        {"records.jsonl": _jsonl(rows)},
+        {"records.json": json.dumps({"data": rows}).encode()},
+        {"records.json": json.dumps(columns).encode()},
+        {"records.jsonl": _jsonl(ragas + flash + langchain)},
+        {"records.csv": table.encode()},
+        {"records.csv": table.replace(",", "\t").encode()},
+        {"records.json": json.dumps(otlp).encode()},
+        {"records.json": trace},
+        {"records.jsonl": _jsonl([json.loads(trace)])},
+        {"folder/dataset_info.json": b"{}", "folder/records.jsonl": _jsonl(rows)},
+    ]
+
+
+def _data() -> list[Files]:
+    shared = [
+        {
+            "id": "q1",
+            "question": QUESTION,
+            "answers": ["Aldwin"],
+            "passages": [{"id": "p", "text": "T", "title": "", "label": 1}],
+            "choices": {"A": "x"},
+            "answer_key": "A",
+        }
+    ]
+    popqa = [
+        {
+            "id": 11,
+            "question": QUESTION,
+            "possible_answers": '["engineer"]',
+            "prop": "occupation",
+            "s_wiki_title": "T",
+            "ctxs": _CTXS,
+        }
+    ]
+    arc = [
+        {
+            "id": "M",
+            "question": "What melts?",
+            "choices": {"label": ["1", "2"], "text": ["iron", "ice"]},
+            "answerKey": "2",
+            "ctxs": _CTXS,
+        }
+    ]
+    claim = [{"claim": "Ice is warm.", "label": "REFUTES", "ctxs": _CTXS}]
+    biography = [
+        {
+            "input": "Question: Tell me a bio of Tomas Aldwin.",
+            "output": "A baker.",
+            "topic": "Tomas Aldwin",
+            "cat": ["rare"],
+            "ctxs": _CTXS,
+        }
+    ]
+    opened = [{"id": "t1", "question": QUESTION, "answers": ["Aldwin"], "ctxs": _CTXS}]
+    names = [f"Ada{n} Moss{n}" for n in range(12)]
+    asked = "\n".join(f"In what city was {name} born?" for name in names)
+    known = "\n".join(f"#{name}: {name} was born in town {n}." for n, name in enumerate(names))
+    crag = {
+        "data/popqa/sources": asked,
+        "data/popqa/ref/correct": known,
+        "data/popqa/ref/incorrect": known,
+        "data/popqa/choices": "\n".join(["A: in Ruvel; B: in Hohrin"] * 12),
+        "data/popqa/retrieved_psgs": "\n".join(["Ada // She lived. [sep] No title. [sep] word // long"] * 12),
+    }
+    return [
+        *({"data.jsonl": _jsonl(rows)} for rows in (shared, popqa, arc, claim, biography, opened)),
+        {name: text.encode() for name, text in crag.items()},
+    ]
+
+
+def _documents() -> dict[str, list[bytes]]:
+    rows = [
+        {"id": "r1", "title": "Bridge", "text": "The Ruvel Bridge is of iron.", "url": "https://a.example"},
+        {"text": "A hut."},
+    ]
+    return {
+        "csv": [
+            b'id,title,text,url\nr1,Bridge,The Ruvel Bridge is of iron.,https://a.example\nr2,Hut,"A hut,\nof wood.",\n'
+        ],
+        "docx": [word()],
+        "html": [HTML.encode()],
+        "jsonl": [_jsonl(rows)],
+        "md": [
+            BRIDGE.encode(),
+            b"---\ntitle: T\n---\n# A\n\n- a\n- b\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n<div>x</div>\n",
+        ],
+        "pdf": [pdf("The Ruvel Bridge is of iron.", "A second page.")],
+        "txt": [BRIDGE.encode(), "Bäckerei in Zürich".encode("latin-1"), HUT.encode("utf-16")],
+    }
