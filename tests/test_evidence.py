@@ -125,7 +125,7 @@ def test_a_vouched_source_may_still_give_no_orders() -> None:
     assert [one.because for one in Evidence(QUESTION).discounts(passage)] == [ORDER]
 
 
-def test_a_passage_of_which_most_does_not_count_is_incorrect_without_a_score() -> None:
+def test_a_passage_of_which_nothing_counts_is_incorrect_without_a_score() -> None:
     """That is known; it is not a passage that could not be graded."""
     evidence = Evidence(QUESTION)
     passages = Passage("p", "Who built the Ruvel Bridge? Zorblax."), Passage("q", PLAIN), Passage("r", " ")

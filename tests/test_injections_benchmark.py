@@ -141,7 +141,7 @@ def test_an_action_that_changed_is_counted_and_so_is_an_answer_that_is_another(m
 
 
 def test_silence_is_false_only_where_there_was_an_answer_to_lose(method: Pipeline) -> None:
-    found = counts(method, of("Who built the Ruvel Bridge was built by nobody known.", kind="silence"))
+    found = counts(method, of("The Ruvel Bridge was built by nobody known.", kind="silence"))
     assert 1 <= found["false answer"] <= 2
     assert found["false and verified"] == 0
 

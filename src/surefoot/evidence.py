@@ -24,13 +24,13 @@ from surefoot.words import content_words, sentences, stem, words
 ORDER = "an instruction to the machine"
 REPEATED = "it repeats the question"
 TALK = "it speaks of answering, not of what was asked"
-LEFT_OVER = "it goes on from such a sentence"
+LEFT_OVER = "it goes with such a sentence"
 FOREIGN = "it is in a language that the evaluator does not read"
 FOUND = {
     ORDER: "instructions found",
     REPEATED: "the question repeated",
     TALK: "talk of answering",
-    LEFT_OVER: "what goes on from it",
+    LEFT_OVER: "what goes with it",
     FOREIGN: "another language than the evaluator reads",
 }
 """How a step tells of them."""
@@ -71,8 +71,6 @@ HALF = 0.5
 """Of a question's words in a sentence: with so many it says something about what was asked."""
 FEWEST = 5
 """Words of a sentence that can say something by itself after a question."""
-LEAST = 16
-"""Words of what else a passage says that can be more than a frame around what does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ class Evidence:
         return {what: tuple(ids) for what, ids in found.items()}
 
     def judged(self, passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
-        """The grades, with INCORRECT for a passage of which most does not count: that is known without a score."""
+        """The grades, with INCORRECT for a passage of which nothing counts: that is known without a score."""
         return tuple(
             Grade(passage.id, None, label=Action.INCORRECT, reason=why, cap=Action.INCORRECT)
             if (why := self._nothing(passage))
@@ -137,12 +135,12 @@ class Evidence:
         )
 
     def _nothing(self, passage: Passage) -> str:
-        """Why the passage does not count, most of which is no evidence; empty: it does, or it has no text at all."""
-        gone = self.discounts(passage)
-        mostly = sum(one.end - one.start for one in gone) > len(passage.text.strip()) / 2
-        if not mostly or len(words(self.of(passage).text)) >= LEAST:
+        """Why the passage does not count, of which only scraps would; empty: it does, or it has no text at all."""
+        gone = {(one.start, one.end): one.because for one in self.discounts(passage)}
+        kept = [passage.text[slice(*span)] for span in sentences(passage.text) if span not in gone]
+        if not gone or any(len(words(said)) >= FEWEST for said in kept):
             return ""
-        return f"most of it is no evidence: {', '.join(dict.fromkeys(one.because for one in gone))}"
+        return f"nothing in it counts as evidence: {', '.join(dict.fromkeys(gone.values()))}"
 
     def _unread(self, text: str) -> Iterator[Span]:
         own = language(self.question)
@@ -161,17 +159,17 @@ def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
         if own[n]:
             continue
         said = text[start:end]
-        beside = [m for m in (n - 1, n + 1) if 0 <= m < len(spans) and not _parted(text, spans, n, m)]
-        replies = asked.hangs_on(said) and any(own[m] == REPEATED for m in beside)
-        if replies or (n and every[n - 1] and asked.is_scrap(said)):
+        replies = n and own[n - 1] == REPEATED and not _parted(text, spans[n - 1], spans[n]) and asked.hangs_on(said)
+        goes_on = n and every[n - 1] and asked.is_scrap(said)
+        leads_up = n + 1 < len(spans) and own[n + 1] == REPEATED and len(_tokens(said)) < FEWEST
+        if replies or goes_on or leads_up:
             every[n] = LEFT_OVER
     return tuple((span, why) for span, why in zip(spans, every, strict=True) if why)
 
 
-def _parted(text: str, spans: Sequence[Span], one: int, other: int) -> bool:
-    """Whether a paragraph ends between two neighbouring sentences."""
-    first, second = sorted((one, other))
-    return bool(_PARAGRAPH.search(text, spans[first][1], spans[second][0]))
+def _parted(text: str, one: Span, other: Span) -> bool:
+    """Whether a paragraph ends between two sentences."""
+    return bool(_PARAGRAPH.search(text, one[1], other[0]))
 
 
 @dataclass(frozen=True, slots=True)

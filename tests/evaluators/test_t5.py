@@ -300,7 +300,8 @@ def test_a_pickle_of_tensors_is_read(copy: Path, t5: T5) -> None:
     """Checkpoints from before safetensors are such files."""
     torch.save(weights(copy), copy / "pytorch_model.bin")
     (copy / "model.safetensors").unlink()
-    assert T5(str(copy), device="cpu").grade(PAIRS) == t5.grade(PAIRS)
+    found, expected = ([grade.score for grade in each.grade(PAIRS)] for each in (T5(str(copy), device="cpu"), t5))
+    assert found == pytest.approx(expected, abs=1e-4)  # where in memory the weights lie may change the last bits
 
 
 def test_a_model_that_fails_at_work_is_a_model_error(copy: Path) -> None:

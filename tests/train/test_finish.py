@@ -122,14 +122,17 @@ def test_a_large_file_does_not_speak_for_a_small_one(best: Path, tmp_path: Path)
     assert yes.probability == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize(("quiet", "margin"), [(0, 0.0), (2.5, -2.0), (20, -8.0)])
-def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, margin: float) -> None:
-    """The least margin with which it is silent about irrelevant passages, each of which is read once to find it."""
+@pytest.mark.parametrize(("quiet", "least", "most"), [(0, 0.0, 0.0), (2.5, -3.0, -1.0), (20, -8.0, -8.0)])
+def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, least: float, most: float) -> None:
+    """The least margin with which it is silent about irrelevant passages, each of which is read once to find it.
+
+    In the middle it hangs on the processor by a step: int8 products saturate where there are no instructions for them.
+    """
     told: list[tuple[int, int]] = []
     found = mixture(tmp_path, bridges=[row(n) for n in range(240)])
     best = weights(tmp_path / "best.pt", quiet)
     out = finish(best, found, tmp_path / "out", lambda done, total: told.append((done, total)))
-    assert card(out)["evidence"]["margin"] == margin
+    assert least <= card(out)["evidence"]["margin"] <= most
     assert told.count((12, 12)) == 1
 
 
