@@ -42,7 +42,7 @@ _BEGIN = (
 _MACHINE = r"(?:AI\s+)?(?:AI|LLM|GPT|(?:(?:large\s+)?language|AI)\s+model|assistant|chat\s?bot)s?"
 _EARLIER = r"(?:previous|prior|earlier|preceding|above|other|given|provided|retrieved|original)"
 _DROP = r"(?:ignore|disregard|forget|override|bypass|discard|set\s+aside)"
-_RULES = r"(?:instructions?|prompts?|questions?|context|guidelines?|rules?)"
+_RULES = r"(?:instructions?|prompts?|questions?|(?:the|this|any|all|given|provided)\s+context|guidelines?|rules?)"
 _TURN = re.compile(
     r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>|\s+", re.IGNORECASE
 )
@@ -67,13 +67,15 @@ def _order() -> re.Pattern[str]:  # takes 20 ms to compile, which not every comm
               |(?:relevant|correct)(?:\s+(?:to|for)\s+(?:the|this|any|every)\s+(?:question|query))?\W*$)
         | \byou\s+are\s+now\s+(?:an?|the|in)\s+(?:[\w-]+\s+){{0,3}}?(?:{_MACHINE}|expert|mode|persona|character)\b
         | \byou\s+(?:must|should|shall|will|have\s+to|need\s+to)\s+(?:now\s+|always\s+|only\s+)*
-            (?:answer|say|reply|respond|output|write|state)\s*(?:(?:with|that|only|exactly|yes|no)\b|[:"'“‘«]|(?-i:[A-Z]))
+            (?:(?:answer|say|reply|respond|output|state)\s*(?:(?:with|that|only|exactly|yes|no)\b|[:"'“‘«]|(?-i:[A-Z]))
+              |write\s*(?:(?:that|only|exactly)\b|["'“‘«]))
         | ^\W*(?:please\s+|now\s+|instead\s+)?(?:act\s+as\s+(?:an?|if|the)|pretend\s+(?:that\s+you|you|to\s+be))\b
         | {_BEGIN}(?:reply|respond|answer|output|print)\s+
             (?:(?:(?:with|that|only|exactly)\s*)+[:"'“‘«]|with\s+(?:only|exactly|the\s+words?)\b)
         | {_BEGIN}(?:(?:reply|respond)\s*[:"'“‘«]|answer\s*["'“‘«])
         | \b(?:just|simply|only|instead|always)\s+(?:output|print)\s*[:"'“‘«]
-        | {_BEGIN}(?:say|write)\s*(?:that|only|exactly)?\s*(?::|["'“‘«][^"'”’»]*["'”’»]\W*$)
+        | {_BEGIN}say\s*(?:that|only|exactly)?\s*:
+        | {_BEGIN}(?:say|write)\s*(?:that|only|exactly)?\s*["'“‘«][^"'”’»]*["'”’»]\W*$
         | {_BEGIN}(?:respond|reply|answer)\s+(?:only\s+(?:with|in)|the\s+question\s+with|exactly)\b
         | {_BEGIN}(?:repeat|output|print)\s+the\s+(?:following|words?|text)\b
         | \byour\s+(?:system|developer|initial|original)\s+(?:prompt|message|instruction)s?\b
@@ -100,11 +102,12 @@ def _order() -> re.Pattern[str]:  # takes 20 ms to compile, which not every comm
             (?:1\.0|100\s*%|max(?:imum)?|high(?:est)?|full)
         | \b(?:score|label|relevance)\s*[=:]\s*["']?(?:0?\.\d+|1\.0|relevant|correct)\b
         | \{{\s*"(?:grade|label|verdict|relevance|answer)"\s*:
-        | </?\s*(?:context|sources?|documents?|passages?|instructions?|prompt|question|tool_\w+)\s*>
+        | </\s*(?:context|sources?|documents?|passages?|instructions?|prompt|question|tool_\w+)\s*>
+        | <\s*(?:instructions|tool_\w+)\s*>
         | ^\W*(?:end|start|beginning)\s+of\s+(?:the\s+)?
             (?:sources?|context|passages?|documents?|instructions|prompt)\W*$
-        | <\|[^|<>]{{1,30}}\|> | </?(?:start|end)_of_turn>
-        | <\|?/?(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text)\|?> | \[/?INST\] | <</?SYS>>
+        | <\|\w[^|<>]{{0,29}}\|> | </?(?:start|end)_of_turn>  # in manuals, <user> and <source> stand for a name
+        | <\|?/?(?:im_start|im_end|system|assistant|endoftext|begin_of_text)\|?> | </user> | \[/?INST\] | <</?SYS>>
         | ^\W*\#+\s*(?:instruction|system|response)s?\s*:
         )""",
         re.IGNORECASE | re.VERBOSE | re.DOTALL,
@@ -182,7 +185,7 @@ _SIGNS = (
     ),
     (
         0.3,
-        r"\b(?:questions?|quer(?:y|ies)|prompts?|passages?|sources?|conversation|context|users?|instructions?|relevan(?:t|ce)"
+        r"\b(?:questions?|quer(?:y|ies)|prompts?|passages?|sources?|conversation|context|the\s+user|instructions?|relevan(?:t|ce)"
         r"|threshold|retrieved|developer|operator|this\s+(?:page|text|paragraph|document|line|content))\b",
     ),
     (0.3, r"https?://|\bwww\.|\]\("),
@@ -203,7 +206,7 @@ _SIGNS = (
 )
 """What makes a sentence suspicious, each counted once: it speaks of a machine, of what that is to put out, or of the
 conversation; it orders, obliges, or brings an address. Weighed by hand so that it takes three, and so that 2,955
-passages of SQuAD 2.0 and NQ give no false alarm (`benchmarks/injections.py --clean`). What "Tell the user", "System:"
+passages of SQuAD 2.0 and NQ give no false alarm (`benchmarks/injections.py harmless`). What "Tell the user", "System:"
 and "Answer:" lack is another sign: manuals and forms say that, too."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\"]+", re.IGNORECASE)
 """Its own words are no signs: "?label=…&query=…" orders nothing."""
