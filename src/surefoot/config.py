@@ -106,6 +106,8 @@ def read(
     for layer in layers:
         for section, values in layer.items():
             _merge(config, section, values)
+    if not isinstance(config["index"].get("path"), str):
+        raise ConfigError(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
     try:
         json.dumps(config)
     except TypeError as error:
