@@ -113,9 +113,19 @@ def test_a_layer_that_is_none_is_refused(layer: dict[str, Any], message: str) ->
         read(layer)
 
 
-@pytest.mark.parametrize(("name", "content"), [("absent.toml", None), ("bad.toml", b"[x"), ("bytes.toml", b"\xff")])
+UNREADABLE = [
+    ("absent.toml", None),
+    ("bad.toml", b"[x"),
+    ("bytes.toml", b"\xff"),
+    ("nested.toml", b"x = " + b"[" * 50_000),
+    ("dotted.toml", b"llm" + b".a" * 3_000 + b" = 1"),
+    ("long.toml", b"x = " + b"1" * 10_000),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), UNREADABLE)
 def test_a_file_that_cannot_be_read_is_named(here: Path, name: str, content: bytes | None) -> None:
-    """Whether it is not there, not TOML or not text."""
+    """Whether it is not there, not TOML, not text, or more of it than can be used."""
     if content is not None:
         (here / name).write_bytes(content)
     with pytest.raises(ConfigError, match=f"^{name} "):
@@ -136,6 +146,7 @@ def test_a_file_that_cannot_be_read_is_named(here: Path, name: str, content: byt
         ('llm.replies={Who="me"}', "llm", "replies", {"Who": "me"}),
         ("index.path=a=b.db", "index", "path", "a=b.db"),
         ("llm.model=", "llm", "model", ""),
+        ("llm.model=" + "[" * 5_000, "llm", "model", "[" * 5_000),
     ],
 )
 def test_a_setting_is_read_as_toml_and_as_text_where_it_is_none(text: str, section: str, key: str, value: Any) -> None:
@@ -235,7 +246,8 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
     ("sections", "message"),
     [
         ({"index": {"paths": "a"}}, r"\[index\] has no option 'paths'; it has: path"),
-        ({"index": {"path": 3}}, r"\[index\]: the option 'path' must be str"),
+        ({"index": {"path": 3}}, r"\[index\] path must be the name of a file, not 3"),
+        ({"index": {"use": "x"}}, r"\[index\] path must be the name of a file, not None"),
         ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, external_k"),
         ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be a whole number from 1 up, not 0"),
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),

@@ -22,7 +22,7 @@ LAYERS = (
     ("protocols", "meter", "words", "languages", "json_values", "wordpiece", "calibration"),
     (
         *"screen evidence sources act merge grounding recorder models fetch checkpoint corpus components".split(),
-        *"hashes consent support equivalence heads refusals".split(),
+        *"hashes consent support equivalence heads refusals toml_values".split(),
         *"network asked hits encyclopedia robots remembered diamond mended replies kept paced".split(),
         *ROOMS.values(),
     ),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.json_values import DEEPEST, parsed, spelled
+from surefoot.json_values import DEEPEST, logged, parsed, spelled
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -69,3 +69,17 @@ def test_what_is_no_json_is_an_error_of_two_kinds(text: str | bytes) -> None:
     """Cut off, unclosed, in another encoding, a number too long for Python, Python's own spelling."""
     with pytest.raises((json.JSONDecodeError, UnicodeDecodeError)):
         parsed(text)
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_what_is_no_number_is_no_json(word: str) -> None:
+    """Python would read it, and nothing could write it again."""
+    with pytest.raises(json.JSONDecodeError, match="is no number"):
+        parsed(f'{{"a": [{word}]}}')
+
+
+def test_pandas_says_nothing_with_nan() -> None:
+    """In a log that may be its; all else is as strict."""
+    assert logged('{"a": NaN, "b": 1.5}') == {"a": None, "b": 1.5}
+    with pytest.raises(json.JSONDecodeError):
+        logged("[1e999]")

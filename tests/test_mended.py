@@ -86,6 +86,18 @@ def test_a_long_reply_is_read_in_little_time(piece: str) -> None:
         assert time.process_time() - begun < 1.5
 
 
+def test_a_very_long_reply_of_objects_that_nobody_closes_is_read_in_little_time() -> None:
+    """Twenty of them were twenty times the work of one."""
+    begun = time.process_time()
+    assert objects("{x " * 20 + '"a":1,' * 200_000) == []
+    assert time.process_time() - begun < 5
+
+
+def test_the_last_of_twenty_places_is_looked_at_in_a_reply_of_usual_length() -> None:
+    """However far each look at the others goes."""
+    assert objects("{x " * 19 + '{"a": 1}' + " " * 19_000 + "]") == [{"a": 1}]
+
+
 @pytest.mark.parametrize("depth", [101, 500, 3_000, 100_000])
 def test_an_object_that_is_too_deep_is_left_out(depth: int) -> None:
     """Whoever got one would end in a RecursionError."""

@@ -122,15 +122,15 @@ def test_a_file_is_for_whom_the_umask_lets(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "card.json").stat().st_mode) == 0o640
 
 
-DEEP = ["[" * 100_000, '{"a":' * 500 + "1" + "}" * 500, "1" * 10_000]
+DEEP = ["[" * 100_000, '{"a":' * 500 + "1" + "}" * 500, "1" * 10_000, '{"a": NaN}', '{"a": 1e999}']
 
 
-@pytest.mark.parametrize("text", DEEP, ids=lambda text: text[:5])
+@pytest.mark.parametrize("text", DEEP, ids=lambda text: text[:9])
 def test_what_python_cannot_hold_is_a_fault_wherever_it_is_read(tmp_path: Path, text: str) -> None:
-    """A trace, the description of a run, and a line of it: too deep, or with a number that is too long."""
+    """A trace, the description of a run, and a line of it: too deep, too long a number, or what JSON cannot write."""
     for name in ("run.json", "traces.jsonl"):
         (tmp_path / name).write_text(text + "\n")
-        with pytest.raises(TraceFault, match=f"{name}.*(nested more than 100 deep|Exceeds the limit)"):
+        with pytest.raises(TraceFault, match=f"{name}.*(nested more than 100 deep|Exceeds the limit|is no number)"):
             recorded(tmp_path)
         with pytest.raises(TraceFault, match=f"{name} is not JSON"):
             read_trace(tmp_path / name)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from surefoot import components, consent
+from surefoot import components, consent, toml_values
 from surefoot.act import POLICIES, PRESETS, require_match
 from surefoot.corpus.index import Index
 from surefoot.diamond import METRICS
@@ -106,6 +105,8 @@ def read(
     for layer in layers:
         for section, values in layer.items():
             _merge(config, section, values)
+    if not isinstance(config["index"].get("path"), str):
+        raise ConfigError(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
     try:
         json.dumps(config)
     except TypeError as error:
@@ -434,10 +435,10 @@ def _file(path: str | Path | None) -> dict[str, Any]:
         return {}
     found = Path(path or FILE)
     try:
-        return tomllib.loads(found.read_text(encoding="utf-8"))
+        return toml_values.parsed(found.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{found} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{found} is not TOML: {error}") from error
 
 
@@ -457,6 +458,6 @@ def _merge(config: Config, section: str, values: Any) -> None:
 
 def _value(raw: str) -> Any:
     try:
-        return tomllib.loads(f"x = {raw}")["x"]
-    except tomllib.TOMLDecodeError:
+        return toml_values.parsed(f"x = {raw}")["x"]
+    except ValueError:
         return raw

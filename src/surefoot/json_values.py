@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,18 +19,30 @@ _UNSEEN = re.compile(
 )
 
 
-def parsed(text: str | bytes, constant: Callable[[str], Any] | None = None) -> Any:
-    """The value that a JSON text spells. Raises JSONDecodeError for any other text, UnicodeDecodeError for bytes that
-    are none, both ValueErrors; also for what is nested more than a hundred deep, which would be a RecursionError here,
-    or later where the value is used. `constant` is called with NaN, Infinity and -Infinity, which Python reads and JSON
-    does not know."""
+def parsed(text: str | bytes) -> Any:
+    """The value that a JSON text spells.
+
+    Raises JSONDecodeError for any other text, and UnicodeDecodeError for bytes that are none, both ValueErrors. So it
+    does for NaN and what is infinite, which Python reads, JSON does not know, and `spelled` could not write; for a
+    number of thousands of digits; and for what is nested more than a hundred deep, which would be a RecursionError
+    here, or later where the value is used.
+    """
+    return _parsed(text, _no_number)
+
+
+def logged(text: str | bytes) -> Any:
+    """`parsed` of what may come from pandas, which writes NaN where there is nothing: that is None here."""
+    return _parsed(text, lambda _: None)
+
+
+def _parsed(text: str | bytes, constant: Callable[[str], None]) -> Any:
     try:
-        value = json.loads(text, parse_constant=constant)
+        value = json.loads(text, parse_constant=constant, parse_float=_finite)
     except RecursionError:
         raise json.JSONDecodeError(_TOO_DEEP, "", 0) from None
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise
-    except ValueError as error:  # a number of more than 4,300 digits
+    except ValueError as error:  # of the two below, or a number of more than 4,300 digits
         raise json.JSONDecodeError(str(error).partition(":")[0], "", 0) from error
     if _brackets(text) > DEEPEST and deep(value):
         raise json.JSONDecodeError(_TOO_DEEP, "", 0)
@@ -41,6 +54,16 @@ def spelled(value: Any, indent: int | None = None) -> str:
     what can, stands there as an escape, and comes back as it was. Raises TypeError or ValueError for what JSON does
     not know, such as NaN."""
     return _UNSEEN.sub(_escaped, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent))
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise ValueError(f"{digits[:20]} is no number: it is too large")
+    return number
 
 
 def _escaped(found: re.Match[str]) -> str:

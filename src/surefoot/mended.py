@@ -17,6 +17,10 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _CLOSES = {"{": "}", "[": "]"}
 _MOST = 20
 """Places where an object may begin that are looked at."""
+_OFTEN = 2
+"""Times its length that a long reply is looked through for them, so that twenty that nobody closes cost no more."""
+_SHORT = 20_000
+"""Characters; in a reply of so many every place is looked at, however far each look goes."""
 
 Token = re.Match[str]
 
@@ -31,27 +35,28 @@ def objects(reply: str) -> list[dict[str, Any]]:
 
 
 def _objects(reply: str) -> Iterator[dict[str, Any]]:
-    at = 0
+    at, left = 0, max(_MOST * _SHORT, _OFTEN * len(reply))
     for _ in range(_MOST):
-        if (start := reply.find("{", at)) < 0:
+        if left < 0 or (start := reply.find("{", at)) < 0:
             return
-        found, at = _read(reply, start)
+        found, end = _read(reply, start)
+        at, left = start + 1 if found is None else end, left - (end - start)
         if found is not None:
             yield found
 
 
 def _read(reply: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    """The object that begins there, if it is one, and where to look for the next."""
+    """The object that begins there, if it is one, and where what was looked at for it ends."""
     try:
         return json.JSONDecoder(strict=False).raw_decode(reply, start)
     except (ValueError, RecursionError):
         pass
     tokens, opened = _tokens(reply, start)
     if len(opened) > DEEPEST:
-        return None, start + 1
+        return None, tokens[-1].end()
     end = len(reply) if opened else tokens[-1].end()
     found = _completed(reply, tokens, opened) if opened else _mended(_without_strays(reply, tokens, end))
-    return found, start + 1 if found is None else end
+    return found, end
 
 
 def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:

@@ -56,7 +56,7 @@ def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:
     ("row", "says"),
     [
         ("{", "line 2 is not JSON: Expecting property name"),
-        ("1" * 5000, "line 2 is not JSON that can be read: .*digits"),
+        ("1" * 5000, "line 2 is not JSON: .*digits"),
         ({"id": "x", "question": "Q?"}, r"line 2 is not a question: it needs id, question and answers \('answers'\)"),
         ({"question": "Q?", "answers": []}, "line 2 is not a question"),
         ([1, 2], "line 2 is not a question"),

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 def test_files_become_an_index_and_the_report_says_how_many(surefoot: Callable[..., Any], here: Path) -> None:
     """New ones the first time, unchanged ones the second."""
@@ -45,3 +47,13 @@ def test_pushing_needs_a_server(surefoot: Callable[..., Any]) -> None:
     done = surefoot("index", "library", "--push")
     assert done.code == 2
     assert "has no server to push to" in done.err
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("3", "must be the name of a file, not 3"), ("'/'", "'/' cannot be the name of an index")]
+)
+def test_a_path_that_is_no_files_is_refused(surefoot: Callable[..., Any], path: str, said: str) -> None:
+    """In one line."""
+    done = surefoot("index", "library", "--set", f"index.path={path}")
+    assert done.code == 2
+    assert said in " ".join(done.err.split())

@@ -272,3 +272,17 @@ def test_opening_an_index_does_not_change_it(tmp_path):
     with Index.open(path) as index:
         index.lexical("hut", 1)
     assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("name", ["", "/", ".", "a\0b", "a\0/b.db"])
+def test_what_can_be_no_files_name_is_no_index(tmp_path, monkeypatch, name):
+    """Neither to search nor to build, and nothing is made there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Iron.")
+    with pytest.raises(IndexFault, match="cannot be the name of an index"):
+        Index.open(name)
+    for rebuild in (False, True):
+        with pytest.raises(IndexFault, match="cannot be the name of an index"):
+            build([tmp_path / "notes"], name, Hashing(), rebuild=rebuild)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]

@@ -107,6 +107,8 @@ def test_what_is_no_toml_is_refused() -> None:
     """By one line."""
     with pytest.raises(ConfigError, match="is not TOML"):
         written("[pipeline", {"pipeline": {"k": 2}})
+    with pytest.raises(ConfigError, match="is not TOML: it is nested more than 100 deep"):
+        written("x = " + "[" * 5_000, {"pipeline": {"k": 2}})
 
 
 VALUES = st.one_of(st.integers(-5, 5), st.floats(-9, 9), st.booleans(), st.text("ab#\"'\\\n=[]é", max_size=6))

@@ -125,5 +125,5 @@ def test_what_is_no_number_is_never_written(tmp_path: Path, number: float) -> No
 def test_what_is_no_number_is_not_read_either(number: str) -> None:
     """Python's JSON reader would take it."""
     line = dumps(Trace("t", "Who?", grades=(Grade("a", 0.25),))).replace("0.25", number)
-    with pytest.raises(TraceFault, match="is no score"):
+    with pytest.raises(TraceFault, match="is no number"):
         loads(line)

@@ -495,6 +495,7 @@ def test_the_shipped_mixture_can_be_read() -> None:
     [
         ("[", "cannot be read"),
         ("a = 1", "cannot be read"),
+        ("a = " + "[" * 5_000, "nested more than 100 deep"),
         ("[a]", "use"),
         ('[a]\nuse = "train"\nwieght = 1', "wieght"),
         ('[a]\nuse = "trian"', "use of a cannot be 'trian'; there are: train, dev, split"),

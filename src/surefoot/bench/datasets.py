@@ -112,8 +112,6 @@ def rows(path: Path) -> Iterator[tuple[int, Any]]:
         raise UsageError(f"{path}, line {number} is not JSON: {error.msg} at column {error.colno}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text, after line {number}") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise UsageError(f"{path}, line {number} is not JSON that can be read: {error}") from error
 
 
 def _found(path: Path, problems: Problems) -> tuple[str, list[Row]]:

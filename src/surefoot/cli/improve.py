@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from surefoot import config as configuration
-from surefoot import manifest
+from surefoot import manifest, toml_values
 from surefoot.bench.choices import RULES
 from surefoot.bench.datasets import Example
 from surefoot.cli import asking
@@ -169,10 +168,9 @@ def _offered(proposals: Sequence[Proposal], text: str) -> None:
 
 def _settings(path: Path) -> Patch:
     try:
-        found: dict[str, Any] = tomllib.loads(_text(path, required=True))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return toml_values.parsed(_text(path, required=True))
+    except ValueError as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
-    return found
 
 
 def _text(path: Path, required: bool = False) -> str:

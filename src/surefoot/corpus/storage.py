@@ -93,7 +93,10 @@ REBUILD = "run: surefoot index --rebuild PATH…"
 
 @contextmanager
 def faults(path: Path) -> Iterator[None]:
-    """Turns what SQLite and the disk raise inside into IndexFaults that name the index and say what to do."""
+    """Turns what SQLite and the disk raise inside into IndexFaults that name the index and say what to do. Raises one
+    at once where the path can be no file's, before anything is made there."""
+    if not path.name or "\0" in str(path):
+        raise IndexFault(f"{str(path)!r} cannot be the name of an index; give a file's, such as .surefoot/index.db")
     try:
         yield
     except sqlite3.Error as error:

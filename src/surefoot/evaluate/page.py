@@ -235,7 +235,7 @@ def _lines(path: Path, kind: type[Any] | None = None, without: str = "") -> dict
     found: dict[str, Json] = {}
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
         try:
-            row = parsed(line, _no_number)
+            row = parsed(line)
             key, value = row["key"], row["value"]
             if kind:
                 from_json(kind, {name: part for name, part in value.items() if name != without})
@@ -258,13 +258,9 @@ def _checked(path: Path, kind: Any) -> Any:
 def _whole(path: Path) -> Any:
     """None: there is no such file."""
     try:
-        return parsed(path.read_bytes(), _no_number) if path.exists() else None
+        return parsed(path.read_bytes()) if path.exists() else None
     except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}") from error
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
 
 
 def _toml(value: Any) -> str:

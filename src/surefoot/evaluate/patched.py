@@ -11,13 +11,12 @@ import difflib
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot import components
+from surefoot import components, toml_values
 from surefoot.bench import given
 from surefoot.config import DEFAULTS, Builder, Config, read
 from surefoot.consent import texts
@@ -115,15 +114,15 @@ def written(text: str, patch: Patch) -> str:
     with the settings to be written by hand.
     """
     try:
-        before = tomllib.loads(text)
+        before = toml_values.parsed(text)
         wanted = read(read(before), patch)
         lines = list(_statements(text))
         for section, values in patch.items():
             lines = _set(lines, section, dict(values), before.get(section), wanted[section])
         after = "".join(line.text for line in lines)
-        if read(tomllib.loads(after)) == wanted:
+        if read(toml_values.parsed(after)) == wanted:
             return after
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ConfigError(f"the configuration file is not TOML: {error}") from error
     raise ConfigError(f"the configuration file has a shape that is left alone; write by hand: {shown(patch)}")
 
@@ -229,7 +228,7 @@ def _statements(text: str) -> Iterator[_Line]:
         if not pending and (not bare or bare.startswith("#")):
             yield _Line(line, table)
         elif not pending and bare.startswith("["):
-            table = tuple(_path(tomllib.loads(line)))
+            table = tuple(_path(toml_values.parsed(line)))
             yield _Line(line, table, heads=True)
         else:
             pending += line
@@ -240,8 +239,8 @@ def _statements(text: str) -> Iterator[_Line]:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        return toml_values.parsed(text)
+    except ValueError:
         return {}
 
 

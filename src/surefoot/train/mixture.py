@@ -20,7 +20,6 @@ import hashlib
 import json
 import random
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,6 +27,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from surefoot import toml_values
 from surefoot.bench import datasets, pairs
 from surefoot.bench.datasets import hashed
 from surefoot.errors import ConfigError
@@ -119,7 +119,7 @@ class Source:
 def sources(path: Path = SHIPPED) -> list[Source]:
     """The sections of a mixture file; raises ConfigError for a key or a value that does not exist."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = toml_values.parsed(path.read_text(encoding="utf-8"))
         return [Source(name, **{**keys, "made": tuple(keys.get("made", ()))}) for name, keys in table.items()]
     except (OSError, ValueError, TypeError) as error:  # TypeError: a key that Source lacks, a value of another kind
         raise ConfigError(f"the mixture {path} cannot be read: {error}") from error

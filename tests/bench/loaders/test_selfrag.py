@@ -145,7 +145,7 @@ def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:
     [
         ('{"id": ', "line 2 is not JSON"),
         ("[1]", "line 2 is no JSON object"),
-        ("1" * 5000, "line 2 is not JSON that can be read"),
+        ("1" * 5000, "line 2 is not JSON: Exceeds the limit"),
     ],
 )
 def test_a_download_that_was_cut_off_is_refused(tmp_path: Path, line: str, says: str) -> None:
@@ -182,3 +182,9 @@ def test_a_folder_of_several_sets_names_them(tmp_path: Path) -> None:
     (tmp_path / "popqa.jsonl").unlink()
     with pytest.raises(UsageError, match="holds no questions that are known here; there are those of eval_data"):
         load(tmp_path)
+
+
+def test_a_column_that_pandas_left_empty_is_none(tmp_path: Path) -> None:
+    """It writes NaN then, as in sets of which some rows lack a column."""
+    path = lines(tmp_path / "x.jsonl", {**POPQA, "s_wiki_title": float("nan")})
+    assert load(path).examples[0].answers == ("engineer", "builder")

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.bench.loaders.problems import Problems, Row, lines
 from surefoot.errors import UsageError
-from surefoot.json_values import parsed
+from surefoot.json_values import logged
 
 HOME = "eval_data of Self-RAG, linked at https://github.com/AkariAsai/self-rag#inference"
 
@@ -21,7 +21,7 @@ def recognised(path: Path) -> str | None:
     """Which of its sets the file is, by the columns of the first line; None: none, or it cannot be told."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            row = parsed(next((line for line in file if line.strip()), "null"))
+            row = logged(next((line for line in file if line.strip()), "null"))
     except (OSError, ValueError):
         return None
     if not isinstance(row, dict) or "passages" in row:
@@ -47,11 +47,9 @@ def rows(path: Path, name: str, problems: Problems) -> list[Row]:
 def _objects(path: Path, problems: Problems) -> Iterator[tuple[str, Row]]:
     for number, line in enumerate(lines(path, problems), start=1):
         try:
-            row = parsed(line) if line.strip() else None
+            row = logged(line) if line.strip() else None
         except json.JSONDecodeError as error:
             raise UsageError(f"{path}, line {number} is not JSON: {error.msg}; is the download complete?") from error
-        except ValueError as error:  # a number of thousands of digits
-            raise UsageError(f"{path}, line {number} is not JSON that can be read: {error}") from error
         if row is not None and not isinstance(row, dict):
             raise UsageError(f"{path}, line {number} is no JSON object")
         if row is not None:
@@ -81,7 +79,7 @@ def _open(row: Row) -> Row:
 def _listed(text: Any) -> list[Any]:
     """PopQA's own file holds its answers as a list written out in JSON."""
     try:
-        answers = parsed(text) if isinstance(text, str) else text
+        answers = logged(text) if isinstance(text, str) else text
     except ValueError:
         return []
     return answers if isinstance(answers, list) else []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from surefoot import toml_values
 from surefoot.bench.study.measures import MEASURES
 from surefoot.errors import ConfigError, TraceFault, UsageError
 from surefoot.store import Run, from_json, write_text
@@ -90,10 +90,10 @@ def read(path: str | Path = SHIPPED) -> Hypotheses:
     try:
         data = Path(path).read_bytes()
         text = data.decode("utf-8")
-        table = tomllib.loads(text)
+        table = toml_values.parsed(text)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
     claims, conclusions = table.pop("claim", []), table.pop("conclusion", [])
     if odd := sorted(set(table) ^ {"alpha", "questions", "resamples", "seed"}):

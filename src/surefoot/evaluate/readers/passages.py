@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from surefoot.json_values import parsed
+from surefoot.json_values import logged
 from surefoot.types import Passage
 
 _TEXT = ("text", "content", "contents", "page_content", "passage", "body", "chunk", "chunk_text", "snippet", "document")
@@ -76,7 +76,7 @@ def _object(value: Any) -> Mapping[str, Any]:
     """Metadata may come as a text of JSON."""
     if isinstance(value, str):
         try:
-            value = parsed(value)
+            value = logged(value)
         except ValueError:
             return {}
     return value if isinstance(value, Mapping) else {}

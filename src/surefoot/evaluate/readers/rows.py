@@ -14,7 +14,7 @@ from surefoot.errors import UsageError
 from surefoot.evaluate.readers.names import NAMES, TAGS, assigned, plain
 from surefoot.evaluate.readers.passages import passages
 from surefoot.evaluate.readers.said import Who, said
-from surefoot.json_values import parsed
+from surefoot.json_values import logged
 from surefoot.types import Passage, Record
 
 TAKEN_FOR_THE_REFERENCE = (
@@ -113,7 +113,7 @@ def _several(value: Any) -> list[Any]:
 def _list(text: str) -> list[Any]:
     """The list that a text writes out, in JSON or in Python; else the text alone."""
     if text.lstrip().startswith("[") and text.rstrip().endswith("]"):
-        for parse in (parsed, ast.literal_eval):
+        for parse in (logged, ast.literal_eval):
             try:
                 value = parse(text.strip())
             except (ValueError, SyntaxError, RecursionError, MemoryError):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from surefoot.json_values import parsed
+from surefoot.json_values import logged
 
 Who = Literal["user", "assistant"]
 
@@ -94,7 +94,7 @@ def _parsed(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        value = parsed(text)
+        value = logged(text)
     except ValueError:
         return None
     return value if isinstance(value, dict | list) and value else None

@@ -19,7 +19,7 @@ from surefoot.bench.loaders.problems import Problems
 from surefoot.errors import UsageError
 from surefoot.evaluate.readers.passages import passages
 from surefoot.evaluate.readers.said import Who, said, words
-from surefoot.json_values import parsed
+from surefoot.json_values import logged
 from surefoot.types import Passage, Record
 
 _OPERATIONS = {
@@ -186,7 +186,7 @@ def _value(cell: Any) -> Any:
     """What an attribute holds, where it is a text of JSON."""
     if isinstance(cell, str) and cell.lstrip().startswith(("[", "{")):
         try:
-            return parsed(cell)
+            return logged(cell)
         except ValueError:
             return cell
     return cell
