@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -15,12 +14,12 @@ from urllib.parse import quote, unquote, urldefrag
 from libzim.reader import Archive
 from libzim.search import Query, Searcher
 from libzim.suggestion import SuggestionSearcher
-from lxml import etree, html
+from lxml import html
 
 from surefoot import meter
 from surefoot.asked import Asked, asked, bears, fit, spellings
+from surefoot.corpus import article
 from surefoot.corpus.loaders import Unreadable
-from surefoot.corpus.visibility import prune
 from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.errors import ConfigError, SearchError
 from surefoot.hits import external, sendable
@@ -33,24 +32,6 @@ _PAGES = 12
 """Pages that are opened of a list or of a search."""
 _LONGEST = 250
 """Characters of a query; a longer one is no title."""
-
-_MARKED = """
-    //*[@property='mw:PageProp/disambiguation' or @rel='mw:PageProp/disambiguation']
-    | //*[@id='disambigbox' or @id='disambig']
-    | //*[contains(concat(' ', normalize-space(@class), ' '), ' dmbox-disambig ')]
-"""
-_CATEGORY = re.compile(r"Category:(?:All_)?(?:\w+_)?disambiguation_pages", re.IGNORECASE)
-_NOISE = """
-    //head | //script | //style | //nav | //footer | //figure | //sup[contains(@class, 'ref')]
-    | //table[not(contains(@class, 'infobox'))] | //*[@id='toc' or @role='navigation' or @role='note']
-    | //*[contains(@class, 'mw-editsection') or contains(@class, 'navbox') or contains(@class, 'noprint')
-          or contains(@class, 'reflist') or contains(@class, 'references') or contains(@class, 'hatnote')
-          or contains(@class, 'metadata')]
-"""
-_LINES = """
-    //h2 | //h3 | //h4 | //p[not(ancestor::li or ancestor::table)] | //li[not(ancestor::table or ancestor::li)] | //dd
-    | //table[not(ancestor::table)]//tr[not(.//tr)]
-"""
 
 
 class Zim:
@@ -146,9 +127,9 @@ class Zim:
         for path in paths:
             item = self._archive.get_entry_by_path(path).get_item()
             if item.mimetype.startswith("text/html"):
-                tree = _tree(bytes(item.content))
-                ambiguous = _marked(tree) or self._disambiguates(item.title, item.path)
-                lead = f"\n{_extract(tree)}".partition("\n== ")[0]
+                tree = article.parsed(bytes(item.content))
+                ambiguous = article.tells_apart(tree) or self._disambiguates(item.title, item.path)
+                lead = f"\n{article.extract(tree)}".partition("\n== ")[0]
                 yield Page(item.title, lead, f"{self._file.name}/{quote(item.path)}", via, ambiguous)
 
     def _disambiguates(self, title: str, path: str) -> bool:
@@ -161,17 +142,17 @@ class Zim:
     def _links(self, page: Page) -> Iterator[tuple[str, str]]:
         """The title behind the first link of each line, and the line."""
         path = self._path(page.url)
-        for line in self._content(path).xpath("//li[.//a[@href]]"):
-            href = urldefrag(line.xpath(".//a/@href")[0]).url
+        for address, line in article.links(self._content(path)):
+            href = urldefrag(address).url
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(href)))
             if href and self._archive.has_entry_by_path(target):
-                yield self._archive.get_entry_by_path(target).title, _text(line)
+                yield self._archive.get_entry_by_path(target).title, line
 
     def _extract(self, url: str) -> str:
-        return _extract(self._content(self._path(url)))
+        return article.extract(self._content(self._path(url)))
 
     def _content(self, path: str) -> html.HtmlElement:
-        return _tree(bytes(self._archive.get_entry_by_path(path).get_item().content))
+        return article.parsed(bytes(self._archive.get_entry_by_path(path).get_item().content))
 
     def _path(self, url: str) -> str:
         return unquote(url.removeprefix(f"{self._file.name}/"))
@@ -184,39 +165,3 @@ class Zim:
             raise SearchError(f"a page of {self._file.name} {error}") from error
         except (RuntimeError, KeyError) as error:  # what libzim raises where bytes are not what they should be
             raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
-
-
-def _tree(content: bytes) -> html.HtmlElement:
-    try:
-        return html.document_fromstring(content, parser=html.HTMLParser(encoding="utf-8", remove_comments=True))
-    except etree.ParserError:
-        return html.Element("html")  # an empty page
-
-
-def _marked(tree: html.HtmlElement) -> bool:
-    """Whether the markup of a page says that it only tells names apart: by page property, template or category."""
-    hrefs = (unquote(href).replace(" ", "_") for href in tree.xpath("//*[contains(@href, ':')]/@href"))
-    return bool(tree.xpath(_MARKED)) or any(_CATEGORY.search(href) for href in hrefs)
-
-
-def _extract(tree: html.HtmlElement) -> str:
-    """The page as plain text: a line for each paragraph, list item and row of the box, headings between "=="."""
-    prune(tree)
-    for element in tree.xpath(_NOISE):
-        if element.getparent() is not None:
-            element.drop_tree()
-    lines = [line for element in tree.xpath(_LINES) if (line := _line(element))]
-    return "\n".join(lines) or _text(tree)
-
-
-def _line(element: html.HtmlElement) -> str:
-    if element.tag == "tr":
-        return ": ".join(filter(None, map(_text, element)))
-    text = _text(element)
-    return f"== {text} ==" if text and element.tag in ("h2", "h3", "h4") else text
-
-
-def _text(element: html.HtmlElement) -> str:
-    """What a reader sees, on one line."""
-    pieces = element.xpath(".//text() | .//br | .//li")
-    return " ".join("".join(piece if isinstance(piece, str) else " " for piece in pieces).split())
