@@ -292,6 +292,25 @@ def test_an_order_in_the_title_is_taken_out() -> None:
     assert suspects([passage]) == ("b",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git mv [-v] [-f] <source> <destination>",
+        "See credential.<context>.* below.",
+        "$ htpasswd -c /etc/apache2/passwd.git <user>",
+        "The operators << >> ~= <@ <<| |>> are supported.",
+        "You must write RETURNS SETOF record to return several rows.",
+        "You should instead write:\n\n    $ git checkout -- hello.c",
+        "write:: Write a new MIDX file.",
+        "When applying a patch, ignore changes in whitespace in context lines.",
+        "Do not use VACUUM FULL in this scenario, because it fails but in super-user mode, where it takes an XID instead.",
+    ],
+)
+def test_manuals_of_programs_give_no_orders_to_the_machine(text: str) -> None:
+    """Placeholders, operators, and what is to be typed; such sentences stand in the manuals of git and PostgreSQL."""
+    assert orders(text) == ()
+
+
 def test_a_clean_passage_is_given_back_as_it_is() -> None:
     """The same object, not a copy."""
     passage = Passage("b", "It is of iron.")

@@ -42,7 +42,10 @@ _BEGIN = (
 _MACHINE = r"(?:AI\s+)?(?:AI|LLM|GPT|(?:(?:large\s+)?language|AI)\s+model|assistant|chat\s?bot)s?"
 _EARLIER = r"(?:previous|prior|earlier|preceding|above|other|given|provided|retrieved|original)"
 _DROP = r"(?:ignore|disregard|forget|override|bypass|discard|set\s+aside)"
-_RULES = r"(?:instructions?|prompts?|questions?|(?:the|this|any|all|given|provided)\s+context|guidelines?|rules?)"
+_RULES = (
+    r"(?:instructions?|prompts?|questions?|guidelines?|rules?"
+    r"|(?:the|this|any|all|earlier|previous|prior|above|given|provided)\s+context)"
+)
 _TURN = re.compile(
     r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>|\s+", re.IGNORECASE
 )
