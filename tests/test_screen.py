@@ -303,7 +303,7 @@ def test_an_order_in_the_title_is_taken_out() -> None:
         "You should instead write:\n\n    $ git checkout -- hello.c",
         "write:: Write a new MIDX file.",
         "When applying a patch, ignore changes in whitespace in context lines.",
-        "Do not use VACUUM FULL in this scenario, because it fails but in super-user mode, where it takes an XID instead.",
+        "Do not use VACUUM FULL in this scenario: it fails, except in super-user mode, where it takes an XID instead.",
     ],
 )
 def test_manuals_of_programs_give_no_orders_to_the_machine(text: str) -> None:
