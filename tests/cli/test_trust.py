@@ -125,7 +125,7 @@ PLACES: list[dict[str, Any]] = [
         "network": {"allow": ["*"], "cache": "/evil/replies.db"},
         "embedder": {"use": "hashing"},
         "retriever": {"use": "pgvector", "dsn_env": "AWS_SECRET_ACCESS_KEY"},
-        "evaluator": "lexical",
+        "evaluator": {"use": "lexical"},
         "thresholds": {"file": "/evil/tuned.toml"},
         "searcher": {"use": "searxng", "base_url": "http://127.0.0.1:9/evil"},
         "llm": {"use": "scripted", "replies": {}},
@@ -165,7 +165,7 @@ def test_a_stranger_has_no_file_opened_and_no_machine_asked(
 def test_what_a_trace_may_not_say_is_given_with_set(recorded: Callable[..., list[Any]], surefoot: Any) -> None:
     """On top of what it may."""
     theirs = {"use": "openai", "model": "theirs", "base_url": "http://evil.example"}
-    recorded({"evaluator": "lexical", "generator": "llm", "llm": theirs})
+    recorded({"evaluator": {"use": "lexical"}, "generator": {"use": "llm"}, "llm": theirs})
     again = ["explain", "--trace", "theirs.json", "--answer"]
     assert "llm 'openai' needs the option 'model'" in surefoot(*again).err
     done = surefoot(*again, "--set", "llm.model=mine", "--set", "llm.base_url=ftp://mine")
@@ -175,7 +175,7 @@ def test_what_a_trace_may_not_say_is_given_with_set(recorded: Callable[..., list
 
 def test_modules_are_not_looked_for_here_untold(recorded: Callable[..., list[Any]], here: Path) -> None:
     """Or a library that is not installed would be taken from a stranger's folder."""
-    recorded({"evaluator": "lexical", "searcher": {"use": "surefoot.searchers.nowhere:Nowhere"}})
+    recorded({"evaluator": {"use": "lexical"}, "searcher": {"use": "surefoot.searchers.nowhere:Nowhere"}})
     assert str(here) not in sys.path
 
 
