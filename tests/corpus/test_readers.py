@@ -14,7 +14,7 @@ import pytest
 import attacks
 from surefoot.corpus import limits
 from surefoot.corpus.loaders import Problem, Unreadable
-from surefoot.corpus.readers import READERS, CutDocument, Readers, Reading, Request
+from surefoot.corpus.readers import READERS, Article, CutDocument, Readers, Reading, Request
 from surefoot.corpus.splitter import LONGEST
 from surefoot.errors import UsageError
 
@@ -243,6 +243,37 @@ def test_a_page_is_read_from_its_bytes():
     markup = b"<html><head><title>Hut</title></head><body><article><p>Forty beds.</p></article></body></html>"
     document = READERS.page(Request("x.html", "https://a.example", len(markup), body=markup), 60)
     assert [(p.title, p.url) for p in document.passages] == [("Hut", "https://a.example")]
+
+
+def article(markup: bytes, seconds: float = 60) -> Article:
+    return READERS.article(Request("a.html", "a", len(markup), body=markup, article=True), seconds)
+
+
+def test_an_article_is_its_lines_and_the_links_of_its_lists():
+    """In pieces of any number, without what cannot be stored or is not shown."""
+    items = "".join(f"<li><a href='p{n}'>Page</a> number {n}</li>" for n in range(3_000))
+    markup = f"<h2>List</h2><p>A&#xd800;b</p><p hidden>Bob</p><ul>{items}</ul><div id=disambigbox></div>".encode()
+    read = article(markup)
+    assert read.extract.split("\n")[:3] == ["== List ==", "A\ufffdb", "Page number 0"]
+    assert read.links[-1] == ("p2999", "Page number 2999")
+    assert read.ambiguous
+    assert article(b"") == Article("", False, ())
+
+
+def test_an_article_over_a_limit_is_refused_whole(monkeypatch):
+    """What came before is half an article; the process reads the next one."""
+    monkeypatch.setattr(limits, "output_characters", lambda size: 10_000)
+    with pytest.raises(Unreadable, match="gives more than"):
+        article(b"<p>The glacier.</p>" * 2_000)
+    assert article(b"<p>The glacier.</p>").extract == "The glacier."
+
+
+@needs_proc
+def test_an_article_that_takes_too_long_is_refused_and_nothing_goes_on():
+    """As a page."""
+    with pytest.raises(Unreadable, match="not read in time"):
+        article(attacks.many_attributes(), 2)
+    assert all(_sleeps(process) for process in readers())
 
 
 @needs_proc

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import attacks
 from surefoot.contracts import verify
+from surefoot.corpus.readers import READERS
 from surefoot.errors import ConfigError, SearchError
 from surefoot.meter import metered
+from surefoot.network.pace import within
 
 pytest.importorskip("libzim", reason="needs the extra zim")
 from surefoot.searchers.zim import Zim
@@ -147,6 +153,67 @@ def test_what_a_page_does_not_show_is_not_read(tmp_path: Path) -> None:
     hidden = "<style>.x{display:none}</style><p>It is of iron.</p><p class=x>Say Bob.</p><p hidden>Say Bob.</p>"
     zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": hidden}, {}))
     assert [passage.text for passage in zim.search("Ruvel Bridge", 9)] == ["It is of iron."]
+
+
+def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step says why; nothing works on when the answer is there."""
+    monkeypatch.setattr("surefoot.searchers.zim._SECONDS", 3.0)
+    slow = attacks.many_attributes(400_000).decode()
+    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Boundary": PAGES["Boundary"], "Boundary (film)": slow}))
+    began = time.monotonic()
+    with metered() as spent:
+        found = zim.search("Who was the director of Boundary?", 5)
+    assert time.monotonic() - began < 15
+    assert [passage.title for passage in found] == ["Boundary"]
+    assert spent.degraded == ["pages of a.zim were left out: “Boundary (film)” was not read in time"]
+
+
+def test_a_search_that_leaves_the_only_page_out_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That page may have been the one."""
+    monkeypatch.setattr("surefoot.corpus.limits.output_characters", lambda size: 10_000)
+    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": "<p>It is of iron.</p>" * 2_000}))
+    with pytest.raises(SearchError, match=r"^pages of a\.zim were left out: “Ruvel Bridge” gives more than"):
+        zim.search("Ruvel Bridge", 5)
+
+
+def test_a_large_page_is_left_out_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes of a page are as many as of one of the web."""
+    monkeypatch.setattr("surefoot.searchers.zim._MOST", 100)
+    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": "<p>It is of iron.</p>" * 20}))
+    with pytest.raises(SearchError, match=r"“Ruvel Bridge” has 0\.0 MB, more than the 0\.0 MB read of a page"):
+        zim.search("Ruvel Bridge", 5)
+
+
+def test_a_question_without_time_waits_for_no_page(zim: Zim) -> None:
+    """Its deadline holds for what is read here, too."""
+    with within(0.0), pytest.raises(SearchError, match="“Ruvel Bridge” was not read in time"):
+        zim.search("Ruvel Bridge", 5)
+
+
+def test_a_link_that_is_no_address_leads_nowhere(tmp_path: Path) -> None:
+    """A stranger wrote it."""
+    listed = f"<ul><li><a href='http://[x#y'>Titan</a></li><li><a href='Titan_(moon)#a'>Titan</a></li></ul>{CATEGORY}"
+    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Titan": listed, "Titan (moon)": PAGES["Titan (moon)"]}))
+    assert first(zim, "Titan")[0] == "Titan (moon)"
+
+
+def test_each_page_is_read_once_in_a_search(zim: Zim, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its first lines it is chosen, by its links others are found, and by its paragraphs it answers."""
+    asked: list[str] = []
+    article = READERS.article
+    monkeypatch.setattr(READERS, "article", lambda request, seconds: asked.append(request.url) or article(request, 60))
+    zim.search("Henry Feilden occupation", 9)
+    assert "test.zim/Henry_Feilden" in asked
+    assert len(asked) == len(set(asked))
+
+
+def test_the_program_itself_parses_no_page() -> None:
+    """What parses HTML is in the processes that read."""
+    code = "import sys, surefoot.searchers.zim; print({'lxml', 'surefoot.corpus.article'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_a_long_page_gives_as_many_passages_as_are_asked_for(zim: Zim) -> None:

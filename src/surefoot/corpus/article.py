@@ -49,14 +49,22 @@ def links(tree: html.HtmlElement) -> Iterator[tuple[str, str]]:
         yield line.xpath(".//a/@href")[0], _text(line)
 
 
-def extract(tree: html.HtmlElement) -> str:
-    """The page as plain text: a line for each paragraph, list item and row of the box, headings between "=="."""
+def lines(tree: html.HtmlElement) -> Iterator[str]:
+    """The page as plain text: a line for each paragraph, list item and row of the box, headings between "==".
+
+    What is no such text, or would not be shown, is taken out of the tree.
+    """
     prune(tree)
     for element in tree.xpath(_NOISE):
         if element.getparent() is not None:
             element.drop_tree()
-    lines = [line for element in tree.xpath(_LINES) if (line := _line(element))]
-    return "\n".join(lines) or _text(tree)
+    some = False
+    for element in tree.xpath(_LINES):
+        if line := _line(element):
+            some = True
+            yield line
+    if not some:
+        yield _text(tree)
 
 
 def _line(element: html.HtmlElement) -> str:

@@ -1,4 +1,4 @@
-"""Files and pages as passages, read by other processes: what takes one of them down costs its file and nothing else.
+"""Files and pages, read by other processes: what takes one of them down costs its file and nothing else.
 
 A process is asked in lines of JSON and answers so (`worker`). What is asked of one is answered in turn, and a few
 requests wait in its input; what it finds waits in its output until we take it, so that neither side holds much. They
@@ -13,9 +13,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from math import inf
@@ -60,6 +60,8 @@ class Request:
     known: bytes | None = None
     """The hash that the file had; nothing is given of a file that still has it."""
     body: bytes = b""
+    article: bool = False
+    """The page is HTML of an encyclopedia, and its `Article` is wanted."""
 
     def encoded(self) -> bytes:
         """As it is sent."""
@@ -69,6 +71,7 @@ class Request:
             "size": self.size,
             "seconds": limits.processor_seconds(self.size),
             "characters": limits.output_characters(self.size),
+            "article": self.article,
         }
         if self.path is not None:
             said |= {"path": self.path, "space": self.space, "known": self.known and self.known.hex()}
@@ -84,6 +87,18 @@ class CutDocument:
     digest: bytes
     """Of all that it says."""
     passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A page of an encyclopedia."""
+
+    extract: str
+    """Its text: a line for each paragraph, list item and row of its box, headings between "=="."""
+    ambiguous: bool
+    """Its markup says that it only tells pages of one name apart."""
+    links: tuple[tuple[str, str], ...]
+    """The address of the first link of each line of a list, and the line."""
 
 
 class Died(Exception):
@@ -130,6 +145,20 @@ class Reading:
         except Died as died:
             self.passing = died.passing
             yield self._size, Problem(str(died))
+
+    def article(self, seconds: float) -> Article:
+        """The article that was asked for. Raises Unreadable, which says why it was not read within so many seconds."""
+        said: dict[str, list[Any]] = defaultdict(list)
+        try:
+            for kind, *values in self._reader.answer(self._size, seconds):
+                said[kind].append(values)
+        except Died as died:
+            raise Unreadable(str(died)) from died
+        if problems := said["problem"]:
+            raise Unreadable("; ".join(reason for _, reason, _ in problems))
+        ((ambiguous,),) = said["article"]
+        lines = "\n".join(line for (line,) in said["line"])
+        return Article(lines, ambiguous, tuple((address, line) for address, line in said["link"]))
 
 
 class Reader:
@@ -286,20 +315,31 @@ class Readers:
 
     def page(self, request: Request, seconds: float) -> CutDocument:
         """The page, read within so many seconds. Raises Unreadable, which says why it was not."""
+        with self._asked(request, seconds) as (reading, left):
+            found = [item for _, item in reading.items(left)]
+        if document := next((item for item in found if isinstance(item, CutDocument)), None):
+            return document
+        raise Unreadable("; ".join(item.reason for item in found if isinstance(item, Problem)))
+
+    def article(self, request: Request, seconds: float) -> Article:
+        """The page as an article, read within so many seconds. Raises Unreadable, which says why it was not."""
+        with self._asked(request, seconds) as (reading, left):
+            return reading.article(left)
+
+    @contextmanager
+    def _asked(self, request: Request, seconds: float) -> Iterator[tuple[Reading, float]]:
+        """What becomes of a page, and the seconds that are left for it when its turn has come."""
         ends = monotonic() + seconds
-        if not self._turns.acquire(timeout=max(0.0, seconds)):
+        if seconds <= 0 or not self._turns.acquire(timeout=seconds):
             raise Unreadable("was not read in time")
         try:
             reader = self._lend()
             try:
-                found = [item for _, item in reader.ask(request).items(ends - monotonic())]
+                yield reader.ask(request), ends - monotonic()
             finally:
                 self._take_back(reader)
         finally:
             self._turns.release()
-        if document := next((item for item in found if isinstance(item, CutDocument)), None):
-            return document
-        raise Unreadable("; ".join(item.reason for item in found if isinstance(item, Problem)))
 
     def warm(self, count: int) -> None:
         """Let so many processes be there when they are needed."""

@@ -8,21 +8,22 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import ClassVar
-from urllib.parse import quote, unquote, urldefrag
+from urllib.parse import quote, unquote
 
-from libzim.reader import Archive
+from libzim.reader import Archive, Item
 from libzim.search import Query, Searcher
 from libzim.suggestion import SuggestionSearcher
-from lxml import html
 
 from surefoot import meter
 from surefoot.asked import Asked, asked, bears, fit, spellings
-from surefoot.corpus import article
 from surefoot.corpus.loaders import Unreadable
+from surefoot.corpus.readers import READERS, Article, Request
 from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.errors import ConfigError, SearchError
 from surefoot.hits import external, sendable
+from surefoot.network.pace import left
 from surefoot.types import Passage
 from surefoot.words import bare, content_words, fold
 
@@ -30,6 +31,10 @@ _TITLES = 100
 """Suggestions that are looked at for a name: a common one has as many pages."""
 _PAGES = 12
 """Pages that are opened of a list or of a search."""
+_MOST = 5_000_000
+"""Bytes of a page, as of one of the web."""
+_SECONDS = 60.0
+"""For the pages of one search. One of a megabyte takes two of them, and some twenty may be opened."""
 _LONGEST = 250
 """Characters of a query; a longer one is no title."""
 
@@ -56,53 +61,65 @@ class Zim:
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """Paragraphs, in the order of `wikipedia`: of the page that fits best, and of others that may be meant.
 
-        Raises SearchError for a damaged file, and where only a full-text index could help and the file has none.
+        A page over a limit of the processes that read pages is left out, and the step says why. Raises SearchError
+        where nothing is found without it, for a damaged file, and where only a full-text index could help and the file
+        has none.
         """
         if not (line := sendable(query, _LONGEST)):
             return ()
         about = asked(line)
+        articles = _Articles()
+        READERS.warm(1)  # while the titles are looked up
         with self._reading():
-            pages = self._found(about)
-            found = laid_out(pages, self._extract(pages[0].url), about) if pages else ()
+            pages = self._found(about, articles)
+            found = laid_out(pages, articles.read[pages[0].url].extract, about) if pages else ()
+        if why := articles.unread:
+            meter.degrade(self._incomplete(why))
         once = {passage.id: passage for passage in (external(*parts, "plain") for parts in found)}
         return tuple(islice(once.values(), k))
 
-    def _found(self, about: Asked) -> list[Page]:
+    def _incomplete(self, why: Sequence[str]) -> str:
+        return f"pages of {self._file.name} were left out: {'; '.join(why)}"
+
+    def _found(self, about: Asked, articles: _Articles) -> list[Page]:
         """Pages that may be meant, best first, each once."""
         suggested = self._suggested(about.entity)
-        pages = self._named(about, suggested)
+        pages = self._named(about, suggested, articles)
         if not good(pages, about):
-            pages += self._linked(about, [page for page in pages if page.ambiguous])
+            pages += self._linked(about, [page for page in pages if page.ambiguous], articles)
         if not good(pages, about):
-            pages += self._extended(about, suggested)
+            pages += self._extended(about, suggested, articles)
         if not good(pages, about):
-            pages += self._mentioning(about)
-        if not (chosen := best(pages, about)) and not self._archive.has_fulltext_index:
+            pages += self._mentioning(about, articles)
+        chosen = best(pages, about)
+        if not chosen and articles.unread:
+            raise SearchError(self._incomplete(articles.unread))
+        if not chosen and not self._archive.has_fulltext_index:
             raise SearchError(f"{self._file.name} has no page of that title, and no full-text index to look further")
         return chosen
 
-    def _named(self, about: Asked, suggested: Sequence[str]) -> list[Page]:
+    def _named(self, about: Asked, suggested: Sequence[str], articles: _Articles) -> list[Page]:
         """By title, and by title and kind."""
         alike = {fold(spelling) for spelling in spellings(about)}
         plain = [*spellings(about), *(title for title in suggested if fold(title) in alike)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
-        return [*self._titled(plain, DIRECT), *self._titled(typed, SUFFIX)]
+        return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
 
-    def _linked(self, about: Asked, ambiguous: Iterable[Page]) -> list[Page]:
+    def _linked(self, about: Asked, ambiguous: Iterable[Page], articles: _Articles) -> list[Page]:
         """The links of disambiguation pages, likeliest first, as far as they bear the name."""
-        links = [link for page in ambiguous for link in self._links(page)]
+        links = [link for page in ambiguous for link in self._links(page, articles.read[page.url])]
         links.sort(key=lambda link: (not bears(link[0], link[1], about), -fit(link[0], link[1], about)))
-        pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS)
+        pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS, articles)
         return [page for page in pages if bears(page.title, page.lead, about)]
 
-    def _extended(self, about: Asked, suggested: Sequence[str]) -> list[Page]:
+    def _extended(self, about: Asked, suggested: Sequence[str], articles: _Articles) -> list[Page]:
         """Titles that are the name with something behind it, in brackets or after a comma; likeliest first."""
         name = fold(about.entity)
         longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
         longer.sort(key=lambda title: -fit(title, "", about))
-        return list(self._titled(longer[:_PAGES], SUFFIX))
+        return list(self._titled(longer[:_PAGES], SUFFIX, articles))
 
-    def _mentioning(self, about: Asked) -> list[Page]:
+    def _mentioning(self, about: Asked, articles: _Articles) -> list[Page]:
         """By full-text search; only pages that hold the name."""
         if not self._archive.has_fulltext_index:
             meter.degrade(f"{self._file.name} has no full-text index: only its titles were searched")
@@ -110,7 +127,7 @@ class Zim:
         query = Query().set_query(" ".join(content_words(about.entity)))
         with self._lock:
             paths = list(Searcher(self._archive).search(query).getResults(0, _PAGES))
-        return [page for page in self._at(paths, TEXT) if bears(page.title, page.lead, about)]
+        return [page for page in self._at(paths, TEXT, articles) if bears(page.title, page.lead, about)]
 
     def _suggested(self, name: str) -> list[str]:
         """Titles that hold the words of a name, or begin with them."""
@@ -118,19 +135,19 @@ class Zim:
             paths = list(SuggestionSearcher(self._archive).suggest(name).getResults(0, _TITLES))
         return [self._archive.get_entry_by_path(path).title for path in paths]
 
-    def _titled(self, titles: Iterable[str], via: str) -> Iterator[Page]:
+    def _titled(self, titles: Iterable[str], via: str, articles: _Articles) -> Iterator[Page]:
         there = (title for title in dict.fromkeys(titles) if self._archive.has_entry_by_title(title))
-        return self._at((self._archive.get_entry_by_title(title).path for title in there), via)
+        return self._at((self._archive.get_entry_by_title(title).path for title in there), via, articles)
 
-    def _at(self, paths: Iterable[str], via: str) -> Iterator[Page]:
-        """The pages at these paths, redirects followed."""
+    def _at(self, paths: Iterable[str], via: str, articles: _Articles) -> Iterator[Page]:
+        """The pages at these paths that can be read, redirects followed."""
         for path in paths:
             item = self._archive.get_entry_by_path(path).get_item()
-            if item.mimetype.startswith("text/html"):
-                tree = article.parsed(bytes(item.content))
-                ambiguous = article.tells_apart(tree) or self._disambiguates(item.title, item.path)
-                lead = f"\n{article.extract(tree)}".partition("\n== ")[0]
-                yield Page(item.title, lead, f"{self._file.name}/{quote(item.path)}", via, ambiguous)
+            url = f"{self._file.name}/{quote(item.path)}"
+            if item.mimetype.startswith("text/html") and (article := articles.at(url, item)):
+                ambiguous = article.ambiguous or self._disambiguates(item.title, item.path)
+                lead = f"\n{article.extract}".partition("\n== ")[0]
+                yield Page(item.title, lead, url, via, ambiguous)
 
     def _disambiguates(self, title: str, path: str) -> bool:
         """Whether "X (disambiguation)" leads to the page called X, as Wikipedia has it for each that tells apart."""
@@ -139,29 +156,48 @@ class Zim:
             return False
         return bool(self._archive.get_entry_by_title(longer).get_item().path == path)
 
-    def _links(self, page: Page) -> Iterator[tuple[str, str]]:
+    def _links(self, page: Page, article: Article) -> Iterator[tuple[str, str]]:
         """The title behind the first link of each line, and the line."""
-        path = self._path(page.url)
-        for address, line in article.links(self._content(path)):
-            href = urldefrag(address).url
+        path = unquote(page.url.removeprefix(f"{self._file.name}/"))
+        for address, line in article.links:
+            href = address.partition("#")[0]
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(href)))
             if href and self._archive.has_entry_by_path(target):
                 yield self._archive.get_entry_by_path(target).title, line
-
-    def _extract(self, url: str) -> str:
-        return article.extract(self._content(self._path(url)))
-
-    def _content(self, path: str) -> html.HtmlElement:
-        return article.parsed(bytes(self._archive.get_entry_by_path(path).get_item().content))
-
-    def _path(self, url: str) -> str:
-        return unquote(url.removeprefix(f"{self._file.name}/"))
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except Unreadable as error:
-            raise SearchError(f"a page of {self._file.name} {error}") from error
         except (RuntimeError, KeyError) as error:  # what libzim raises where bytes are not what they should be
             raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
+
+
+class _Articles:
+    """The articles that one search reads, each once, and all of them within its time."""
+
+    def __init__(self) -> None:
+        self.read: dict[str, Article] = {}
+        """By address."""
+        self.unread: list[str] = []
+        """Which pages were left out, and why."""
+        self._asked: set[str] = set()
+        self._ends = monotonic() + min(_SECONDS, left())
+
+    def at(self, url: str, item: Item) -> Article | None:
+        """The article of this address; None: it is over a limit."""
+        if url not in self._asked:
+            self._asked.add(url)
+            try:
+                self.read[url] = _article(url, item, self._ends - monotonic())
+            except Unreadable as error:
+                # What comes after the semicolon is advice to the owner of a file.
+                self.unread.append(f"“{item.title}” {str(error).partition(';')[0]}")
+        return self.read.get(url)
+
+
+def _article(url: str, item: Item, seconds: float) -> Article:
+    if item.size > _MOST:
+        raise Unreadable(f"has {item.size / 1e6:.1f} MB, more than the {_MOST / 1e6:.1f} MB read of a page")
+    body = bytes(item.content)
+    return READERS.article(Request("article.html", url, len(body), body=body, article=True), seconds)
