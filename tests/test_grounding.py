@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.grounding import NO_LINK, UNVISITED, grounded, linked, refusal
-from surefoot.types import Action, Answer, Citation, Decision, Passage, Strip
+from surefoot.types import Action, Answer, Citation, Decision, Passage, Source, Strip
 
 BRIDGE = Passage(
     "b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. He called it “a leap of iron”.", "Ruvel Bridge"
@@ -372,6 +372,16 @@ def test_an_address_that_was_only_told_of_is_not_passed_on(via: str, kept: bool)
     source = replace(BRIDGE, source="external", url=PAGE, via=via)
     answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin, see {PAGE} [1]."), [(strip(source), source)])
     assert (PAGE in answer.text, NO_LINK in answer.text) == (kept, not kept)
+
+
+@pytest.mark.parametrize("source", ["corpus", "external"])
+def test_an_address_that_a_row_of_an_index_claims_is_not_passed_on(source: Source) -> None:
+    """Nothing was fetched from it: whoever wrote the row chose its address. The file itself was read."""
+    row = replace(BRIDGE, source=source, url=PAGE, file="a/rows.jsonl")
+    answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin, see {PAGE} [1]."), [(strip(row), row)])
+    assert (PAGE in answer.text, NO_LINK in answer.text) == (False, True)
+    said = "It was built by Tomas Aldwin, see [rows](a/rows.jsonl). [1]"
+    assert grounded(WHO, Answer(said), [(strip(row), row)]).text == said
 
 
 def test_a_link_that_the_source_holds_is_not_a_source() -> None:

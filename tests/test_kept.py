@@ -95,7 +95,11 @@ def test_a_file_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
 
 
 DAMAGE = ["body = x'ff'", "headers = '{}'", """headers = '{"asked": "x", "said": "1", "cut": "0"}'"""]
-DAMAGE += ["""headers = '{"asked": "1", "said": "-9000", "cut": "0"}'""", "status = 'ok'"]
+DAMAGE += [
+    f"""headers = '{{"asked": "1", "said": "{said}", "cut": "{cut}"}}'"""
+    for said, cut in [("-9000", "0"), (" 1_0", "0"), ("²", "0"), ("9" * 20, "0"), ("1", "7")]
+]
+DAMAGE += ["status = 'ok'"]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

@@ -66,9 +66,10 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     that it adds. A bare yes or no adds nothing to check: it is passed on as unverified.
 
     An address is passed on only where a source was fetched from it; of others `withheld` tells. A source that says
-    "see http://…" holds the words, so the check of citations alone would let a planted link through.
+    "see http://…" holds the words, so the check of citations alone would let a planted link through. Of what stands in
+    an index only the file was read: the address that its row claims is the row's own word.
     """
-    visited = [passage.url for _, passage in knowledge if passage.via not in UNVISITED]
+    visited = [passage.file or passage.url for _, passage in knowledge if passage.via not in UNVISITED]
     whole, draft = draft, replace(draft, text=linked(draft.text, visited))
     pieces: list[str] = []
     citations: list[Citation] = []

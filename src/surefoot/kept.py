@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event, Lock
@@ -15,6 +16,9 @@ from surefoot.network.cache import Cache
 from surefoot.network.values import Reply
 from surefoot.protocols import LLM
 from surefoot.types import Completion, Message
+
+_COUNT = re.compile("[0-9]{1,12}")
+"""What is read as a number of tokens; `int` takes more for one."""
 
 
 class Kept:
@@ -85,10 +89,15 @@ class Kept:
 
 
 def _completion(reply: Reply) -> Completion:
-    asked, said, cut = (int(reply.headers[name]) for name in ("asked", "said", "cut"))
-    if min(asked, said) < 0:
-        raise ValueError(f"{min(asked, said)} tokens")
+    asked, said = (_count(reply.headers[name]) for name in ("asked", "said"))
+    cut = ("0", "1").index(reply.headers["cut"])
     return Completion(reply.body.decode("utf-8", "surrogatepass"), reply.url, asked, said, truncated=bool(cut))
+
+
+def _count(text: str) -> int:
+    if not _COUNT.fullmatch(text):
+        raise ValueError(f"{text[:20]} tokens")
+    return int(text)
 
 
 def _key(asked: Any) -> str:

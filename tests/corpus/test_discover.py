@@ -92,6 +92,14 @@ def test_a_path_with_nothing_there_is_refused(tmp_path):
         find(tmp_path / "nowhere")
 
 
+def test_a_path_through_a_loop_of_links_is_named(tmp_path):
+    """As any other path that leads nowhere, wherever the loop stands in it."""
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for given in (tmp_path / "loop", tmp_path / "loop" / "a.txt"):
+        with pytest.raises(IndexFault, match=f"{given} leads nowhere: Too many levels of symbolic links"):
+            find(given)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may look into every folder")
 def test_a_closed_folder_is_reported(tmp_path):
     """What lies in it is not known to be gone."""

@@ -10,7 +10,7 @@ import pytest
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.evaluate.evidence import bears, bears_out, declines, ended, facts, held_by, holds, tiny, torn
+from surefoot.evaluate.evidence import bears, bears_out, declines, ended, facts, held_by, holds, neighbours, tiny, torn
 from surefoot.evaluate.failures import STAGES, failures, quoted
 from surefoot.evaluate.remedies import REMEDIES
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
@@ -359,6 +359,15 @@ def test_tiny_and_torn_passages_are_told_from_whole_ones() -> None:
     assert ended("# A heading")
     assert ended("He said “no.”")
     assert not ended("It was built by")
+
+
+def test_a_row_that_claims_another_files_address_is_no_neighbour_of_its_passages() -> None:
+    """Its words would lend the file a fact that no file holds."""
+    policy = Passage("a", "It was built by Tomas", url="policy.txt", file="policy.txt")
+    after = Passage("b", "Aldwin.", url="policy.txt", start=21, file="policy.txt")
+    row = replace(after, file="rows.jsonl")
+    assert list(neighbours([policy, after])) == [(policy, after)]
+    assert list(neighbours([policy, row])) == []
 
 
 def test_facts_are_sentences_and_what_semicolons_part() -> None:

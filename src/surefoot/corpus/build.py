@@ -26,6 +26,7 @@ from surefoot.corpus.loaders import MAX_BYTES, Problem, supported
 from surefoot.corpus.readers import READERS, CutDocument, Reading, Request
 from surefoot.corpus.storage import faults, locked, now, replacement, settle, writer
 from surefoot.errors import IndexFault
+from surefoot.json_values import parsed
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
 
@@ -342,8 +343,8 @@ def _dumped(problems: list[Problem]) -> str:
 
 def _loaded(problems: str) -> list[Problem]:
     try:
-        return [Problem(str(reason), bool(skipped)) for reason, skipped in json.loads(problems)]
-    except (ValueError, TypeError, RecursionError) as error:
+        return [Problem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
+    except (ValueError, TypeError) as error:
         raise sqlite3.DatabaseError("what it knows of its files is damaged") from error
 
 

@@ -49,18 +49,16 @@ class Found:
 def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
     """The readable files at or below a path. Symbolic links below it are not followed, the path itself may be one.
 
-    Raises IndexFault when nothing is there.
+    Raises IndexFault when nothing is there, or nobody can tell.
     """
-    found = Found(given.resolve())
-    name = _name(given)
+    found = Found(_root(given))
+    name = _name(given, found.root)
     if found.root.is_dir():
         for place in _below(found, name):
             if place.suffix.lower() in FORMATS:
                 _add(found, place, name / place.relative_to(found.root), max_bytes)
             else:
                 found.ignored += 1
-    elif not found.root.exists():
-        raise IndexFault(f"there is no file or folder {given}; check the path")
     elif found.root.suffix.lower() not in FORMATS:
         found.skipped.append((name.as_posix(), f"files of this kind are not read, only {supported()}"))
     else:
@@ -68,9 +66,19 @@ def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
     return found
 
 
-def _name(given: Path) -> Path:
+def _root(given: Path) -> Path:
+    try:
+        # Not `Path.resolve`: what that raises for a loop of links depends on Python's version.
+        return Path(os.path.realpath(given, strict=True))
+    except (FileNotFoundError, NotADirectoryError):
+        raise IndexFault(f"there is no file or folder {given}; check the path") from None
+    except OSError as error:
+        raise IndexFault(f"{given} leads nowhere: {error.strerror}; check the path") from error
+
+
+def _name(given: Path, root: Path) -> Path:
     """The path as it was given, where that says nothing about the machine; else its last part."""
-    return Path(given.resolve().name) if given.is_absolute() or ".." in given.parts else given
+    return Path(root.name) if given.is_absolute() or ".." in given.parts else given
 
 
 def _below(found: Found, name: Path) -> Iterator[Path]:

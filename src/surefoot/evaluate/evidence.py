@@ -129,10 +129,13 @@ def tiny(passages: Sequence[Passage]) -> bool:
 
 
 def neighbours(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
-    """Passages of one document that follow each other in it; where no places are known, in the order given."""
-    documents: dict[str, list[Passage]] = defaultdict(list)
+    """Passages of one document that follow each other in it; where no places are known, in the order given.
+
+    Rows of one file are told apart by the addresses that they claim, but none is of another file for that.
+    """
+    documents: dict[tuple[str | None, str], list[Passage]] = defaultdict(list)
     for passage in passages:
-        documents[passage.url or passage.title].append(passage)
+        documents[passage.file, passage.url or passage.title].append(passage)
     for parts in documents.values():
         placed = sorted(parts, key=lambda passage: passage.start)
         for one, other in pairwise(placed):

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from surefoot import meter
+from surefoot.json_values import parsed
 from surefoot.network.values import Reply
 
 _VERSION = 1
@@ -112,8 +113,8 @@ class Cache:
 def _reply(url: Any, status: Any, headers: Any, body: Any, said: Any) -> Reply | None:
     """A row as the reply that was put there; None: it is no such row any more."""
     try:
-        named = json.loads(headers)
-    except (ValueError, TypeError, RecursionError):
+        named = parsed(headers)
+    except (ValueError, TypeError):
         return None
     typed = zip((url, status, named, body, said), (str, int, dict, bytes, float), strict=True)
     if not all(isinstance(value, kind) for value, kind in typed):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 import zipfile
 from contextlib import suppress
 
@@ -111,6 +112,13 @@ def test_a_file_without_text_is_refused(name):
     """An empty document is never indexed in silence."""
     with pytest.raises(Unreadable, match="no text"):
         documents(b" \n", name)
+
+
+def test_a_kind_whose_library_is_missing_is_refused_with_what_to_install(monkeypatch):
+    """As `surefoot doctor` says it."""
+    monkeypatch.setitem(sys.modules, "surefoot.corpus.loaders.pdf", None)
+    with pytest.raises(Unreadable, match=r"^\.pdf cannot be read \(.*pdf.*\); run: pip install surefoot$"):
+        documents(b"%PDF-1.7", "x.pdf")
 
 
 def test_an_unknown_kind_is_refused_with_the_kinds_that_are_read():
@@ -301,6 +309,15 @@ def test_a_bad_row_is_named_by_its_line_and_the_rest_goes_on(row):
     assert [found.text for found in documents(content, "x.jsonl")] == ["a", "b"]
     (reason,) = problems(content, "x.jsonl")
     assert reason.startswith("line 3 ")
+
+
+def test_a_row_of_json_that_is_not_read_says_why():
+    """Nested too deep, and a number that Python takes minutes for, are JSON."""
+    content = f'{{"text": "a", "x": {"[" * 101}{"]" * 101}}}\n{{"text": "a", "x": {"9" * 5_000}}}\n{{'.encode()
+    deep, long, torn = problems(content, "x.jsonl")
+    assert deep == "line 1 is no JSON that is read: it is nested more than 100 deep"
+    assert long.startswith("line 2 is no JSON that is read: Exceeds the limit")
+    assert torn.startswith("line 3 is no JSON that is read: Expecting property name")
 
 
 @pytest.mark.parametrize(("name", "head"), [("x.jsonl", ""), ("x.csv", "text\n")])

@@ -71,5 +71,11 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
     suffix = PurePath(name).suffix.lower()
     if suffix not in FORMATS:
         raise Unreadable(f"files of this kind are not read, only {supported()}")
-    found: Iterator[Document | Problem] = import_module(f"{__name__}.{FORMATS[suffix]}").read(stream, name)
+    try:
+        loader = import_module(f"{__name__}.{FORMATS[suffix]}")
+    except ImportError as error:
+        raise Unreadable(
+            f"{suffix} cannot be read ({' '.join(str(error).split())}); run: pip install surefoot"
+        ) from error
+    found: Iterator[Document | Problem] = loader.read(stream, name)
     yield from found

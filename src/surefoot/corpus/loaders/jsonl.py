@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from json import JSONDecodeError
 from typing import BinaryIO
 
 from surefoot.corpus.loaders import Document, Problem
 from surefoot.corpus.loaders.rows import MAX_LINE, document, lines, opened
+from surefoot.json_values import parsed
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
@@ -25,7 +26,7 @@ def _document(line: str | None) -> Document | str:
     if line is None:
         return f"is longer than {MAX_LINE:,} characters"
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return "is not JSON"
+        row = parsed(line)
+    except JSONDecodeError as error:
+        return f"is no JSON that is read: {error.msg}"
     return document(row) if isinstance(row, dict) else "is not a JSON object"
