@@ -238,3 +238,14 @@ def test_what_cannot_be_replayed_says_why(decision: Decision | None, says: str) 
     """No decision, or one of a policy that is not ours."""
     with pytest.raises(TraceFault, match=says):
         redecide(Trace("t", "Q?", decision=decision, error="the retriever broke"))
+
+
+def test_a_capped_grade_decides_no_more_than_its_cap() -> None:
+    """Whatever its score; and what counts for nothing is no passage that could not be graded."""
+    high = OWN.upper + 1
+    capped, nothing = Grade("a", high, cap=AMBIGUOUS), Grade("b", None, cap=INCORRECT)
+    assert Threshold(OWN).decide([capped]).action is AMBIGUOUS
+    assert Threshold(OWN).decide([capped, Grade("c", high)]).action is CORRECT
+    assert Threshold(OWN).decide([nothing]).action is INCORRECT
+    assert Threshold(OWN).decide([nothing]).because == "nothing that was retrieved counts as evidence"
+    assert Threshold(OWN).decide([nothing, Grade("c", None)]).action is AMBIGUOUS

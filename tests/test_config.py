@@ -408,3 +408,10 @@ def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:
     """The retrievers of this machine have none."""
     with pytest.raises(ConfigError, match="retriever 'hybrid' has no server to push to"):
         built(small).push()
+
+
+def test_sources_are_lists_of_patterns() -> None:
+    """A text would be taken for its letters."""
+    assert Builder(read({"sources": {"doubted": ["mail/*"]}})).sources.doubted == ("mail/*",)
+    with pytest.raises(ConfigError, match="doubted must be a list of patterns"):
+        _ = Builder(read({"sources": {"doubted": "mail/*"}})).sources

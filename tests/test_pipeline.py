@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from surefoot import Count, Pipeline, Threshold
+from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, EndpointError, ModelError, QuestionError, SearchError
 from surefoot.evaluators.lexical import Lexical
@@ -18,6 +19,7 @@ from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.searchers.nowhere import Nowhere
+from surefoot.sources import Sources
 from surefoot.types import Action, Event, Grade, Passage, Step, Strip, Thresholds, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -640,3 +642,42 @@ def test_what_was_replaced_shows_in_the_configuration_of_the_traces() -> None:
     assert varied.config["searcher"] == {"use": "surefoot.searchers.nowhere:Nowhere"}
     assert varied.config["pipeline"] == {"k": 3}
     assert base.config["pipeline"] == {"k": 10}
+
+
+# What is no evidence
+
+
+def test_a_repeated_question_earns_no_grade_and_no_answer() -> None:
+    """The passage counts as INCORRECT, the step says why, and its words are no strip."""
+    bait = Passage("bait", f"{QUESTION} Zorblax.", "Ruvel Bridge")
+    trace = pipeline(bait, evaluator=Lexical(), searcher=Nowhere()).run(QUESTION)
+    assert action(trace) is Action.INCORRECT
+    assert trace.grades[0].cap is Action.INCORRECT
+    assert "the question repeated in bait: blanked out before grading" in (step(trace, "grade").degraded or "")
+    assert trace.answer
+    assert trace.answer.refused
+    assert redecide(trace) == trace.decision
+
+
+def test_a_doubted_source_alone_makes_the_search_go_on_and_is_shown_as_such() -> None:
+    """Two that say the same end it."""
+    one = replace(OUTSIDE, standing="doubted")
+    text = "Of the Ruvel Bridge the almanac of 1911 says: Aldwin."
+    other = replace(OUTSIDE, id="two", url="http://elsewhere.test/2", text=text, standing="doubted")
+    queries = Queries("Ruvel Bridge", "Ruvel Bridge builder")
+    alone, backed = Shelf(one), Shelf(one, other)
+    told = pipeline(POOR, searcher=alone, rewriter=queries).run(QUESTION)
+    assert (len(alone.asked), told.grades[-1].label) == (2, Action.AMBIGUOUS)
+    assert "no other source says the same" in told.grades[-1].reason
+    assert pipeline(POOR, searcher=backed, rewriter=queries).run(QUESTION).grades[-1].label is Action.CORRECT
+    assert len(backed.asked) == 1
+
+
+def test_a_doubted_file_of_the_corpus_alone_is_ambiguous() -> None:
+    """Its score stands, and the decision says that the passage may not count for more."""
+    doubted = Sources(doubted=("mail/*",))
+    trace = pipeline(replace(GOOD, file="mail/a.eml"), searcher=Nowhere(), sources=doubted).run(QUESTION)
+    assert action(trace) is Action.AMBIGUOUS
+    assert trace.decision
+    assert "may count as ambiguous at most" in trace.decision.because
+    assert redecide(trace) == trace.decision

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from rich.text import Text
 
 from surefoot.cli.console import plain
 from surefoot.recorder import Recorder
+from surefoot.sources import ALONE
 from surefoot.types import Action, Citation, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
@@ -217,10 +218,11 @@ def _answer(trace: Trace) -> RenderableType:
     if trace.answer.withheld:
         parts.append(Padding(Text(plain(f"withheld: {trace.answer.withheld}"), style="dim"), (0, 0, 0, 2)))
     origin = {passage.id: passage for passage in (*trace.passages, *trace.external)}
-    return Group(*parts, *(_citation(citation, origin) for citation in trace.answer.citations))
+    alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
+    return Group(*parts, *(_citation(citation, origin, alone) for citation in trace.answer.citations))
 
 
-def _citation(citation: Citation, origin: dict[str, Passage]) -> RenderableType:
+def _citation(citation: Citation, origin: dict[str, Passage], alone: Set[str]) -> RenderableType:
     text = Text(f"[{citation.marker}] ")
     if citation.strip is None:
         text.append(plain(f"✗ unverified: {citation.reason}"), style="red")
@@ -228,6 +230,8 @@ def _citation(citation: Citation, origin: dict[str, Passage]) -> RenderableType:
     text.append("✓ quote found" if citation.verified else plain(f"✗ unverified: {citation.reason}"))
     text.stylize("green" if citation.verified else "red", 4)
     passage = origin[citation.strip.passage_id]
+    if passage.id in alone:
+        text.append(f" · {ALONE}", style="yellow")
     start = passage.start + citation.strip.start + max(0, citation.strip.text.find(citation.quote))
     if citation.quote:
         text.append(f" “{plain(citation.quote)}”", style="italic")

@@ -33,6 +33,7 @@ CLOSED = {
     "index": "the runs before and after have to search the same index",
     "embedder": "the index was made with it; change it by hand, run `surefoot index --rebuild`, and improve anew",
     "network": "whom the machine may talk to is for you to say",
+    "sources": "whom to rely on is for you to say",
     "judge": "what measures has to be the same before and after",
 }
 """Sections that no patch touches, and why."""
