@@ -70,6 +70,13 @@ def test_an_unknown_record_is_named(folder: Path) -> None:
     assert not read(folder).attributions
 
 
+def test_of_an_evaluation_without_records_none_is_named(folder: Path) -> None:
+    """A file of records that somebody emptied."""
+    (folder / "records.jsonl").write_text("")
+    with pytest.raises(UsageError, match="no record 'r1'; there are 0$"):
+        list(worded(folder, ["r1"]))
+
+
 def test_unnamed_it_is_what_shows_the_first_item(folder: Path) -> None:
     """Of the diagnosis; where it names nothing, or where there is none, that is said."""
     with pytest.raises(UsageError, match="has no diagnosis"):

@@ -66,9 +66,8 @@ def worded(
     run = opened(folder)
     records = {record.id: record for record in run.records}
     if missing := [id for id in ids if id not in records]:
-        raise UsageError(
-            f"{folder} has no record {missing[0]!r}; there are {len(records):,}, such as {next(iter(records))!r}"
-        )
+        such = f", such as {next(iter(records))!r}" if records else ""
+        raise UsageError(f"{folder} has no record {missing[0]!r}; there are {len(records):,}{such}")
     evaluators: dict[str, Evaluator] = {}
     mine = own or Own(read({}))
 
