@@ -73,7 +73,7 @@ def test_an_unknown_record_is_named(folder: Path) -> None:
 def test_of_an_evaluation_without_records_none_is_named(folder: Path) -> None:
     """A file of records that somebody emptied."""
     (folder / "records.jsonl").write_text("")
-    with pytest.raises(UsageError, match="no record 'r1'; there are 0$"):
+    with pytest.raises(UsageError, match=r"no record 'r1'; there are 0$"):
         list(worded(folder, ["r1"]))
 
 
