@@ -57,14 +57,14 @@ _TALK = re.compile(
 )
 _TOLD = re.compile(
     r"""
-      \b(?:shall|must|should|(?:has|have|is|are)\s+to)\s+(?:\w+\s+)?
-        (?:say|state|name|tell|reply|(?:be\s+)?(?:told|answered|stated|given\s+as|cited\s+as))\b
+      \b(?:shall|must|should|(?:has|have|(?<!that\s)(?:is|are))\s+to)\s+(?:always\s+|only\s+)?
+        (?:say|state|name|tell|reply|be\s+(?:told|answered|stated|given\s+as|cited\s+as))\b(?!-)
     | \b(?:the\s+)?others?\s+(?:say|claim|passages?|documents?|sources?|texts?|entries|rows|statements?)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 """What a sentence says of telling, where it is about what was asked: what is to be said, and what others say."""
-_ABOUT = frozenset(map(stem, "answer answers reply replies question questions asked".split()))
+_ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
 """Of a question's words: so many repeat it in a run that begins as it does; so many in any run, or in a question."""
 HALF = 0.5
@@ -145,7 +145,7 @@ class Evidence:
     def _unread(self, text: str) -> Iterator[Span]:
         own = language(self.question)
         if self.reads is not None and own:
-            known, names = {"", own, *self.reads}, frozenset(words(self.question))
+            known, names = {"", own, *self.reads}, frozenset(content_words(self.question))
             yield from (span for span in sentences(text) if language(text[slice(*span)], names) not in known)
 
 

@@ -32,9 +32,10 @@ FUNCTION_WORDS = {
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
 """Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
+_ADDRESS = re.compile(r"\S*(?:://|[\w-]\.[\w-]+[./])\S*")
 _LETTER = re.compile(r"[^\W\d_]")
 FEWEST = 6
-"""Words of a sentence in which one small word tells the language, where none is English; in a shorter one, two."""
+"""Words of a sentence in which one small word tells the language, beside a letter that English lacks; else two do."""
 
 
 @lru_cache(maxsize=8192)
@@ -49,14 +50,15 @@ def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
     english = sum(word in STOP_WORDS for word in every)
     counts = {code: sum(word in known for word in every) for code, known in _KNOWN.items()}
     best = max(counts, key=counts.__getitem__)
-    if counts[best] > max(english, 1) or (counts[best] and not english and len(every) >= FEWEST):
+    sure = counts[best] > 1 or (len(every) >= FEWEST and not sentence.isascii())
+    if counts[best] > english and sure:
         return best
     return "en" if english >= max(1, counts[best]) else ""
 
 
 def _small(sentence: str) -> list[str]:
     """The words, folded; less those that may be parts of names."""
-    found = [match.group() for match in WORD.finditer(sentence)]
+    found = [match.group() for match in WORD.finditer(_ADDRESS.sub(" ", sentence)) if len(match.group()) > 1]
     return [
         folded
         for word, after in zip_longest(found, found[1:], fillvalue="")
