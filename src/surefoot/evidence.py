@@ -138,7 +138,7 @@ class Evidence:
         """Why the passage does not count, of which only scraps would; empty: it does, or it has no text at all."""
         gone = {(one.start, one.end): one.because for one in self.discounts(passage)}
         kept = [passage.text[slice(*span)] for span in sentences(passage.text) if span not in gone]
-        if not gone or any(len(words(said)) >= FEWEST for said in kept):
+        if not gone or any(len(_tokens(said)) >= FEWEST for said in kept):
             return ""
         return f"nothing in it counts as evidence: {', '.join(dict.fromkeys(gone.values()))}"
 
