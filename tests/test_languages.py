@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from surefoot.languages import language
+from surefoot.languages import OTHER, language
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,10 @@ def test_names_of_other_languages_make_no_sentence_foreign(sentence: str) -> Non
 def test_what_has_no_small_words_is_left_open(text: str) -> None:
     """Nothing is guessed from a name."""
     assert language(text) == ""
+
+
+def test_letters_that_english_lacks_tell_what_no_small_word_does() -> None:
+    """Two words in lower case, since names have such letters, too; and no small word of English."""
+    assert language("Metadados: resposta_canónica; prioridade máxima.") == OTHER
+    assert language("He ate crème brûlée in the café.") == "en"
+    assert language("Kraków, Łódź, Gdańsk") == ""

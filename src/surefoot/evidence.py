@@ -50,7 +50,8 @@ _TALK = re.compile(
         \s+(?:\w+\s+)?(?:answer|reply)\b
     | \b(?:answer|reply)\s+(?:must|should|shall)\b | \b(?:answer|reply)\s*[:=]
     | \b(?:if|when|whenever|should|once)\s+(?:you|they|anyone|anybody|someone|somebody)\s+(?:(?:are|is|be|ever)\s+)?
-        asks?(?:ed)?\s+(?:about|for|of|who|what|when|where|which|how)\b
+        asks?(?:ed)?(?:,|\s+(?:about|for|of|who|what|when|where|which|how)\b)
+    | \b(?:you|they)\s+(?:are|were)\s+(?:about|going)\s+to\s+(?:say|answer|reply|write)\b
     | \b(?:whoever|anybody|anyone|everybody|everyone)\s+asks?\b | \bbe\s+asked\s+(?:something|about|who)\b
     """,
     re.IGNORECASE | re.VERBOSE,

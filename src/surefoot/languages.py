@@ -29,6 +29,7 @@ FUNCTION_WORDS = {
     "tr": "ve bir bu icin ile olarak ne kadar olan sadece gibi daha icinde olur tek",
 }
 """Folded."""
+OTHER = "other"
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
 """Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
@@ -41,7 +42,7 @@ FEWEST = 6
 @lru_cache(maxsize=8192)
 def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
     """ "en", the code of another language, or the name of a script that is not Latin ("cyrillic", "cjk"); empty: it
-    cannot be told. `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
+    cannot be told. OTHER is none of those that are known, and not English. `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
     """
     script = _script(sentence)
     if script != "latin":
@@ -53,6 +54,8 @@ def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
     sure = counts[best] > 1 or (len(every) >= FEWEST and not sentence.isascii())
     if counts[best] > english and sure:
         return best
+    if not english and sum(word.islower() and not word.isascii() for word in WORD.findall(sentence)) > 1:
+        return OTHER
     return "en" if english >= max(1, counts[best]) else ""
 
 
