@@ -41,8 +41,10 @@ FEWEST = 6
 
 @lru_cache(maxsize=8192)
 def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
-    """ "en", the code of another language, or the name of a script that is not Latin ("cyrillic", "cjk"); empty: it
-    cannot be told. OTHER is none of those that are known, and not English. `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
+    """The code of the language, as "en", or the name of a script that is not Latin, as "cyrillic" and "cjk"; empty: it
+    cannot be told, and OTHER: nor can it, but it is not English.
+
+    `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
     """
     script = _script(sentence)
     if script != "latin":
