@@ -199,7 +199,7 @@ def _here(source: str) -> str:
     try:
         if Path(source).is_dir():
             return source
-        return str(snapshot_download(source, local_files_only=True))
+        return str(snapshot_download(source, local_files_only=True))  # nosec B615 # nothing is downloaded
     except HFValidationError as error:
         raise OSError(str(error)) from error
 
