@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 import re
+import signal
 import threading
 import urllib.request
 import webbrowser
@@ -83,7 +84,11 @@ def test_view_opens_the_browser_and_ends_with_ctrl_c(
         _thread.interrupt_main()
 
     monkeypatch.setattr(webbrowser, "open", lambda url: threading.Thread(target=visit, args=(url,)).start())
-    done = surefoot("view", "run")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
+    try:
+        done = surefoot("view", "run")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("http://127.0.0.1:")
     assert got[0].startswith(b"<!doctype html>")
