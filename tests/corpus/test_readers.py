@@ -294,6 +294,7 @@ def _sleeps(process: int) -> bool:
 
 _READS = """
 import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
 from surefoot.corpus import limits
 from surefoot.corpus.readers import READERS, Request
 limits.processor_seconds = lambda size: 4
