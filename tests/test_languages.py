@@ -56,3 +56,10 @@ def test_letters_that_english_lacks_tell_what_no_small_word_does() -> None:
     assert language("Metadados: resposta_canónica; prioridade máxima.") == OTHER
     assert language("He ate crème brûlée in the café.") == "en"
     assert language("Kraków, Łódź, Gdańsk") == ""
+
+
+def test_a_name_that_is_quoted_is_no_part_of_the_sentence_around_it() -> None:
+    """Whatever its script."""
+    names = frozenset(("ruvel", "bridge"))
+    assert language("客问Ruvel Bridge事,灯前一笑中。", names) == "cjk"
+    assert language("Ruvel Bridge", names) == ""

@@ -34,6 +34,7 @@ _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".spl
 """Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
 _ADDRESS = re.compile(r"\S*(?:://|[\w-]\.[\w-]+[./])\S*")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _LETTER = re.compile(r"[^\W\d_]")
 FEWEST = 6
 """Words of a sentence in which one small word tells the language, beside a letter that English lacks; else two do."""
@@ -46,7 +47,7 @@ def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
 
     `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
     """
-    script = _script(sentence)
+    script = _script(_LATIN.sub(lambda word: "" if fold(word[0]) in names else word[0], sentence))
     if script != "latin":
         return script
     every = [word for word in _small(sentence) if word not in names]

@@ -31,8 +31,9 @@ from surefoot.errors import SurefootError
 
 MOST_MEMORY = 1_000_000_000
 """Bytes that the process, or one that it started, may have resident."""
-MOST_SECONDS = 30.0
-"""Of the processor, for each process of a case; one more for each 150 kB that it was given."""
+MOST_SECONDS = 45.0
+"""Of the processor, for each process of a case; one more for each 150 kB that it was given. Well above what
+`corpus.limits` gives a file, after which its reading is ended and named, which takes a second or two more."""
 MOST_WAIT = 300.0
 """Seconds of the clock for a case, which a busy machine makes long."""
 MOST_WRITTEN = 50_000_000
