@@ -29,8 +29,12 @@ _EVENTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "sock
 _seen: list[str] = []
 
 
+_INSIDE = ("config", "surefoot.corpus.worker")
+"""Arguments of programs that read what is here and no more: `pip config list`, and the process that reads pages."""
+
+
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _EVENTS and not ("Popen" in event and "config" in arguments[1]):  # `pip config list` reads files only
+    if event in _EVENTS and not ("Popen" in event and any(word in arguments[1] for word in _INSIDE)):
         _seen.append(f"{event} {arguments[1:]}")
 
 
