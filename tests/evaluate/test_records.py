@@ -519,3 +519,11 @@ def test_records_that_ask_the_same_form_a_group(tmp_path: Path) -> None:
     loaded = read(lines(tmp_path / "x.jsonl", *rows))
     assert [record.group for record in loaded.records] == ["0", "0", "", "", "", "g"]
     assert count(loaded, "records that ask what another asks; grouped with it") == 2
+
+
+def test_a_record_of_endless_contexts_is_refused(tmp_path: Path) -> None:
+    """Two hundred thousand empty ones are 400 kB, and would be 60 MB of records and report."""
+    file = tmp_path / "records.jsonl"
+    file.write_text(json.dumps({"question": "Who?", "answer": "He.", "contexts": [""] * 10_001}) + "\n")
+    with pytest.raises(UsageError, match="10,001 contexts, and at most 10,000 are read"):
+        read(file)

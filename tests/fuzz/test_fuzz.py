@@ -106,7 +106,7 @@ def test_a_case_that_does_not_end_is_killed_and_says_where_it_was(ran: Ran, monk
 
 def test_a_case_that_takes_too_much_memory_is_killed(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     """As soon as it is seen, and before it has all that it wants."""
-    monkeypatch.setattr(worker, "MOST_MEMORY", worker._resident(os.getpid()) + 100_000_000)
+    monkeypatch.setattr(worker, "MOST_MEMORY", worker.USUAL_MEMORY + 10_000_000)
     kept: list[bytes] = []
 
     def does(folder: Path) -> None:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ from surefoot.errors import SurefootError
 
 MOST_MEMORY = 1_000_000_000
 """Bytes that the process, or one that it started, may have resident."""
+USUAL_MEMORY = 400_000_000
+"""A worker has fewer when it starts; where it has more, it has them from whom it was forked off, such as a long run of
+tests, and they are not counted."""
 MOST_SECONDS = 45.0
 """Of the processor, for each process of a case; one more for each 150 kB that it was given. Well above what
 `corpus.limits` gives a file, after which its reading is ended and named, which takes a second or two more."""
@@ -89,6 +93,7 @@ class Workers:
         self._process: Any = None
         self._line: Connection | None = None
         self._done = 0
+        self._inherited = 0
         with suppress(OSError):  # orphans become ours, so that a process that was left behind is seen
             ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 
@@ -136,6 +141,7 @@ class Workers:
         self._process.start()
         theirs.close()
         self._line, self._done = ours, 0
+        self._inherited = max(0, _resident(self._process.pid) - USUAL_MEMORY)
 
     def _awaited(self, started: float, seconds: float) -> Outcome:
         assert self._line
@@ -144,12 +150,12 @@ class Workers:
             with suppress(EOFError, OSError):
                 if self._line.poll(0.03):
                     outcome: Outcome = self._line.recv()
-                    return replace(outcome, memory=max(peak, outcome.memory))
+                    return replace(outcome, memory=max(peak, outcome.memory - self._inherited))
             if not self._process.is_alive():
                 self._process.join()
                 code = self._process.exitcode
                 return Outcome(f"{_DEAD} with {_signal(code)}", f"died: {_signal(code)}", self._dumped(), memory=peak)
-            peak = max(peak, *map(_resident, self._all()))
+            peak = max(peak, *(_resident(pid) - self._inherited for pid in self._all()))
             if peak > MOST_MEMORY:
                 return self._stopped(f"{peak / 1e6:,.0f} MB resident", "memory", peak)
             if max(_spent(pid) - before.get(pid, 0) for pid in self._all()) > seconds:
@@ -202,6 +208,7 @@ def _serve(line: Connection, root: Path) -> None:
     """The worker: cases in, outcomes out, until there is none."""
     for name in ("case", "home", "tmp"):
         (root / name).mkdir(exist_ok=True)
+    tempfile.tempdir = None  # whoever forked this off has looked for it already
     os.environ.update(
         HOME=str(root / "home"),
         TMPDIR=str(root / "tmp"),

@@ -9,8 +9,12 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from surefoot.errors import UsageError
 from surefoot.json_values import logged
 from surefoot.types import Passage
+
+MOST = 10_000
+"""Contexts of a record. Nobody shows a model as many; a file of empty ones would become a hundred times as large."""
 
 _TEXT = ("text", "content", "contents", "page_content", "passage", "body", "chunk", "chunk_text", "snippet", "document")
 _WORDS = (*_TEXT, "sentences")
@@ -23,7 +27,7 @@ _SCORE = ("score", "similarity", "relevance_score")
 def passages(value: Any) -> tuple[Passage, ...]:
     """One a context, in their order. A text alone is one; objects have their text, title, id and address looked up by
     the usual names, also in their `metadata`. Ids are distinct: "c1", "c2", … where there is none, and the second of
-    an id has "#2" behind it."""
+    an id has "#2" behind it. Raises UsageError for more than MOST."""
     if (
         isinstance(value, Mapping)
         and isinstance(_first(value, _WORDS), list)
@@ -31,6 +35,8 @@ def passages(value: Any) -> tuple[Passage, ...]:
     ):
         value = _transposed(value)
     items = value if isinstance(value, list | tuple) else [value]
+    if len(items) > MOST:
+        raise UsageError(f"a record has {len(items):,} contexts, and at most {MOST:,} are read; is it one record?")
     return distinct([_passage(item, f"c{number}") for number, item in enumerate(items, start=1)])
 
 
