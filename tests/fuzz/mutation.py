@@ -10,6 +10,7 @@ import struct
 import tempfile
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path, PurePath
@@ -299,8 +300,13 @@ def _toml(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
 
 def _zip(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
     """A member changed, added, doubled or lied about."""
-    with zipfile.ZipFile(io.BytesIO(data)) as given:
-        members = [(info.filename, given.read(info)) for info in given.infolist()]
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as given:
+            members = [(info.filename, given.read(info)) for info in given.infolist()]
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+        return _bytes(dice, data, ())  # an earlier change damaged it
+    if not members:
+        return data
     at = dice.randrange(len(members))
     name, inside = members[at]
     lie = False
