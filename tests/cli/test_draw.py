@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from surefoot.cli.draw import place, retrieved, stayed, whole
+from surefoot.cli.draw import place, retrieved, stayed, steps, whole
 from surefoot.config import read
 from surefoot.types import Action, Answer, Citation, Conflict, Grade, Passage, Step, Strip, Trace
 
@@ -162,3 +162,11 @@ def test_a_citation_of_a_source_that_stands_alone_says_so() -> None:
     trace = Trace("1", "How long?", external=(passage,), grades=(alone,), answer=answer)
     assert "✓ quote found · no other source says the same" in drawn(whole(trace), 120)
     assert "no other source" not in drawn(whole(replace(trace, grades=(replace(alone, cap=None),))), 120)
+
+
+def test_the_name_of_a_step_steers_no_terminal() -> None:
+    """A trace may be anybody's, its steps too."""
+    trace = Trace("1", "How long?", steps=(Step("\u202eevil\x1b[2J", 0.1),))
+    shown = drawn(steps(trace), 80)
+    assert "evil" in shown
+    assert "\u202e" not in shown

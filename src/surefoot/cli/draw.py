@@ -121,7 +121,7 @@ def steps(trace: Trace) -> RenderableType:
         table.add_column(heading, justify="left" if heading == "Step" else "right")
     for step in trace.steps:
         numbers = (step.graded, step.escalated, step.calls, step.tokens, step.cached)
-        table.add_row(step.name, f"{step.seconds * 1000:.0f}", *(str(number or "·") for number in numbers))
+        table.add_row(plain(step.name), f"{step.seconds * 1000:.0f}", *(str(number or "·") for number in numbers))
     return Padding(table, (1, 0, 0, 2))
 
 
