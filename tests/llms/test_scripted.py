@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ModelError
+from surefoot.errors import ConfigError, ModelError
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message
 
@@ -53,3 +53,10 @@ def test_a_reply_is_cut_after_so_many_words(text: str, most: int) -> None:
     assert len(completion.text.split()) == min(most, len(text.split()))
     assert completion.truncated == (len(text.split()) > most)
     assert completion.truncated or completion.text in (text, "")
+
+
+@pytest.mark.parametrize("replies", [[{"a": 1}], {"word": [1]}, [None]])
+def test_replies_that_are_no_texts_are_refused_before_anything_is_asked(replies: object) -> None:
+    """A configuration may say anything."""
+    with pytest.raises(ConfigError, match="must be texts"):
+        Scripted(replies)  # type: ignore[arg-type]

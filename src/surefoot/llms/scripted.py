@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from surefoot import meter
-from surefoot.errors import ModelError
+from surefoot.errors import ConfigError, ModelError
 from surefoot.types import Completion, Message
 
 Replies = Mapping[str, str] | Sequence[str] | Callable[[Sequence[Message]], str]
@@ -22,6 +22,11 @@ class Scripted:
     """
 
     def __init__(self, replies: Replies, name: str = "scripted") -> None:
+        given = replies.values() if isinstance(replies, Mapping) else replies if isinstance(replies, Sequence) else ()
+        if not all(isinstance(reply, str) for reply in given):
+            raise ConfigError(
+                "what is scripted must be texts: replies is a list of them, or a table from words to them"
+            )
         self.name = name
         self._replies = replies
         self._said = 0
