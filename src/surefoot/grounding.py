@@ -11,7 +11,7 @@ from surefoot.words import STOP_WORDS, WORD, content_words, names, sentences, wo
 
 Knowledge = Sequence[tuple[Strip, Passage]]
 
-_MARKER = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{3,}?)[\"”»]|(?<!\w)['‘](.{3,}?)['’](?!\w)")
 _SOURCES = r"(?:sources?|texts?|passages?|documents?|context|evidence|excerpts?|material)"

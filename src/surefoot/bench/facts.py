@@ -37,7 +37,7 @@ SOURCES = 5
 TOKENS = 300
 """Of a reply that lists facts."""
 
-_MARKER = re.compile(r"\s*\[\d+\]")
+_MARKER = re.compile(r"(?<!\s)\s*\[\d+\]")
 _FACTS = {
     "type": "object",
     "properties": {"facts": {"type": "array", "items": {"type": "string"}}},

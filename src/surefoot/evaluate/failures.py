@@ -52,7 +52,7 @@ ROOM = 0.6
 LONG = 12
 """Words of an answer that should end like a sentence, where nothing is known of its limit."""
 
-_MARKER = re.compile(r"\s*\[\d[\d\s,]*\]")
+_MARKER = re.compile(r"(?<!\s)\s*\[\d[\d\s,]*\]")
 _CUT = re.compile(r"\b(?:cut|split|truncat\w+|mid-sentence|fragment\w*|incomplete)\b", re.IGNORECASE)
 _QUOTE_WORDS = 14
 

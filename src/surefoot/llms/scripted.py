@@ -24,9 +24,7 @@ class Scripted:
     def __init__(self, replies: Replies, name: str = "scripted") -> None:
         given = replies.values() if isinstance(replies, Mapping) else replies if isinstance(replies, Sequence) else ()
         if not all(isinstance(reply, str) for reply in given):
-            raise ConfigError(
-                "what is scripted must be texts: replies is a list of them, or a table from words to them"
-            )
+            raise ConfigError("scripted replies must be texts, in a list, or in a table from words to them")
         self.name = name
         self._replies = replies
         self._said = 0
