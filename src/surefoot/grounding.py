@@ -48,7 +48,8 @@ UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge g
 """`Passage.via` where a search engine only told of the address, and nothing was fetched from it."""
 
 _CLAUSE_END = re.compile(
-    r"[,;:—–]\s+(?:and|but|or|nor|so|while|whereas|which|who|where|although|though|because)?\b|\s+(?:but|while|whereas)\s",
+    r"[,;:—–]\s+(?:and|but|or|nor|so|while|whereas|which|who|where|although|though|because)?\b"
+    r"|(?<!\s)\s+(?:but|while|whereas)\s",
     re.IGNORECASE,
 )
 HALF = 0.5
