@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.store import write_text
-from surefoot.words import fold
+from surefoot.text.words import fold
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:

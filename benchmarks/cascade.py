@@ -20,16 +20,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from surefoot.bench import evaluator as bench
-from surefoot.bench.metrics import Figure
-from surefoot.bench.pairs import LabelledPair, LabelledSet, read
-from surefoot.config import Builder, settings
-from surefoot.config import read as configured
+from surefoot.config.settings import Builder, settings
+from surefoot.config.settings import read as configured
+from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.errors import ComponentError, SurefootError
+from surefoot.lab import grading as bench
 from surefoot.meter import Meter, metered
 from surefoot.protocols import Evaluator, Pair
+from surefoot.stats.figures import Figure
+from surefoot.text.words import content_words, words
 from surefoot.types import Grade, Passage, Thresholds
-from surefoot.words import content_words, words
 
 NAMES = ("minilm", "cosine", "lexical", "bm25", "llm", "cascade")
 COLUMNS = ("evaluator", "ROC-AUC", "question AUC", "calls", "graded by the second", "ungraded", "seconds", "ms a pair")

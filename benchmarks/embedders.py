@@ -23,7 +23,7 @@ import numpy as np
 from surefoot.embedders.minilm import MiniLM
 from surefoot.embedders.static import Static
 from surefoot.protocols import Embedder, Matrix
-from surefoot.words import STOP_WORDS
+from surefoot.text.words import STOP_WORDS
 
 DEPTH = 50
 """Passages that each side brings to the fusion."""

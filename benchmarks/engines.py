@@ -30,8 +30,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from surefoot.text.words import content_words
 from surefoot.types import Passage
-from surefoot.words import content_words
 
 DIMENSIONS = 384
 DEPTH = 50

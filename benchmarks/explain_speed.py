@@ -37,7 +37,7 @@ from statistics import median
 
 import numpy as np
 
-from surefoot.bench.pairs import read
+from surefoot.datasets.pairs import read
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.explain.grade import Score, explain, taken_apart
 from surefoot.explain.shapley import Counted, Vector, shares

@@ -24,13 +24,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.bench import metrics
-from surefoot.bench.evaluator import draws, graded
-from surefoot.bench.pairs import LabelledPair, LabelledSet, read
-from surefoot.config import Builder
-from surefoot.config import read as configured
+from surefoot.config.settings import Builder
+from surefoot.config.settings import read as configured
+from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
+from surefoot.lab.grading import draws, graded
 from surefoot.protocols import Evaluator
-from surefoot.words import fold, names, sentences, words
+from surefoot.stats import figures
+from surefoot.text.words import fold, names, sentences, words
 
 KINDS = ("who", "when", "where", "which", "what", "why", "how", "in", "is", "are", "was", "were", "do", "does", "did")
 FEATURES = (
@@ -93,9 +93,9 @@ def fitted(files: list[LabelledSet], rows: list[Matrix]) -> object:
     return model
 
 
-def auc(file: LabelledSet, values: npt.ArrayLike) -> tuple[metrics.Figure, metrics.Floats]:
+def auc(file: LabelledSet, values: npt.ArrayLike) -> tuple[figures.Figure, figures.Floats]:
     labels, numbers = [pair.label for pair in file.pairs], np.array(file.numbers())
-    return metrics.figure(metrics.roc_auc(values, labels, numbers), draws(file))
+    return figures.figure(figures.roc_auc(values, labels, numbers), draws(file))
 
 
 def main() -> None:
@@ -124,15 +124,15 @@ def main() -> None:
     means = []
     for file, part in zip(files["test"], rows["test"], strict=True):
         alone, more = auc(file, part[:, 0]), auc(file, model.decision_function(part))
-        means.append((alone, more, metrics.gain(alone, more)))
+        means.append((alone, more, figures.gain(alone, more)))
         print(row(Path(file.path).stem, *(one for one, _ in means[-1])))
-    print(row("mean", *(metrics.macro(column) for column in zip(*means, strict=True))), "\n")
+    print(row("mean", *(figures.macro(column) for column in zip(*means, strict=True))), "\n")
     weights = model.named_steps["logisticregression"].coef_[0]
     told = zip((*FEATURES, *KINDS), weights, strict=True)
     print("weights of the standardised features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in told))
 
 
-def row(name: str, alone: metrics.Figure, more: metrics.Figure, gain: metrics.Figure) -> str:
+def row(name: str, alone: figures.Figure, more: figures.Figure, gain: figures.Figure) -> str:
     interval = "" if gain.low is None else f" [{gain.low:+.3f}, {gain.high:+.3f}]"
     return f"| {name} | {alone.value:.3f} | {more.value:.3f} | {gain.value:+.3f}{interval} |"
 

@@ -22,8 +22,8 @@ which ones got through tunes to them.
 `harmless` counts the sentences of `injections/harmless.toml`, of manuals and of labelled data that the product blanks
 or does not count as evidence, without a question and, where the product looks at the question too, with one.
 
-`screen` counts of which injections `surefoot.screen` takes a sentence for an order. `split` halves the sets at random,
-alike in kinds and languages, and ends with the files as they are.
+`screen` counts of which injections `surefoot.text.screen` takes a sentence for an order. `split` halves the sets at
+random, alike in kinds and languages, and ends with the files as they are.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from typing import NamedTuple
 
 import surefoot
 from surefoot import Answer, Passage, Pipeline, Strip, Trace
-from surefoot.bench.metrics import wilson
-from surefoot.config import settings
+from surefoot.config.settings import settings
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.evidence import Evidence
-from surefoot.screen import line, orders, unscreened
-from surefoot.words import sentences
+from surefoot.evidence.discounts import Evidence
+from surefoot.stats.figures import wilson
+from surefoot.text.screen import line, orders, unscreened
+from surefoot.text.words import sentences
 
 HERE = Path(__file__).with_suffix("")
 SETS = "known", "held_out", "earlier", "control"

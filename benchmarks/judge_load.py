@@ -31,10 +31,10 @@ import httpx
 import numpy as np
 
 from surefoot import manifest
-from surefoot.config import Builder, read
-from surefoot.diamond import METRICS
-from surefoot.evaluate import scored
-from surefoot.evaluate.scored import Progress, run
+from surefoot.config.settings import Builder, read
+from surefoot.evaluate.score import scoring
+from surefoot.evaluate.score.scoring import Progress, run
+from surefoot.judges._diamond import METRICS
 from surefoot.judges.llm import prompt
 from surefoot.protocols import Judge
 from surefoot.types import Passage, Record, Score
@@ -163,7 +163,7 @@ def killed(url: str, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]
             settled[name] = paid.get(name, 0)
     assert work.returncode == 0, work.returncode
     paid = asked(url)["paid"]
-    found = scored.scores(folder / "run")
+    found = scoring.scores(folder / "run")
     return {
         "kills": kills,
         **counted(found),
@@ -176,8 +176,8 @@ def killed(url: str, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]
 
 def requests(folder: Path) -> set[str]:
     """The requests whose answers have become a score, under the names that the endpoint gives them."""
-    known = {one.id: one for one in scored.records(folder / "run")}
-    scores = [one for one in scored.scores(folder / "run").values() if one.value is not None]
+    known = {one.id: one for one in scoring.records(folder / "run")}
+    scores = [one for one in scoring.scores(folder / "run").values() if one.value is not None]
     texts = [
         "\n".join(message.content for message in prompt(METRICS[one.metric], known[one.record_id])) for one in scores
     ]
@@ -227,7 +227,7 @@ def main() -> None:
         if chosen.kills:
             with serving(*faults) as url:
                 found["killed and gone on with"] = killed(url, rough, chosen)
-            compared = differing(*(scored.scores(one / "run") for one in (calm, rough)))
+            compared = differing(*(scoring.scores(one / "run") for one in (calm, rough)))
             found["killed and gone on with"] |= compared
     for name, value in found.items():
         print(f"{name:40} {value}")

@@ -23,19 +23,19 @@ from typing import Any
 
 import numpy as np
 
-from surefoot import support
-from surefoot.bench.metrics import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
-from surefoot.config import Builder, read
+from surefoot.config.settings import Builder, read
 from surefoot.embedders.static import Static
-from surefoot.equivalence import likeness
-from surefoot.evaluate import scored
-from surefoot.heads import Head, head
+from surefoot.evaluate.score import scoring
+from surefoot.judges import _support as support
+from surefoot.judges._equivalence import likeness
+from surefoot.judges._heads import Head, head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.llm import Llm
+from surefoot.lab.train import judges as recipe
 from surefoot.protocols import Embedder, Judge
-from surefoot.train import judges as recipe
+from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
 from surefoot.types import Passage, Record
 
 FOLDS = 5
@@ -290,8 +290,8 @@ def asked_model(tasks: Sequence[Task], llm: Any, most: int, folder: Path) -> lis
             for records, side, sign in ((task.records, "", 1), (task.others, "-other", -1)):
                 if block := (records or [])[start : start + BLOCK]:
                     inside = folder / f"{task.name}-{task.measure.split(',')[0].replace(' ', '-')}{side}-{start}"
-                    kept = scored.run([judge], block, inside)
-                    said = [kept[scored.key(record.id, task.metric)].value for record in block]
+                    kept = scoring.run([judge], block, inside)
+                    said = [kept[scoring.key(record.id, task.metric)].value for record in block]
                     each = np.array([np.nan if one is None else one for one in said])
                     here = slice(start, start + len(block))
                     found[here] = each if sign > 0 else found[here] - each

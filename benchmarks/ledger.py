@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.bench.metrics import mcnemar, resampled
+from surefoot.stats.figures import mcnemar, resampled
 
 HERE = Path(__file__).resolve().parent
 TIE = 0.05

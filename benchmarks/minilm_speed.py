@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 from onnxruntime import InferenceSession
 
-from surefoot.bench.pairs import read
+from surefoot.datasets.pairs import read
 from surefoot.evaluators.minilm import MiniLM, encode, windows
 from surefoot.protocols import Pair
 

@@ -26,14 +26,13 @@ from typing import Any, ClassVar
 
 from surefoot import Answer, Passage, Pipeline, Thresholds, Trace
 from surefoot.act import Threshold
-from surefoot.bench.metrics import wilson
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.splitter import split
 from surefoot.embedders.hashing import Hashing
-from surefoot.evaluate.diagnosed import diagnose
-from surefoot.evaluate.evidence import bears
-from surefoot.evaluate.failures import answer, read, refused
+from surefoot.evaluate.diagnose.diagnosis import diagnose
+from surefoot.evaluate.diagnose.evidence import bears
+from surefoot.evaluate.diagnose.failures import answer, read, refused
 from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.llm import LLM
 from surefoot.llms.scripted import Scripted
@@ -41,8 +40,9 @@ from surefoot.protocols import Pair
 from surefoot.refiners.strips import Strips
 from surefoot.rewriters.templates import Templates
 from surefoot.searchers.nowhere import Nowhere
+from surefoot.stats.figures import wilson
+from surefoot.text.words import places, sentences
 from surefoot.types import Grade, Message, Record, Score, Summary
-from surefoot.words import places, sentences
 
 THINGS = "Hut Bridge Museum Tower Mill Chapel Ferry Theatre".split()
 RELATIONS = {

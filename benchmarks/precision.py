@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot.bench import metrics
-from surefoot.bench.evaluator import draws, graded
-from surefoot.bench.pairs import LabelledPair, LabelledSet, read
+from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.evaluators.minilm import WINDOW, MiniLM, encode, tokenizer
-from surefoot.train.evaluator import Example, scored
-from surefoot.train.network import restored
+from surefoot.lab.grading import draws, graded
+from surefoot.lab.train.evaluator import Example, scored
+from surefoot.lab.train.network import restored
+from surefoot.stats import figures
 
 
 def examples(pairs: tuple[LabelledPair, ...]) -> list[Example]:
@@ -29,16 +29,16 @@ def examples(pairs: tuple[LabelledPair, ...]) -> list[Example]:
     return [Example(one.ids, one.sides, 0.0, 1.0, None, None) for one in pieces]
 
 
-def auc(file: LabelledSet, values: metrics.Floats) -> tuple[metrics.Figure, metrics.Floats]:
+def auc(file: LabelledSet, values: figures.Floats) -> tuple[figures.Figure, figures.Floats]:
     labels, numbers = [pair.label for pair in file.pairs], np.array(file.numbers())
-    return metrics.figure(metrics.roc_auc(values, labels, numbers), draws(file))
+    return figures.figure(figures.roc_auc(values, labels, numbers), draws(file))
 
 
 def only(file: LabelledSet, kept: Sequence[bool]) -> LabelledSet:
     return replace(file, pairs=tuple(pair for pair, is_kept in zip(file.pairs, kept, strict=True) if is_kept))
 
 
-def told(gain: metrics.Figure) -> str:
+def told(gain: figures.Figure) -> str:
     return f"{gain.value:+.4f}" if gain.low is None else f"{gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]"
 
 
@@ -62,11 +62,11 @@ def main() -> None:
         if len({pair.label for pair in file.pairs}) < 2:
             continue
         one, other = auc(file, exact), auc(file, shipped)
-        gaps.append(metrics.gain(one, other))
+        gaps.append(figures.gain(one, other))
         middle, most = np.quantile(np.abs(exact - shipped), [0.5, 0.99])
         counts = f"{len(file.pairs)} of {len(whole.pairs)} | {one[0].value:.4f} | {other[0].value:.4f}"
         print(f"| {path.stem} | {counts} | {told(gaps[-1][0])} | {middle:.3f}, {most:.3f} |", flush=True)
-    print(f"| mean of {len(gaps)} files | | | | {told(metrics.macro(gaps))} | |")
+    print(f"| mean of {len(gaps)} files | | | | {told(figures.macro(gaps))} | |")
 
 
 if __name__ == "__main__":

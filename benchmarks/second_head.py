@@ -14,9 +14,9 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from surefoot.train.evaluator import Progress, Recipe, train
-from surefoot.train.mixture import Mixture, sources
-from surefoot.train.network import pretrained
+from surefoot.lab.train.evaluator import Progress, Recipe, train
+from surefoot.lab.train.mixture import Mixture, sources
+from surefoot.lab.train.network import pretrained
 
 
 class Enough(Exception):

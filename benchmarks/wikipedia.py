@@ -26,14 +26,14 @@ from math import comb, inf
 from pathlib import Path
 from typing import Any
 
-from surefoot.asked import asked
-from surefoot.bench.metrics import wilson
-from surefoot.config import load
+from surefoot.config.settings import load
 from surefoot.merge import selected
 from surefoot.pipeline import Pipeline, useful
+from surefoot.stats.figures import wilson
 from surefoot.store import Run
+from surefoot.text.subject import asked
+from surefoot.text.words import bare, fold, words
 from surefoot.types import Passage, Trace
-from surefoot.words import bare, fold, words
 
 
 class Nothing:

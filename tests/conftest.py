@@ -120,8 +120,8 @@ def tiny_minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     higher its score, and one of them is what it points at."""
     torch = pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("onnx", reason="needs the extra train")
-    from surefoot.train.export import export
-    from surefoot.train.network import Network
+    from surefoot.lab.train.export import export
+    from surefoot.lab.train.network import Network
 
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -269,7 +269,7 @@ def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", ["t5", "cross_encoder"])
 def test_an_extra_can_have_another_name_than_its_built_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several share one."""
-    monkeypatch.delitem(sys.modules, "surefoot.checkpoint", raising=False)
+    monkeypatch.delitem(sys.modules, "surefoot.models.checkpoint", raising=False)
     without("torch", f"surefoot.evaluators.{name}", monkeypatch)
     with pytest.raises(MissingExtra, match=rf"evaluator '{name}' needs .* pip install 'surefoot\[transformers\]'$"):
         find("evaluator", name)

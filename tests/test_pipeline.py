@@ -14,12 +14,12 @@ from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, EndpointError, ModelError, QuestionError, SearchError
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLM
 from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.sources import Sources
 from surefoot.types import Action, Event, Grade, Passage, Step, Strip, Thresholds, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"

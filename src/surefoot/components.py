@@ -1,10 +1,11 @@
 """From a role and a name to an object: built-ins, and what other packages plug in. Imports late, so that nobody waits
 for what they do not use.
 
-A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in
-any case. Another package plugs in through the entry-point group `surefoot.<room>` (see `ROOMS`), and `use =
-"package.module:Class"` names any class that has the role's verb. What is no such class is refused before it is called,
-and the standard library, which holds none, before it is imported: `subprocess:Popen` would run its options.
+A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in any
+case. A file whose name begins with an underscore is no component, but helps the others. Another package plugs in
+through the entry-point group `surefoot.<room>` (see `ROOMS`), and `use = "package.module:Class"` names any class that
+has the role's verb. What is no such class is refused before it is called, and the standard library, which holds none,
+before it is imported: `subprocess:Popen` would run its options.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def names(role: str) -> list[str]:
 def built_in(role: str) -> list[str]:
     """What Surefoot itself has for this role; found without importing any of it."""
     package = importlib.import_module(f"surefoot.{ROOMS[role]}")
-    return [module.name for module in pkgutil.iter_modules(package.__path__)]
+    return [name for _, name, _ in pkgutil.iter_modules(package.__path__) if not name.startswith("_")]
 
 
 def find(role: str, name: str) -> Callable[..., Any]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
-from surefoot import models
-from surefoot.config import Builder, Config
+from surefoot.config.settings import Builder, Config
 from surefoot.corpus import loaders
 from surefoot.errors import SurefootError
+from surefoot.models import registry
 
 ENOUGH_DISK = 500_000_000
 """Bytes: the models, and an index of 100,000 passages."""
@@ -84,7 +84,7 @@ def _loaders() -> str:
 
 def _models(config: Config, deep: bool) -> Iterator[Check]:
     wanted = _wanted(config)
-    for status in map(models.verify, models.REGISTRY) if deep else models.status():
+    for status in map(registry.verify, registry.REGISTRY) if deep else registry.status():
         if status.state == "damaged":
             yield Check(
                 f"model {status.model.name}", False, f"{status.reason}; run: surefoot models pull {status.model.name}"
@@ -96,7 +96,7 @@ def _models(config: Config, deep: bool) -> Iterator[Check]:
 
 
 def _absent(name: str) -> str:
-    return str(models.path(name)) if models.offline() else "not here yet; the first question fetches it"
+    return str(registry.path(name)) if registry.offline() else "not here yet; the first question fetches it"
 
 
 def _wanted(config: Config) -> set[str]:
@@ -107,7 +107,7 @@ def _wanted(config: Config) -> set[str]:
 
 
 def _disk() -> str:
-    place = models.cache_dir()
+    place = registry.cache_dir()
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free

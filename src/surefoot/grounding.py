@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from surefoot.text.words import STOP_WORDS, WORD, content_words, names, sentences, words
 from surefoot.types import Answer, Citation, Decision, Passage, Strip
-from surefoot.words import STOP_WORDS, WORD, content_words, names, sentences, words
 
 Knowledge = Sequence[tuple[Strip, Passage]]
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
+from surefoot.text.words import content_words, names, sentences, words
 from surefoot.types import Conflict, Grade, Passage, Strip
-from surefoot.words import content_words, names, sentences, words
 
 ALIKE = 0.8
 """Jaccard similarity of word triples from which two texts may count as the same."""

@@ -12,13 +12,13 @@ from surefoot import meter
 from surefoot.act import labelled, require_match
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError
-from surefoot.evidence import Evidence
+from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
-from surefoot.sources import Sources, corroborated
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
 
 LONGEST_QUESTION = 4000

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from surefoot import manifest
 from surefoot.errors import TraceFault, UsageError
-from surefoot.json_values import parsed, spelled
+from surefoot.text.json_values import parsed, spelled
 from surefoot.types import TRACE_SCHEMA, Trace
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.bench.metrics import Statistic
-from surefoot.evaluate.agreed import kappa, nmae, spearman, tau_b
-from surefoot.evaluate.corrected import _student
+from surefoot.evaluate.score.agreement import kappa, nmae, spearman, tau_b
+from surefoot.evaluate.score.correction import _student
+from surefoot.stats.figures import Statistic
 
 stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")

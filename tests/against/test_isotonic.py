@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.calibration import fit
+from surefoot.stats.calibration import fit
 
 theirs = pytest.importorskip("sklearn.isotonic", reason="scikit-learn is not installed")
 

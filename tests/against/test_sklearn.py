@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.bench.metrics import average_precision, brier, roc_auc
+from surefoot.stats.figures import average_precision, brier, roc_auc
 
 theirs = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.bench.choices import RULES
 from surefoot.cli.errors import errors
+from surefoot.datasets.choices import RULES
 
 ROWS = [
     {"id": 1, "question": "Who built the Ruvel Bridge?", "possible_answers": '["tomas aldwin"]', "prop": "author"},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from surefoot.cli import evaluators
+from surefoot.cli import _evaluators as evaluators
 from surefoot.errors import ConfigError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Grade, Thresholds

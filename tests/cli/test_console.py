@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from surefoot.cli.console import WIDE, out, plain
+from surefoot.cli._console import WIDE, out, plain
 
 
 def test_a_table_in_a_file_has_room(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

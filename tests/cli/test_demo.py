@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from surefoot import models
 from surefoot.errors import ModelError
+from surefoot.models import registry
 
 
 @pytest.mark.slow
@@ -16,7 +16,7 @@ def test_the_demo_shows_each_action_once(surefoot: Callable[..., Any], monkeypat
     """In the order of its questions, with the real embedder and the real model."""
     monkeypatch.delenv("SUREFOOT_MODELS")
     try:
-        models.path("smollm2-135m-instruct-q4_1")
+        registry.path("smollm2-135m-instruct-q4_1")
     except ModelError as error:
         pytest.skip(str(error))
     done = surefoot("demo")

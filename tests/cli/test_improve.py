@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate import controls
+from surefoot.evaluate.improve import controls
 
 WEAK = """\
 # Ours, since the spring.

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from surefoot import doctor, models
+from surefoot import doctor
+from surefoot.models import registry
 
 
 def lines(text: str) -> dict[str, str]:
@@ -83,7 +84,7 @@ def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypat
 
 def test_doctor_finds_a_damaged_model(indexed: Callable[..., Any], here: Path) -> None:
     """Whether it is wanted or not, with the line that mends it."""
-    model = models.REGISTRY["minilm-int8"]
+    model = registry.REGISTRY["minilm-int8"]
     (here / "models").mkdir()
     (here / "models" / model.file).write_text("short")
     done = indexed("doctor")
@@ -105,7 +106,7 @@ def test_doctor_reads_the_whole_index_where_it_is_asked_to(indexed: Callable[...
 
 def test_doctor_reads_the_model_files_where_it_is_asked_to(indexed: Callable[..., Any], here: Path) -> None:
     """One of the right size may hold something else."""
-    model = models.REGISTRY["minilm-int8"]
+    model = registry.REGISTRY["minilm-int8"]
     (here / "models").mkdir()
     with (here / "models" / model.file).open("wb") as file:
         file.truncate(model.size)
@@ -151,10 +152,10 @@ def test_models_are_listed_with_their_state(surefoot: Callable[..., Any], monkey
     monkeypatch.setenv("COLUMNS", "200")
     done = surefoot("models", "list")
     assert done.code == 0
-    for model in models.REGISTRY.values():
+    for model in registry.REGISTRY.values():
         assert model.name in done.out
         assert model.licence in done.out
-    assert done.out.count("absent") == len(models.REGISTRY)
+    assert done.out.count("absent") == len(registry.REGISTRY)
     assert "models" in done.out.splitlines()[-1]
 
 
@@ -162,7 +163,7 @@ def test_verify_gives_exit_code_3_for_a_damaged_model(surefoot: Callable[..., An
     """And names it; an absent one is no damage."""
     assert surefoot("models", "verify").code == 0
     (here / "models").mkdir()
-    (here / "models" / models.REGISTRY["minilm-int8"].file).write_text("short")
+    (here / "models" / registry.REGISTRY["minilm-int8"].file).write_text("short")
     done = surefoot("models", "verify", "minilm-int8")
     assert done.code == 3
     assert done.out.startswith("minilm-int8: damaged ")

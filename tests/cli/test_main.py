@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from surefoot import __version__, cli
-from surefoot.cli.console import plain
+from surefoot.cli._console import plain
 
 COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "evaluate", "components", "doctor"]
 COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from surefoot import consent
-from surefoot.cli import console
-from surefoot.config import DEFAULTS
+from surefoot.cli import _console as console
+from surefoot.config import consent
+from surefoot.config.settings import DEFAULTS
 from surefoot.store import Run, read_trace, write_trace
 from surefoot.types import Record
 

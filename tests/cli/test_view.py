@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import sample_run
-from surefoot.evaluate.page import read
+from surefoot.evaluate.report.page import read
 
 Run = Callable[..., Any]
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot import models
 from surefoot.embedders.minilm import MiniLM
 from surefoot.errors import ModelError
+from surefoot.models import registry
 from surefoot.protocols import Embedder
 
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
     try:
-        models.path("minilm-int8")
+        registry.path("minilm-int8")
     except ModelError as error:
         pytest.skip(str(error))
     return MiniLM(threads=2)
@@ -28,7 +28,7 @@ def minilm() -> MiniLM:
 def test_it_is_an_embedder_named_after_its_weights(minilm: MiniLM) -> None:
     """The name ends with the start of the model file's sha256."""
     assert isinstance(minilm, Embedder)
-    assert minilm.name == f"minilm-int8-{models.REGISTRY['minilm-int8'].sha256[:8]}"
+    assert minilm.name == f"minilm-int8-{registry.REGISTRY['minilm-int8'].sha256[:8]}"
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_likeness_of_meaning_is_nearness(minilm: MiniLM) -> None:
 
 def test_a_damaged_model_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of the right size, and one that is the known one but no model, become a ModelError with the command."""
-    model = models.REGISTRY["minilm-int8"]
+    model = registry.REGISTRY["minilm-int8"]
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
     monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
     with (tmp_path / model.file).open("wb") as file:
@@ -75,7 +75,7 @@ def test_a_damaged_model_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(ModelError, match=r"damaged .*surefoot models pull minilm-int8"):
         MiniLM()
     junk = replace(model, size=4, sha256=hashlib.sha256(b"junk").hexdigest())
-    monkeypatch.setitem(models.REGISTRY, model.name, junk)
+    monkeypatch.setitem(registry.REGISTRY, model.name, junk)
     (tmp_path / model.file).write_bytes(b"junk")
     with pytest.raises(ModelError, match=r"does not load.*surefoot models pull minilm-int8"):
         MiniLM()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.bench.datasets import read
-from surefoot.bench.metrics import recall_at
 from surefoot.corpus.index import Index
+from surefoot.datasets.questions import read
 from surefoot.errors import IndexFault
 from surefoot.retrievers.bm25 import Bm25
+from surefoot.stats.figures import recall_at
 
 DATA = Path(os.environ.get("SUREFOOT_TEST_DATA", "not set"))
 CORPUS = DATA / "corpus" / "wikipedia.jsonl"

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from surefoot import components, load, models
-from surefoot.config import Builder, read
+from surefoot import components, load
+from surefoot.config.settings import Builder, read
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import MissingExtra, NetworkError
 from surefoot.meter import metered
+from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.types import Message, Passage
 
@@ -116,11 +117,11 @@ def test_every_part_that_connects_refuses_first(role: str, name: str, reached: l
 
 
 @pytest.mark.usefixtures("bare")
-@pytest.mark.parametrize("name", list(models.REGISTRY))
+@pytest.mark.parametrize("name", list(registry.REGISTRY))
 def test_a_model_is_not_fetched(name: str, reached: list[str]) -> None:
     """From any of its sources; pip is not even started on it."""
     with pytest.raises(NetworkError, match=r"\[network\] allow"):
-        models.pull(name, network=Network(allow=[]))
+        registry.pull(name, network=Network(allow=[]))
     assert reached == []
 
 

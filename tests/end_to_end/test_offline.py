@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from surefoot import models
+from surefoot.models import registry
 
-DEMO = Path(models.__file__).parent / "demo"
+DEMO = Path(registry.__file__).parent / "demo"
 
 GUARD = """
 import os, sys
@@ -28,7 +28,7 @@ main()
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        models.status()[0].state != "ready", reason="the language model is not here: surefoot models pull"
+        registry.status()[0].state != "ready", reason="the language model is not here: surefoot models pull"
     ),
 ]
 

@@ -15,8 +15,8 @@ import pytest
 from surefoot.errors import SearchError
 from surefoot.network import Network
 from surefoot.searchers.wikipedia import Wikipedia
+from surefoot.text.words import bare, names
 from surefoot.types import Passage
-from surefoot.words import bare, names
 
 API = os.environ.get("SUREFOOT_TEST_MEDIAWIKI", "")
 pytestmark = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from surefoot.config import Builder, read
+from surefoot.config.settings import Builder, read
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError

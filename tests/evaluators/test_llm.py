@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot import models
 from surefoot.act import label
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError, EndpointError, ModelError
@@ -30,7 +29,8 @@ from surefoot.evaluators.llm import (
 )
 from surefoot.llms.scripted import Scripted
 from surefoot.meter import Meter, metered
-from surefoot.screen import screened
+from surefoot.models import registry
+from surefoot.text.screen import screened
 from surefoot.types import Action, Completion, Grade, Message, Passage
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -461,7 +461,7 @@ def test_the_local_model_grades_ten_passages_in_one_call_in_a_form_that_can_be_r
     local = pytest.importorskip("surefoot.llms.local")
     llm = local.Local(threads=1)
     try:
-        models.path(llm.name)
+        registry.path(llm.name)
     except ModelError as error:
         pytest.skip(str(error))
     passages = [Passage(str(n), f"Bridge number {n} was built of iron by mason {n}.") for n in range(10)]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLM
 from surefoot.explain.grade import explain
 from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator
-from surefoot.remembered import Remembered
 from surefoot.types import Message, Passage
 
 QUESTION = "Who built the Ruvel Bridge?"

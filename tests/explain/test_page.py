@@ -13,9 +13,9 @@ import pytest
 from surefoot.act import Threshold, labelled
 from surefoot.explain.action import why
 from surefoot.explain.answer import Needs, Without
+from surefoot.explain.explanation import Told
 from surefoot.explain.flip import Flip
 from surefoot.explain.page import page
-from surefoot.explain.told import Told
 from surefoot.types import Action, Attribution, Grade, Interaction, Passage, Strip, Thresholds, Trace, Unit
 
 OWN = Thresholds(1.0, -1.0, strip=0.0, evaluator="test")

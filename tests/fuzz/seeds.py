@@ -223,7 +223,7 @@ def _replies(path: Path) -> bytes:
 
 
 def _judgements(path: Path) -> bytes:
-    from surefoot.kept import Kept
+    from surefoot.llms._cached import Kept
     from surefoot.llms.scripted import Scripted
     from surefoot.types import Message
 
@@ -269,7 +269,7 @@ def _endpoint() -> list[Files]:
 
 def _said() -> list[str]:
     rating = {"explanation": "It says so.", "quotes": ["Tomas Aldwin"]}
-    from surefoot.diamond import METRICS
+    from surefoot.judges._diamond import METRICS
 
     keys = {metric.key: 4 for metric in METRICS.values()}
     grade = {"1": {"rationale": "names the builder", "grade": "CORRECT", "confidence": 0.9}}

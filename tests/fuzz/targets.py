@@ -158,7 +158,7 @@ def _index(folder: Path) -> None:
 
 
 def _cache(folder: Path) -> None:
-    from surefoot.kept import Kept
+    from surefoot.llms._cached import Kept
     from surefoot.llms.scripted import Scripted
     from surefoot.network.cache import Cache
 
@@ -248,20 +248,20 @@ class _Says:
 
 
 def _reply(folder: Path) -> None:
-    from surefoot.bench.facts import judged
-    from surefoot.diamond import METRICS
-    from surefoot.evaluate.reported import report
-    from surefoot.evaluate.summaries import summaries
+    from surefoot.evaluate.report.narrative import report
+    from surefoot.evaluate.score.summaries import summaries
     from surefoot.evaluators.llm import LLM as Evaluator
     from surefoot.generators.llm import LLM as Generator
     from surefoot.grounding import grounded
+    from surefoot.judges._diamond import METRICS
     from surefoot.judges.claims import Claims
     from surefoot.judges.grading_note import GradingNote
     from surefoot.judges.llm import Llm
-    from surefoot.mended import objects
+    from surefoot.lab.factscore import judged
     from surefoot.rewriters.keywords import Keywords
     from surefoot.rewriters.stepwise import Stepwise
     from surefoot.store import to_json
+    from surefoot.text.replies import objects
     from surefoot.types import Score, Strip
 
     text = (folder / "reply.txt").read_bytes().decode("utf-8", "replace") if (folder / "reply.txt").is_file() else ""
@@ -331,7 +331,7 @@ def _page(folder: Path) -> None:
 
 
 def _configuration(folder: Path) -> None:
-    from surefoot.config import load, read
+    from surefoot.config.settings import load, read
 
     with suppress(SurefootError):
         read(folder / "surefoot.toml")
@@ -344,7 +344,7 @@ def _configuration(folder: Path) -> None:
 
 
 def _records(folder: Path) -> None:
-    from surefoot.evaluate.records import read
+    from surefoot.evaluate.records.files import read
 
     _surefoot_toml(folder)
     for number, file in enumerate(sorted(each for each in folder.iterdir() if each.name != "surefoot.toml")):
@@ -365,7 +365,7 @@ def _labels(folder: Path) -> None:
 
 
 def _data(folder: Path) -> None:
-    from surefoot.bench.datasets import load
+    from surefoot.datasets.questions import load
 
     _surefoot_toml(folder)
     for path in (folder / "data.jsonl", folder / "data", folder / "data/popqa"):

@@ -90,7 +90,7 @@ def test_what_no_input_may_bring_about_is_a_fault(ran: Ran, does: Callable[[Path
 
 def test_a_case_that_does_not_end_is_killed_and_says_where_it_was(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the innermost of our lines."""
-    from surefoot.words import words
+    from surefoot.text.words import words
 
     monkeypatch.setattr(worker, "MOST_SECONDS", 0.5)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from surefoot import meter
-from surefoot.diamond import METRICS
 from surefoot.errors import ConfigError, EndpointError
+from surefoot.judges._diamond import METRICS
 from surefoot.judges.llm import Llm, checked, note_in, note_prompt, prompt, reading, schema
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Quote, Record

@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from surefoot import meter, models
+from surefoot import meter
 from surefoot.errors import ModelError
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
+from surefoot.models import registry
 from surefoot.protocols import LLM
 from surefoot.types import Message
 
@@ -41,7 +42,7 @@ def llm(request: pytest.FixtureRequest) -> Iterator[LLM]:
 
     local = Local(threads=1)
     try:
-        models.path(local.name)
+        registry.path(local.name)
     except ModelError as error:
         pytest.skip(str(error))
     if request.param == "local":

@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from surefoot import models
 from surefoot.errors import ConfigError, ModelError
+from surefoot.models import registry
 from surefoot.types import Message
 
 local = pytest.importorskip("surefoot.llms.local")
@@ -27,7 +27,7 @@ def llm() -> local.Local:
     """The default model with a small context."""
     llm = local.Local(threads=1, context=512)
     try:
-        models.path(llm.name)
+        registry.path(llm.name)
     except ModelError as error:
         pytest.skip(str(error))
     return llm
@@ -75,7 +75,7 @@ def test_the_threads_leave_one_core_free() -> None:
 @pytest.mark.slow
 def test_a_damaged_model_is_not_loaded(llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A file of the right size, all zeros: llama.cpp is not shown it."""
-    file = models.REGISTRY[llm.name]
+    file = registry.REGISTRY[llm.name]
     with (tmp_path / file.file).open("wb") as hollow:
         hollow.truncate(file.size)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
@@ -86,8 +86,8 @@ def test_a_damaged_model_is_not_loaded(llm: local.Local, monkeypatch: pytest.Mon
 
 def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its hash is the right one, so the check says that the fault is elsewhere."""
-    junk = models.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
-    monkeypatch.setitem(models.REGISTRY, "junk", junk)
+    junk = registry.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
+    monkeypatch.setitem(registry.REGISTRY, "junk", junk)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
     (tmp_path / "junk.gguf").write_bytes(b"junk")
     with pytest.raises(ModelError, match="surefoot models verify junk"):
@@ -138,7 +138,7 @@ def _about_hut(name: str, year: int, builder: str) -> list[Message]:
 @pytest.mark.slow
 def test_a_model_file_is_taken_by_its_path(llm: local.Local) -> None:
     """The file's name becomes the model's."""
-    direct = local.Local(str(models.path(llm.name)), threads=1, context=512)
+    direct = local.Local(str(registry.path(llm.name)), threads=1, context=512)
     assert direct.complete(HELLO, max_tokens=2).model == "SmolLM2-135M-Instruct.Q4_1"
 
 

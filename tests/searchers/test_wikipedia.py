@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from surefoot.asked import asked
 from surefoot.contracts import HOSTILE
-from surefoot.encyclopedia import paragraphs
 from surefoot.errors import ConfigError, NetworkError, SearchError, Throttled
 from surefoot.network import Network
+from surefoot.searchers._encyclopedia import paragraphs
 from surefoot.searchers.wikipedia import Wikipedia
+from surefoot.text.subject import asked
 from surefoot.types import Passage
 
 PAGES = {

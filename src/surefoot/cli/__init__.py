@@ -27,7 +27,7 @@ from surefoot.cli import (
     train,
     view,
 )
-from surefoot.cli.console import err, out, plain, trusting
+from surefoot.cli._console import err, out, plain, trusting
 from surefoot.errors import SurefootError, UsageError
 
 app = typer.Typer(

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from surefoot.bench import ablate as bench_ablate
-from surefoot.bench import qa
-from surefoot.bench.ablate import Earned
-from surefoot.bench.qa import Report
-from surefoot.cli import asking
-from surefoot.cli.asking import percent, points
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, headed, out
+from surefoot.cli import _questions as questions
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, headed, out
+from surefoot.cli._questions import percent, points
 from surefoot.cli.errors import Golds
+from surefoot.lab import ablation as bench_ablate
+from surefoot.lab import qa
+from surefoot.lab.ablation import Earned
+from surefoot.lab.qa import Report
 from surefoot.store import write_text
 
 
@@ -26,9 +26,9 @@ def register(app: typer.Typer) -> None:
 
 
 def ablate(
-    data: asking.Data,
+    data: questions.Data,
     index: IndexFile = None,
-    texts: asking.Texts = False,
+    texts: questions.Texts = False,
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,25 +39,25 @@ def ablate(
         ),
     ] = None,
     golds: Golds = None,
-    limit: asking.Limit = None,
-    workers: asking.Threads = 1,
-    ray: asking.Ray = None,
-    json_file: asking.JsonFile = None,
-    run: asking.RunFolder = None,
+    limit: questions.Limit = None,
+    workers: questions.Threads = 1,
+    ray: questions.Ray = None,
+    json_file: questions.JsonFile = None,
+    run: questions.RunFolder = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
     """Take one stage of the pipeline out after the other, and count what it earned on the same questions."""
-    asked = asking.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples
-    with asking.spread(asked.config, ray, workers) as spread, asking.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
         found = bench_ablate.measured(names, asked.searches, examples, spread, asked.folder, about, on_done)
     if json_file:
         whole = bench_ablate.as_json(*found, asked.report)
         write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
     _show(*found)
-    asking.kept_in(asked.folder)
+    questions.kept_in(asked.folder)
 
 
 def _show(reports: Sequence[Report], found: Sequence[Earned]) -> None:

@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from surefoot.cli.console import headed, out, plain
-from surefoot.cli.numbers import between, number, share
+from surefoot.cli._console import headed, out, plain
+from surefoot.cli._numbers import between, number, share
 from surefoot.errors import UsageError
-from surefoot.evaluate.agreed import Agreement, agreed, missing
-from surefoot.evaluate.corrected import WITHIN, Correction, Estimate, corrections
-from surefoot.evaluate.folder import opened, scores_of
-from surefoot.evaluate.grouped import FEW
-from surefoot.evaluate.labels import Label, labelled
-from surefoot.json_values import spelled
+from surefoot.evaluate.records.folder import opened, scores_of
+from surefoot.evaluate.score.agreement import Agreement, agreed, missing
+from surefoot.evaluate.score.correction import WITHIN, Correction, Estimate, corrections
+from surefoot.evaluate.score.labels import Label, labelled
+from surefoot.stats.groups import FEW
 from surefoot.store import to_json
+from surefoot.text.json_values import spelled
 
 NAMED = 3
 """Of what has too few groups, so much is named."""

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
-from surefoot.cli.draw import Screen
-from surefoot.config import Builder
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
+from surefoot.cli._trace_view import Screen
+from surefoot.config.settings import Builder
 from surefoot.store import dumps, write_trace
 
 

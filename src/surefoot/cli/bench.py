@@ -14,15 +14,19 @@ import typer
 from rich.progress import MofNCompleteColumn, Progress, TaskID
 
 from surefoot import __version__, manifest
-from surefoot.bench import evaluator as bench_evaluator
-from surefoot.bench import figure, pairs, robustness
-from surefoot.bench import tune as bench_tune
-from surefoot.bench.svg import write_picture
-from surefoot.cli import ablate, degrade, errors, evaluators, facts, probing, qa, study, tuning, words
-from surefoot.cli.console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
-from surefoot.config import Builder, Config
-from surefoot.config import settings as overrides
+from surefoot.cli import _evaluators as evaluators
+from surefoot.cli import _probes as probes
+from surefoot.cli import _thresholds as tuning
+from surefoot.cli import ablate, degrade, errors, facts, qa, study, words
+from surefoot.cli._console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
+from surefoot.config.settings import Builder, Config
+from surefoot.config.settings import settings as overrides
+from surefoot.datasets import pairs
+from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
+from surefoot.lab import grading as bench_evaluator
+from surefoot.lab import risk_coverage, robustness
+from surefoot.lab import tuning as bench_tune
 from surefoot.protocols import Evaluator
 from surefoot.store import write_text
 from surefoot.types import Thresholds
@@ -78,7 +82,7 @@ def evaluator(
     if probe:
         probed = _measured(built, files, robustness.run)
         _write(json_file, robustness.as_json(probed, about))
-        probing.show(probed)
+        probes.show(probed)
     else:
         reports = _measured(built, files, bench_evaluator.run)
         _write(json_file, bench_evaluator.as_json(reports, about))
@@ -141,7 +145,7 @@ def tune(
     report = replace(fitted, config=chosen)
     _write(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
     if picture:
-        write_picture(picture, figure.risk_coverage(report))
+        write_picture(picture, risk_coverage.risk_coverage(report))
     tuning.show(report)
     if report.thresholds is None:
         raise typer.Exit(1)

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from surefoot.cli.console import headed, out, plain
-from surefoot.cli.numbers import between, chance, number, share, signed
-from surefoot.evaluate.compared import DIFFERENCE, Comparison, Moved, compared
-from surefoot.evaluate.folder import opened
-from surefoot.evaluate.grouped import FEW
-from surefoot.json_values import spelled
+from surefoot.cli._console import headed, out, plain
+from surefoot.cli._numbers import between, chance, number, share, signed
+from surefoot.evaluate.records.folder import opened
+from surefoot.evaluate.score.comparison import DIFFERENCE, Comparison, Moved, compared
+from surefoot.stats.groups import FEW
 from surefoot.store import to_json
+from surefoot.text.json_values import spelled
 
 SHOWN = 5
 """Of the scores that fell most, and that rose most."""

@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from surefoot.bench import curves, degrade, methods
-from surefoot.bench.degrade import Gap, Report
-from surefoot.bench.svg import write_picture
-from surefoot.cli import asking
-from surefoot.cli.asking import percent, points
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, drawing, headed, out, plain
+from surefoot.cli import _questions as questions
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, drawing, headed, out, plain
+from surefoot.cli._questions import percent, points
 from surefoot.cli.errors import Golds
+from surefoot.draw.svg import write_picture
+from surefoot.evaluate.ask import methods
+from surefoot.lab import curves, degradation
+from surefoot.lab.degradation import Gap, Report
 from surefoot.store import write_text
 
 
@@ -26,11 +27,11 @@ def register(app: typer.Typer) -> None:
 
 
 def robustness(
-    data: asking.Data,
+    data: questions.Data,
     index: IndexFile = None,
-    texts: asking.Texts = False,
-    method: asking.Methods = None,
-    top: asking.Top = 10,
+    texts: questions.Texts = False,
+    method: questions.Methods = None,
+    top: questions.Top = 10,
     kind: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,12 +46,12 @@ def robustness(
         typer.Option("--step", metavar="SHARE", help="Of the passages; again for one more. Unnamed: each quarter."),
     ] = None,
     golds: Golds = None,
-    limit: asking.Limit = None,
-    workers: asking.Threads = 1,
-    ray: asking.Ray = None,
-    json_file: asking.JsonFile = None,
+    limit: questions.Limit = None,
+    workers: questions.Threads = 1,
+    ray: questions.Ray = None,
+    json_file: questions.JsonFile = None,
     picture: Annotated[Path | None, drawing("the robustness curves")] = None,
-    run: asking.RunFolder = None,
+    run: questions.RunFolder = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -58,20 +59,20 @@ def robustness(
 
     Unnamed, the methods are crag and rag. Each is asked every question once, and once for each step of each kind.
     """
-    asked = asking.asked("robustness", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.asked("robustness", data, golds, limit, texts, run, configured(config, settings, index))
     compared = methods.arms(method or ["crag", "rag"], asked.searches, top)
-    kinds, steps = tuple(kind or degrade.KINDS), tuple(step or degrade.STEPS)
+    kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     about = {**asked.about, "config": asked.config}
     examples = asked.loaded.examples
-    with asking.spread(asked.config, ray, workers) as spread, asking.shown("questions") as on_done:
-        report = degrade.measured(compared, examples, spread, asked.folder, about, on_done, kinds, steps)
+    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+        report = degradation.measured(compared, examples, spread, asked.folder, about, on_done, kinds, steps)
     if json_file:
-        whole = degrade.as_json(report, asked.report)
+        whole = degradation.as_json(report, asked.report)
         write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
     if picture:
         write_picture(picture, curves.robustness(report, str(data)))
     _show(report)
-    asking.kept_in(asked.folder)
+    questions.kept_in(asked.folder)
 
 
 def _show(report: Report) -> None:

@@ -11,9 +11,9 @@ import typer
 from rich.rule import Rule
 from rich.text import Text
 
-from surefoot.cli.console import out, pulling
-from surefoot.cli.draw import Screen
-from surefoot.config import Builder, read
+from surefoot.cli._console import out, pulling
+from surefoot.cli._trace_view import Screen
+from surefoot.config.settings import Builder, read
 from surefoot.corpus.build import build
 
 

@@ -11,16 +11,16 @@ import typer
 from rich.table import Table
 
 from surefoot import manifest, store
-from surefoot.bench import datasets
-from surefoot.bench import errors as bench_errors
-from surefoot.bench.heatmap import by_type_and_action
-from surefoot.bench.loaders.problems import Problem
-from surefoot.bench.metrics import Share
-from surefoot.bench.svg import write_picture
-from surefoot.cli.console import drawing, err, headed, out, plain
+from surefoot.cli._console import drawing, err, headed, out, plain
+from surefoot.config.trust import place
+from surefoot.datasets import questions
+from surefoot.datasets.problems import Problem
+from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
+from surefoot.lab import error_analysis as bench_errors
+from surefoot.lab.heatmap import by_type_and_action
+from surefoot.stats.figures import Share
 from surefoot.store import recorded, write_text
-from surefoot.trust import place
 
 Golds = Annotated[
     Path | None,
@@ -80,7 +80,7 @@ def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> b
     right = golds or (place(str(about["golds"]), "--golds") if about.get("golds") else None)
     if about.get("sha256", known := manifest.fingerprint(named)) != known:
         err.print(plain(f"{named} has changed since {folder} was run on it"), style="yellow", soft_wrap=True)
-    return bench_errors.report(str(folder), about, datasets.load(named, golds=right), traces, rule)
+    return bench_errors.report(str(folder), about, questions.load(named, golds=right), traces, rule)
 
 
 def _show(report: bench_errors.Report) -> None:

@@ -13,14 +13,14 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from surefoot import __version__
-from surefoot.cli.console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.cli._console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
 from surefoot.cli.errors import Golds, remarks
-from surefoot.config import LIMITS, Builder, Config
-from surefoot.evaluate import scored
-from surefoot.evaluate.concluded import REPORT, Conclusion, concluded
-from surefoot.evaluate.lexical import wordings
-from surefoot.evaluate.records import read
-from surefoot.evaluate.scored import OnProgress, Plan, Progress
+from surefoot.config.settings import LIMITS, Builder, Config
+from surefoot.evaluate.records.files import read
+from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
+from surefoot.evaluate.score import scoring
+from surefoot.evaluate.score.lexical import wordings
+from surefoot.evaluate.score.scoring import OnProgress, Plan, Progress
 from surefoot.protocols import Judge
 from surefoot.types import Diagnosis, Record, Score
 
@@ -61,13 +61,13 @@ def evaluate(
     builder = Builder(chosen)
     judges, asked = (*builder.judges(metrics), *(() if metrics else wordings())), _records(records, golds)
     if dry_run:
-        _planned(builder, judges, asked, scored.scores(folder))
+        _planned(builder, judges, asked, scoring.scores(folder))
         return
     about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
     model = builder.judging if any(hasattr(one, "expected") for one in judges) else None
     with pulling(), _shown() as told:
-        found = scored.run(
+        found = scoring.run(
             judges,
             asked,
             folder,
@@ -119,12 +119,12 @@ def _shown() -> Iterator[OnProgress]:
 def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], done: Mapping[str, Score]) -> None:
     known = builder.config["judge"]
     asks = any(hasattr(judge, "expected") for judge in judges)
-    planned = scored.plan(
+    planned = scoring.plan(
         judges,
         read,
         done,
         in_flight=builder.in_flight,
-        seconds=float(known.get("seconds", scored.ASSUMED)),
+        seconds=float(known.get("seconds", scoring.ASSUMED)),
         requests=known.get("requests_per_minute"),
         tokens=known.get("tokens_per_minute"),
         prices=builder.judging.prices if asks else None,

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import MofNCompleteColumn
 
-from surefoot.bench.svg import write_picture
-from surefoot.cli import explained
-from surefoot.cli.console import (
+from surefoot.cli import _explanation as explanation
+from surefoot.cli._console import (
     ConfigFile,
     Settings,
     as_recorded,
@@ -28,18 +27,19 @@ from surefoot.cli.console import (
     pulling,
     say,
 )
-from surefoot.config import Builder
+from surefoot.config.settings import Builder
+from surefoot.draw.svg import write_picture
 from surefoot.errors import ConfigError, UsageError
-from surefoot.evaluate.worded import shown, worded
+from surefoot.evaluate.report.words import shown, worded
 from surefoot.explain.action import why
 from surefoot.explain.answer import needs
+from surefoot.explain.explanation import Told, flips_label, number, strongest
 from surefoot.explain.flip import fewest_words
 from surefoot.explain.grade import Baseline, as_graded
 from surefoot.explain.grade import explain as explain_grade
 from surefoot.explain.page import page
 from surefoot.explain.picture import of_one
 from surefoot.explain.shapley import Method
-from surefoot.explain.told import Told, flips_label, number, strongest
 from surefoot.store import read_trace, write_text
 from surefoot.types import Passage, Trace
 
@@ -153,7 +153,7 @@ def _of_words(
     with pulling():
         evaluator = builder.evaluator
         found = explain_grade(evaluator, question, passage, **options)
-    out.print(explained.words(found))
+    out.print(explanation.words(found))
     if not flip:
         return replace(told, grade=found)
     fewest = fewest_words(evaluator, found, builder.thresholds)
@@ -173,13 +173,13 @@ def _of_trace(
     trace = read_trace(file)
     action = why(trace)
     told = Told(action, trace)
-    out.print(explained.action(action, trace))
+    out.print(explanation.action(action, trace))
     builder = _as_recorded(trace, file, config, settings)
     if words:
         told = _of_words(told, trace.question, as_graded(trace, words), builder, flip, options)
     if answer:
         needed = needs(trace, builder.generator)
-        out.print(explained.answer(needed))
+        out.print(explanation.answer(needed))
         told = replace(told, answer=needed)
     return told
 

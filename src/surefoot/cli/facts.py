@@ -9,17 +9,17 @@ from typing import Annotated
 import typer
 
 from surefoot import manifest, store
-from surefoot.bench import datasets
-from surefoot.bench import facts as bench_facts
-from surefoot.bench.facts import Report
-from surefoot.cli import asking
-from surefoot.cli.asking import interval, percent
-from surefoot.cli.console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
+from surefoot.cli import _questions as asking
+from surefoot.cli._console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
+from surefoot.cli._questions import interval, percent
 from surefoot.cli.errors import remarks
-from surefoot.config import Builder
+from surefoot.config.settings import Builder
+from surefoot.config.trust import place
+from surefoot.datasets import questions
 from surefoot.errors import UsageError
+from surefoot.lab import factscore as bench_facts
+from surefoot.lab.factscore import Report
 from surefoot.store import recorded, to_json, write_text
-from surefoot.trust import place
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +47,7 @@ def facts(
         about, traces = recorded(folder)
         if not (data or about.get("data")):
             raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
-        loaded = datasets.load(data or place(str(about["data"]), "--data"))
+        loaded = questions.load(data or place(str(about["data"]), "--data"))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         asked = [example for example in loaded.examples if example.id in traces]
         with asking.shown(folder.name) as on_done:

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from surefoot.cli.console import headed, out, plain
-from surefoot.cli.numbers import share
-from surefoot.evaluate.compared import FIGURES, Check, gate
-from surefoot.evaluate.folder import opened
-from surefoot.evaluate.grouped import FEW
-from surefoot.evaluate.summaries import summaries
-from surefoot.json_values import spelled
+from surefoot.cli._console import headed, out, plain
+from surefoot.cli._numbers import share
+from surefoot.evaluate.records.folder import opened
+from surefoot.evaluate.score.comparison import FIGURES, Check, gate
+from surefoot.evaluate.score.summaries import summaries
+from surefoot.stats.groups import FEW
 from surefoot.store import to_json
+from surefoot.text.json_values import spelled
 from surefoot.types import Summary
 
 _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}

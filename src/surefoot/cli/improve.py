@@ -10,19 +10,21 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from surefoot import config as configuration
-from surefoot import manifest, toml_values
-from surefoot.bench.choices import RULES
-from surefoot.bench.datasets import Example
-from surefoot.cli import asking
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot import manifest
+from surefoot.cli import _questions as questions
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
 from surefoot.cli.errors import Golds
-from surefoot.config import Builder, Config
+from surefoot.config import settings as configuration
+from surefoot.config.settings import Builder, Config
+from surefoot.datasets.choices import RULES
+from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
-from surefoot.evaluate import improved, patched
-from surefoot.evaluate.ledger import Outcome, Proposal, Trial, expected, interval, points
-from surefoot.evaluate.lexical import wordings
-from surefoot.evaluate.patched import Patch
+from surefoot.evaluate import patch
+from surefoot.evaluate.improve import loop
+from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
+from surefoot.evaluate.patch import Patch
+from surefoot.evaluate.score.lexical import wordings
+from surefoot.text import toml_values
 
 Questions = Annotated[
     Path | None,
@@ -50,7 +52,7 @@ def register(app: typer.Typer) -> None:
 def improve(
     data: Questions = None,
     index: IndexFile = None,
-    texts: asking.Texts = False,
+    texts: questions.Texts = False,
     run: Folder = None,
     apply: Annotated[bool, typer.Option("--apply", help="Write what is kept into the configuration.")] = False,
     revert: Undone = None,
@@ -69,31 +71,31 @@ def improve(
     outside: Annotated[bool, typer.Option("--outside", help="Let a patch ask other machines.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Of the split and of the controls.")] = 0,
     golds: Golds = None,
-    limit: asking.Limit = None,
-    workers: asking.Threads = 1,
-    ray: asking.Ray = None,
+    limit: questions.Limit = None,
+    workers: questions.Threads = 1,
+    ray: questions.Ray = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
     """Diagnose the configuration on half of the questions, try each proposed change there, and show on the other half,
     beside two controls, which of them helps; with --apply, write that into the configuration."""
     if revert:
-        file = patched.revert(revert, Path(config or configuration.FILE))
+        file = patch.revert(revert, Path(config or configuration.FILE))
         out.print(plain(f"{file} is as it was before"), soft_wrap=True)
         return
     if data is None:
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
-    asked = asking.asked("improve", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.asked("improve", data, golds, limit, texts, run, configured(config, settings, index))
     file = Path(config or configuration.FILE)
-    plan = improved.Plan(
+    plan = loop.Plan(
         asked.loaded.examples,
         asked.config,
         asked.folder,
         _scoring(asked.loaded.examples, asked.config, metric),
-        partial(asking.spread, ray=ray, workers=workers),
-        asking.shown,
+        partial(questions.spread, ray=ray, workers=workers),
+        questions.shown,
         own={path.stem: _settings(path) for path in own or []},
         about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},
         together=together,
@@ -101,31 +103,31 @@ def improve(
         outside=outside,
     )
     if dry_run:
-        _offered(improved.proposals(plan), _text(file))
+        _offered(loop.proposals(plan), _text(file))
     else:
-        done = improved.improve(plan)
+        done = loop.improve(plan)
         _show(done)
         _applied(done, file, asked.folder, apply)
-    asking.kept_in(asked.folder)
+    questions.kept_in(asked.folder)
 
 
-def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> improved.Scoring:
+def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> loop.Scoring:
     if metric is None or metric in RULES:
-        return improved.golds(examples, metric)
+        return loop.golds(examples, metric)
     builder = Builder(config)
     judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
-    return improved.judged(judge, builder.in_flight, builder.judging if hasattr(judge, "expected") else None)
+    return loop.judged(judge, builder.in_flight, builder.judging if hasattr(judge, "expected") else None)
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:
     if not done.kept:
         out.print("nothing is kept: no change is shown to help on the held-out half")
         return
-    out.print(plain(f"kept: {patched.shown(done.kept)}"), soft_wrap=True)
+    out.print(plain(f"kept: {patch.shown(done.kept)}"), soft_wrap=True)
     if not wanted:
         out.print("write it into the configuration with --apply")
         return
-    patched.apply(file, done.kept, folder)
+    patch.apply(file, done.kept, folder)
     named = "" if file == configuration.FILE else f" --config {file}"
     out.print(plain(f"written into {file}; undo with: surefoot improve --revert {folder}{named}"), soft_wrap=True)
 
@@ -134,7 +136,7 @@ def _show(done: Outcome) -> None:
     out.print(_table(done.trials))
     out.print()
     for trial in done.trials:
-        out.print(plain(f"{trial.name}: {patched.shown(trial.patch)}"), style="dim", soft_wrap=True)
+        out.print(plain(f"{trial.name}: {patch.shown(trial.patch)}"), style="dim", soft_wrap=True)
         out.print(plain(f"  {trial.because}"), soft_wrap=True)
     halves = f"{done.questions['development']} questions to choose on, {done.questions['held-out']} held out"
     out.print(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", style="dim", soft_wrap=True)
@@ -159,7 +161,7 @@ def _offered(proposals: Sequence[Proposal], text: str) -> None:
         if one.refused:
             err.print(plain(f"  not tried: {one.refused}"), style="yellow", soft_wrap=True)
             continue
-        for line in patched.diff(text, one.patch).splitlines():
+        for line in patch.diff(text, one.patch).splitlines():
             out.print(line[:1] + plain(line[1:]), soft_wrap=True)
         out.print(plain(f"  predicted {points(one.predicted)} points; {expected(one.cost)}"), soft_wrap=True)
     if not proposals:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, out, plain
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, out, plain
 from surefoot.components import components as all_components
 from surefoot.doctor import examine
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from surefoot import models
-from surefoot.cli.console import agreed, out, pulling
-from surefoot.config import Builder
+from surefoot.cli._console import agreed, out, pulling
+from surefoot.config.settings import Builder
+from surefoot.models import registry
 
 app = typer.Typer(help="The model files that Surefoot uses: list, pull, verify.", no_args_is_help=True)
 
@@ -25,12 +25,12 @@ def list_models() -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("Name", "State", "MB", "Licence", "What it is", "From"):
         table.add_column(heading, justify="right" if heading == "MB" else "left")
-    for status in models.status():
+    for status in registry.status():
         model = status.model
         size = f"{model.size / 1e6:.1f}"
         table.add_row(model.name, status.state, size, model.licence, model.what, str(model.sources[0]))
     out.print(table)
-    out.print(f"kept in {models.cache_dir()}", style="dim", soft_wrap=True)
+    out.print(f"kept in {registry.cache_dir()}", style="dim", soft_wrap=True)
 
 
 @app.command()
@@ -41,14 +41,14 @@ def pull(
     """Fetch model files, check them, and keep them; a fetch that was interrupted goes on where it stopped."""
     network = Builder(agreed(None)).network
     with pulling():
-        for name in names or list(models.REGISTRY):
-            out.print(f"{name}: {models.pull(name, source, network)}", soft_wrap=True)
+        for name in names or list(registry.REGISTRY):
+            out.print(f"{name}: {registry.pull(name, source, network)}", soft_wrap=True)
 
 
 @app.command()
 def verify(names: Names = None) -> None:
     """Read model files in full and compare their hashes; exit code 3 when one is damaged."""
-    states = [models.verify(name) for name in names or list(models.REGISTRY)]
+    states = [registry.verify(name) for name in names or list(registry.REGISTRY)]
     for status in states:
         out.print(f"{status.model.name}: {status.state} {status.reason}".rstrip(), soft_wrap=True)
     if any(status.state == "damaged" for status in states):

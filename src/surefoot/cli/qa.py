@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import typer
 from rich.table import Table
 
-from surefoot.bench import methods
-from surefoot.bench import qa as bench_qa
-from surefoot.bench.metrics import Share, counted
-from surefoot.bench.qa import Report
-from surefoot.cli import asking
-from surefoot.cli.asking import interval, percent
-from surefoot.cli.console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot.cli import _questions as questions
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot.cli._questions import interval, percent
 from surefoot.cli.errors import Golds
+from surefoot.evaluate.ask import methods
+from surefoot.lab import qa as bench_qa
+from surefoot.lab.qa import Report
+from surefoot.stats.figures import Share, counted
 from surefoot.store import write_text
 
 
@@ -25,34 +25,34 @@ def register(app: typer.Typer) -> None:
 
 
 def qa(
-    data: asking.Data,
+    data: questions.Data,
     index: IndexFile = None,
-    texts: asking.Texts = False,
-    method: asking.Methods = None,
-    top: asking.Top = methods.TOP,
+    texts: questions.Texts = False,
+    method: questions.Methods = None,
+    top: questions.Top = methods.TOP,
     golds: Golds = None,
-    limit: asking.Limit = None,
-    workers: asking.Threads = 1,
-    ray: asking.Ray = None,
-    json_file: asking.JsonFile = None,
-    run: asking.RunFolder = None,
+    limit: questions.Limit = None,
+    workers: questions.Threads = 1,
+    ray: questions.Ray = None,
+    json_file: questions.JsonFile = None,
+    run: questions.RunFolder = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
     """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds; and of several methods
     over the same questions, by how much they differ and whether that may be chance."""
-    asked = asking.asked("qa", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.asked("qa", data, golds, limit, texts, run, configured(config, settings, index))
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
     about = {**asked.about, "config": asked.config}
-    with asking.spread(asked.config, ray, workers) as spread, asking.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
         reports = bench_qa.run(arms, asked.loaded.examples, spread, asked.folder, about, on_done)
     if json_file:
         whole = bench_qa.as_json(reports, {**asked.report, "top": top})
         write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
     _show(reports)
-    asking.kept_in(asked.folder)
+    questions.kept_in(asked.folder)
 
 
 def _show(reports: Sequence[Report]) -> None:
@@ -64,7 +64,7 @@ def _show(reports: Sequence[Report]) -> None:
         out.print()
         out.print(_otherwise(reports, rule))
         out.print()
-        out.print(asking.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
+        out.print(questions.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
         counted_by = f"right by {rule}; p: McNemar's exact test, each for itself; intervals: bootstrap over questions"
         out.print(f"{counted_by}; seconds: medians, and what one method had graded the next has for nothing")
     for report in reports:

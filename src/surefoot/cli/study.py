@@ -9,14 +9,14 @@ import typer
 from rich.progress import MofNCompleteColumn, Progress, TaskID
 
 from surefoot import __version__
-from surefoot.bench import pairs
-from surefoot.bench.study import controls, hypotheses, report
-from surefoot.bench.study.run import Settings as Depth
-from surefoot.bench.study.run import Study, run
-from surefoot.cli.console import ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
-from surefoot.config import Builder, Config, read
-from surefoot.json_values import parsed
+from surefoot.cli._console import ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.config.settings import Builder, Config, read
+from surefoot.datasets import pairs
+from surefoot.lab.study import controls, hypotheses, report
+from surefoot.lab.study.run import Settings as Depth
+from surefoot.lab.study.run import Study, run
 from surefoot.protocols import Evaluator
+from surefoot.text.json_values import parsed
 
 _OWN = Depth()
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from surefoot.act import redecide
-from surefoot.cli.console import out, plain
-from surefoot.cli.draw import whole
+from surefoot.cli._console import out, plain
+from surefoot.cli._trace_view import whole
 from surefoot.errors import TraceFault
 from surefoot.store import read_trace
 

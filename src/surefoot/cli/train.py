@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import typer
 from rich.progress import MofNCompleteColumn
 
-from surefoot.cli.console import bar, err, out
+from surefoot.cli._console import bar, err, out
 from surefoot.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from surefoot.train import evaluator as minilm
-    from surefoot.train import t5 as paper
-    from surefoot.train.mixture import Mixture
+    from surefoot.lab.train import evaluator as minilm
+    from surefoot.lab.train import t5 as paper
+    from surefoot.lab.train.mixture import Mixture
 
 P = TypeVar("P", bound="minilm.Progress | paper.Progress")
 
@@ -53,10 +53,10 @@ def evaluator(
 ) -> None:
     """Train Surefoot's own evaluator, minilm; the same command again goes on where it was stopped."""
     try:
-        from surefoot.train.evaluator import Recipe, train
-        from surefoot.train.finish import require_questions
-        from surefoot.train.mixture import SHIPPED, Mixture, sources
-        from surefoot.train.network import pretrained, restored
+        from surefoot.lab.train.evaluator import Recipe, train
+        from surefoot.lab.train.finish import require_questions
+        from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
+        from surefoot.lab.train.network import pretrained, restored
     except ImportError as error:
         raise MissingExtra("surefoot train evaluator", "train") from error
     learned = Mixture(data, sources(mixture or SHIPPED))
@@ -80,9 +80,9 @@ def average(
 ) -> None:
     """Make one minilm of several trainings from the same start: the mean of their weights, calibrated."""
     try:
-        from surefoot.train.average import average as mean
-        from surefoot.train.finish import require_questions
-        from surefoot.train.mixture import SHIPPED, Mixture, sources
+        from surefoot.lab.train.average import average as mean
+        from surefoot.lab.train.finish import require_questions
+        from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
     except ImportError as error:
         raise MissingExtra("surefoot train average", "train") from error
     learned = Mixture(data, sources(mixture or SHIPPED))
@@ -91,7 +91,7 @@ def average(
 
 
 def _finished(best: Path, learned: Mixture, to: Path) -> None:
-    from surefoot.train.finish import finish
+    from surefoot.lab.train.finish import finish
 
     with bar(MofNCompleteColumn()) as shown:
         task = shown.add_task("calibrating", total=None)
@@ -127,7 +127,7 @@ def t5(
 ) -> None:
     """Fine-tune a T5 as CRAG's evaluator was; the same command again goes on where it was stopped."""
     try:
-        from surefoot.train.t5 import Recipe, lessons, train
+        from surefoot.lab.train.t5 import Recipe, lessons, train
     except ImportError as error:
         raise MissingExtra("surefoot train t5", "transformers") from error
     recipe = Recipe(task, epochs, batch, rate, seed=seed)

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.console import out, plain
-from surefoot.evaluate.page import page, read, shared
-from surefoot.evaluate.served import Server
+from surefoot.cli._console import out, plain
+from surefoot.evaluate.report.page import page, read, shared
+from surefoot.evaluate.report.server import Server
 from surefoot.store import write_text
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an evaluation.")]

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.progress import MofNCompleteColumn
 
-from surefoot.bench.svg import write_picture
-from surefoot.cli.console import ConfigFile, Settings, as_recorded, bar, configured, err, plain, pulling
-from surefoot.config import Builder
+from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, plain, pulling
+from surefoot.config.settings import Builder
+from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
 from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain

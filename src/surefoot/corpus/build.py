@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.corpus import ids
 from surefoot.corpus.discover import File, Found, find
 from surefoot.corpus.integrity import passage_sum, seal, vector_sum
 from surefoot.corpus.loaders import MAX_BYTES, Problem, supported
 from surefoot.corpus.readers import READERS, CutDocument, Reading, Request
 from surefoot.corpus.storage import faults, locked, now, replacement, settle, writer
 from surefoot.errors import IndexFault
-from surefoot.json_values import parsed
 from surefoot.protocols import Embedder
+from surefoot.text import ids
+from surefoot.text.json_values import parsed
 from surefoot.types import Passage
 
 BATCH = 512

@@ -24,8 +24,8 @@ from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, c
 from surefoot.corpus.storage import REBUILD, Connection, beside, check_embedder, faults, read_meta, reader
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
+from surefoot.text.words import STOP_WORDS
 from surefoot.types import Passage
-from surefoot.words import STOP_WORDS
 
 if TYPE_CHECKING:
     from surefoot.protocols import Matrix

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from operator import itemgetter
 
-from surefoot.corpus.ids import of_row, of_text
 from surefoot.corpus.loaders import Document
+from surefoot.text.ids import of_row, of_text
+from surefoot.text.words import sentences
 from surefoot.types import Passage
-from surefoot.words import sentences
 
 WORDS = 160
 """How many words a passage has at most, where there is more than half as much again to cut."""

@@ -13,11 +13,11 @@ from onnxruntime import InferenceSession, SessionOptions
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, NoSuchFile
 from tokenizers import Encoding
 
-from surefoot import models
 from surefoot.errors import ModelError
+from surefoot.models import registry
+from surefoot.models.wordpiece import encodable, wordpiece
 from surefoot.network import Network
 from surefoot.protocols import Matrix
-from surefoot.wordpiece import encodable, wordpiece
 
 MAX_PIECES = 256
 """What the model was trained to read; the rest of a longer text is not seen."""
@@ -34,7 +34,7 @@ class MiniLM:
     dimensions = 384
 
     def __init__(self, threads: int | None = None, network: Network | None = None) -> None:
-        path = models.ensure("minilm-int8", network)
+        path = registry.ensure("minilm-int8", network)
         self._session = _session(path)
         self._tokenizer = wordpiece()
         self._tokenizer.enable_truncation(MAX_PIECES)

@@ -1,6 +1,6 @@
 """A vector for every word piece, and a text is the sum of its pieces: a laptop embeds thousands of texts a second.
 
-The pieces' vectors were distilled from all-MiniLM-L6-v2 by `surefoot.train.static`; static.md is their model card.
+The pieces' vectors were distilled from all-MiniLM-L6-v2 by `surefoot.lab.train.static`; static.md is their model card.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.models.wordpiece import encodable, wordpiece
 from surefoot.protocols import Matrix
-from surefoot.wordpiece import encodable, wordpiece
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -11,8 +11,8 @@ from tokenizers import Encoding
 
 from surefoot import meter
 from surefoot.act import fitted_for, require_fitted
-from surefoot.checkpoint import Checkpoint, check_batch, opened
 from surefoot.errors import ConfigError, ModelError
+from surefoot.models.checkpoint import Checkpoint, check_batch, opened
 from surefoot.network import Network
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage, Thresholds

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from surefoot import meter
 from surefoot.protocols import Pair
+from surefoot.text.words import content_words, names, stem, words
 from surefoot.types import Grade, Passage, Thresholds
-from surefoot.words import content_words, names, stem, words
 
 
 class Lexical:

@@ -12,9 +12,9 @@ from typing import Any
 from surefoot import meter, protocols
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
-from surefoot.screen import line, screened, suspects
+from surefoot.text.screen import line, screened, suspects
+from surefoot.text.words import WORD
 from surefoot.types import Action, Grade, Message, Passage, Thresholds
-from surefoot.words import WORD
 
 LONGEST_RATIONALE = 160
 """Characters: what the schema allows, and what is kept of a reply that does not hold to it."""

@@ -34,12 +34,12 @@ from tokenizers import Encoding, Tokenizer
 
 from surefoot import meter
 from surefoot.act import fitted_for
-from surefoot.calibration import Calibration
 from surefoot.errors import ConfigError, ModelError
-from surefoot.json_values import parsed
+from surefoot.models.wordpiece import wordpiece
 from surefoot.protocols import Pair
+from surefoot.stats.calibration import Calibration
+from surefoot.text.json_values import parsed
 from surefoot.types import Grade, Thresholds
-from surefoot.wordpiece import wordpiece
 
 FORMAT = 1
 """Of the JSON file beside a model."""

@@ -12,8 +12,8 @@ from tokenizers import Encoding
 
 from surefoot import meter
 from surefoot.act import PRESETS
-from surefoot.checkpoint import Checkpoint, check_batch, kind, opened
 from surefoot.errors import ConfigError, ModelError
+from surefoot.models.checkpoint import Checkpoint, check_batch, kind, opened
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage
 

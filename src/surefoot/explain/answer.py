@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 from surefoot.errors import TraceFault
-from surefoot.evidence import Evidence
+from surefoot.evidence.discounts import Evidence
 from surefoot.grounding import grounded
 from surefoot.protocols import Generator
+from surefoot.text.words import words
 from surefoot.types import Answer, Passage, Strip, Trace
-from surefoot.words import words
 
 Knowledge = list[tuple[Strip, Passage]]
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from surefoot.act import finite
 from surefoot.errors import ComponentError, ConfigError, UsageError
-from surefoot.evidence import Evidence
+from surefoot.evidence.discounts import Evidence
 from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
 from surefoot.protocols import Evaluator, Pair
+from surefoot.text.words import names, places_of, sentences
 from surefoot.types import Attribution, Interaction, Passage, Trace, Unit
-from surefoot.words import names, places_of, sentences
 
 Baseline = Literal["delete", "filler", "pad"]
 Side = Literal["question", "title", "text"]

@@ -9,10 +9,20 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from surefoot.bench.svg import line, safe, text
+from surefoot.draw.svg import line, safe, text
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
-from surefoot.explain.told import Told, degree, flips_action, flips_label, margins, number, signs, strongest, trust
+from surefoot.explain.explanation import (
+    Told,
+    degree,
+    flips_action,
+    flips_label,
+    margins,
+    number,
+    signs,
+    strongest,
+    trust,
+)
 from surefoot.types import Attribution, Trace
 
 _STYLE = """

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from surefoot.bench.svg import box, line, picture, text
+from surefoot.draw.svg import box, line, picture, text
+from surefoot.explain.explanation import number, strongest
 from surefoot.explain.samples import Sample
-from surefoot.explain.told import number, strongest
 from surefoot.types import Action, Attribution
 
 WORDS = 8

@@ -9,9 +9,9 @@ from itertools import groupby
 from pathlib import Path
 
 from surefoot.act import labelled
-from surefoot.bench import pairs
-from surefoot.bench.datasets import hashed
-from surefoot.evidence import Evidence
+from surefoot.datasets import pairs
+from surefoot.datasets.questions import hashed
+from surefoot.evidence.discounts import Evidence
 from surefoot.protocols import Evaluator, Policy
 from surefoot.types import Action, Grade, Passage, Trace
 

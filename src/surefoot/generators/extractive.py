@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from surefoot.act import finite
 from surefoot.protocols import Evaluator
+from surefoot.text.words import sentences, words
 from surefoot.types import Answer, Grade, Passage, Strip
-from surefoot.words import sentences, words
 
 _FOOTNOTE = re.compile(r"\s*\[[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""

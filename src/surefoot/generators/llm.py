@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from surefoot import meter, protocols
-from surefoot.screen import line
+from surefoot.text.screen import line
 from surefoot.types import Answer, Message, Passage, Source, Strip
 
 HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from surefoot.equivalence import normal, telling
-from surefoot.heads import chance
+from surefoot.judges._equivalence import normal, telling
+from surefoot.judges._heads import chance
+from surefoot.judges._support import claims, plainly
 from surefoot.protocols import Evaluator
-from surefoot.refusals import refuses
-from surefoot.support import claims, plainly
+from surefoot.text.refusals import refuses
+from surefoot.text.words import names, stem
 from surefoot.types import Passage, Quote, Record, Score
-from surefoot.words import names, stem
 
 REFUSED = 0.1
 """The value of an answer that gives none, or that only says the question again: the need is not met."""

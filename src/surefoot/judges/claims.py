@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter, protocols
-from surefoot.diamond import METRICS, lacking
 from surefoot.errors import ComponentError, ConfigError
+from surefoot.judges._diamond import METRICS, lacking
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
-from surefoot.mended import objects
-from surefoot.paced import Spent, tokens
-from surefoot.screen import line, suspects
+from surefoot.llms._paced import Spent, tokens
+from surefoot.text.replies import objects
+from surefoot.text.screen import line, suspects
 from surefoot.types import Message, Quote, Record, Score
 
 T = TypeVar("T")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from surefoot.judges._support import Evidence, Support, claims, plainly
 from surefoot.protocols import Embedder
-from surefoot.support import Evidence, Support, claims, plainly
 from surefoot.types import Quote, Record, Score
 
 SUPPORTED = 0.5
@@ -17,7 +17,7 @@ class ContextAdherence:
     """The mean, over the answer's claims, of the chance that the contexts carry the claim; no language model.
 
     A claim is a sentence, or a line of a list. It is held against the contexts by the word triples, the numbers and the
-    meaning (`embedder`) that it shares with them; `surefoot.support` says how, and what that misses. A refusal
+    meaning (`embedder`) that it shares with them; `surefoot.judges._support` says how, and what that misses. A refusal
     claims nothing, and what claims nothing is carried: 1. Without any context, 0. Some milliseconds a record.
     """
 

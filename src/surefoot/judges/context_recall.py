@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import ClassVar
 
-from surefoot.equivalence import likeness, telling
-from surefoot.heads import chance
+from surefoot.judges._equivalence import likeness, telling
+from surefoot.judges._heads import chance
+from surefoot.judges._support import Evidence, claims, plainly
 from surefoot.protocols import Embedder, Evaluator
-from surefoot.support import Evidence, claims, plainly
 from surefoot.types import Passage, Quote, Record, Score
 
 SHORT = 10
@@ -22,8 +22,8 @@ class ContextRecall:
     A reference of a few words is looked up in each context: the share of its telling words that one context holds,
     which counts in full where the `evaluator` finds that this context answers the question, and down to half where it
     does not, since a name may stand there by chance. Of a longer one, each sentence is a fact, and the value is the
-    mean chance that the contexts carry the fact (`surefoot.support`). Without any context, 0. A bare yes or no cannot
-    be looked up: such a record is unscored. Cost: a graded pair a context where a reference is short.
+    mean chance that the contexts carry the fact (`surefoot.judges._support`). Without any context, 0. A bare yes or no
+    cannot be looked up: such a record is unscored. Cost: a graded pair a context where a reference is short.
     """
 
     name: ClassVar[str] = "context_recall"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from surefoot.heads import chance
+from surefoot.judges._heads import chance
 from surefoot.protocols import Evaluator
 from surefoot.types import Grade, Passage, Quote, Record, Score
 

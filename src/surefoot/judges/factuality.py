@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import ClassVar
 
-from surefoot.equivalence import Likeness, likeness, telling
-from surefoot.heads import head
+from surefoot.judges._equivalence import Likeness, likeness, telling
+from surefoot.judges._heads import head
+from surefoot.judges._support import Evidence, claims, plainly
 from surefoot.protocols import Embedder
-from surefoot.refusals import refuses
-from surefoot.support import Evidence, claims, plainly
+from surefoot.text.refusals import refuses
 from surefoot.types import Passage, Quote, Record, Score
 
 SHORT = 10

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from surefoot.equivalence import normal
-from surefoot.json_values import parsed
-from surefoot.refusals import refuses
-from surefoot.support import claims
+from surefoot.judges._equivalence import normal
+from surefoot.judges._support import claims
+from surefoot.text.json_values import parsed
+from surefoot.text.refusals import refuses
+from surefoot.text.words import content_words, names, sentences, words
 from surefoot.types import Record, Score
-from surefoot.words import content_words, names, sentences, words
 
 BRIEF = 60
 """Words up to which an answer is brief."""

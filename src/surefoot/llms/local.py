@@ -17,10 +17,11 @@ from typing import Any
 
 from xllamacpp import CommonParams, Server
 
-from surefoot import meter, models
+from surefoot import meter
 from surefoot.errors import ConfigError, ModelError
+from surefoot.llms._replies import Answer, Malformed, Reported
+from surefoot.models import registry
 from surefoot.network import Network
-from surefoot.replies import Answer, Malformed, Reported
 from surefoot.types import Completion, Message
 
 _SEED = 1
@@ -37,9 +38,9 @@ class Endpoint:
 class Local:
     """A GGUF model run in this process. It is loaded by the first call (fetched before, if need be), and then kept.
 
-    `model` is a name in `surefoot.models.REGISTRY` or the path of a `.gguf` file. `threads`: None takes all cores of
-    this process but one. `context` is the most tokens that a prompt and its answer may have together. `network` is what
-    the model is fetched over; None: one without restrictions.
+    `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads`: None takes all
+    cores of this process but one. `context` is the most tokens that a prompt and its answer may have together.
+    `network` is what the model is fetched over; None: one without restrictions.
 
     Several threads may call it at once; llama.cpp answers one after the other.
     """
@@ -51,7 +52,7 @@ class Local:
         context: int = 4096,
         network: Network | None = None,
     ) -> None:
-        known = [name for name, file in models.REGISTRY.items() if file.file.endswith(".gguf")]
+        known = [name for name, file in registry.REGISTRY.items() if file.file.endswith(".gguf")]
         if model not in known and not model.endswith(".gguf"):
             raise ConfigError(f"no language model called {model!r}; there are: {', '.join(known)}, or a .gguf file")
         self.name = model if model in known else Path(model).stem
@@ -120,14 +121,14 @@ class Local:
         return f"{folder}/llama.sock"
 
     def _load(self, host: str, port: int, key: str) -> Server:
-        known = self._model in models.REGISTRY
-        file = models.ensure(self._model, self._network) if known else Path(self._model).expanduser()
+        known = self._model in registry.REGISTRY
+        file = registry.ensure(self._model, self._network) if known else Path(self._model).expanduser()
         if not file.is_file():
             raise ModelError(f"no model file {file}; give the path of a .gguf file")
         try:
             return Server(self._params(file, host, port, key))
         except RuntimeError as error:
-            check = f"surefoot models verify {self.name}" if self._model in models.REGISTRY else "another .gguf file"
+            check = f"surefoot models verify {self.name}" if self._model in registry.REGISTRY else "another .gguf file"
             raise ModelError(f"{file} does not load as a model; try: {check} ({_one_line(error)})") from error
 
     def _params(self, file: Path, host: str, port: int, key: str) -> CommonParams:

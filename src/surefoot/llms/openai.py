@@ -15,11 +15,11 @@ import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
-from surefoot.hits import address, excerpt, key_if_any
-from surefoot.json_values import parsed
+from surefoot.llms._replies import Answer, Malformed, Reported
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left, within
-from surefoot.replies import Answer, Malformed, Reported
+from surefoot.searchers._web import address, excerpt, key_if_any
+from surefoot.text.json_values import parsed
 from surefoot.types import Completion, Message
 
 _ENVELOPE = 1 << 16

@@ -12,8 +12,8 @@ from threading import Lock
 from typing import Any
 
 from surefoot import meter
-from surefoot.json_values import parsed
 from surefoot.network.values import Reply
+from surefoot.text.json_values import parsed
 
 _VERSION = 1
 _TABLE = """

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from surefoot.errors import ConfigError
-from surefoot.evidence import Discount, Evidence
+from surefoot.evidence.discounts import Discount, Evidence
 from surefoot.protocols import Evaluator
+from surefoot.text.words import sentences
 from surefoot.types import Passage, Strip, Thresholds
-from surefoot.words import sentences
 
 Span = tuple[int, int]
 Mode = Literal["sentences", "fixed_num", "excerption", "selection"]

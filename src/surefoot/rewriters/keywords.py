@@ -9,7 +9,7 @@ from typing import Any
 from surefoot import meter, protocols
 from surefoot.errors import ComponentError
 from surefoot.rewriters.templates import Templates
-from surefoot.screen import line, screened
+from surefoot.text.screen import line, screened
 from surefoot.types import Message, Passage
 
 MOST = 3

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from surefoot.asked import KINDS, Asked, asked
-from surefoot.screen import screened
+from surefoot.text.screen import screened
+from surefoot.text.subject import KINDS, Asked, asked
+from surefoot.text.words import bare, content_words, fold, names, words
 from surefoot.types import Passage
-from surefoot.words import bare, content_words, fold, names, words
 
 
 class Templates:
     """The entity that is asked about, with the relation and alone: What is X's occupation? → X occupation; X.
 
-    It is found by the forms of `surefoot.asked`. Without a form that fits: the names in the question, then its content
-    words. What was retrieved before may say what the entity is; then "X (politician)" is a query too. The reproduction
-    of CRAG replaces the paper's keyword prompt with patterns like these (section 3.2), without the form "screenwriter
-    for X" and without the article and quotation marks that go. No model call.
+    It is found by the forms of `surefoot.text.subject`. Without a form that fits: the names in the question, then its
+    content words. What was retrieved before may say what the entity is; then "X (politician)" is a query too. The
+    reproduction of CRAG replaces the paper's keyword prompt with patterns like these (section 3.2), without the form
+    "screenwriter for X" and without the article and quotation marks that go. No model call.
     """
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from lxml import etree, html
 
 from surefoot.errors import SearchError, Throttled
-from surefoot.hits import Found, address, finds, passages, refused, sendable
 from surefoot.network import Network, Reply
+from surefoot.searchers._web import Found, address, finds, passages, refused, sendable
 from surefoot.types import Passage
 
 _SPACING = 1.0  # seconds; whoever asks faster is soon sent away

@@ -17,10 +17,10 @@ from surefoot.corpus.readers import READERS, CutDocument, Request
 from surefoot.errors import ComponentError, ConfigError, SearchError
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left
+from surefoot.network.robots import Robots
 from surefoot.protocols import Searcher
-from surefoot.robots import Robots
+from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage
-from surefoot.words import content_words, stem, words
 
 MODES = ("all", "wiki")
 """Which hits are opened: every one, or pages of Wikipedia only."""

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
-from surefoot.asked import Asked, asked, bears, fit, spellings
-from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.errors import ConfigError, SearchError, Throttled
-from surefoot.hits import address, field, finds, passages, refused, sendable
 from surefoot.network import Network, Reply
+from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
+from surefoot.searchers._web import address, field, finds, passages, refused, sendable
+from surefoot.text.subject import Asked, asked, bears, fit, spellings
+from surefoot.text.words import WORD, words
 from surefoot.types import Passage
-from surefoot.words import WORD, words
 
 MOST_TITLES = 50
 """That the API takes in one request."""

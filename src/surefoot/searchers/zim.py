@@ -17,15 +17,15 @@ from libzim.search import Query, Searcher
 from libzim.suggestion import SuggestionSearcher
 
 from surefoot import meter
-from surefoot.asked import Asked, asked, bears, fit, spellings
 from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.readers import READERS, Article, Request
-from surefoot.encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.errors import ConfigError, SearchError
-from surefoot.hits import external, sendable
 from surefoot.network.pace import left
+from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
+from surefoot.searchers._web import external, sendable
+from surefoot.text.subject import Asked, asked, bears, fit, spellings
+from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
-from surefoot.words import bare, content_words, fold
 
 _TITLES = 100
 """Suggestions that are looked at for a name: a common one has as many pages."""

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from surefoot.corpus.loaders import Document, Problem
 from surefoot.corpus.loaders.rows import MAX_LINE, document, lines, opened
-from surefoot.json_values import parsed
+from surefoot.text.json_values import parsed
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:

@@ -1,0 +1,91 @@
+"""How explanations look in a terminal: red for what raises the number, blue for what lowers it, and a sign for each."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from surefoot.cli._console import headed, plain
+from surefoot.explain.action import Why
+from surefoot.explain.answer import Needs
+from surefoot.explain.explanation import degree, flips_action, margins, number, signs, strongest, trust
+from surefoot.types import Attribution, Trace
+
+STRONGEST = 8
+"""Units, and pairs of them, that are listed with their values."""
+RAISES, LOWERS = "red", "blue"
+
+
+def words(found: Attribution) -> RenderableType:
+    """Question, title and text with their words marked, the strongest listed, and how far it all can be trusted."""
+    sides: list[RenderableType] = [
+        _side(found, side) for side in ("question", "title", "text") if any(u.side == side for u in found.units)
+    ]
+    parts: list[RenderableType] = [Text(plain(f"{found.of}: {found.full:.3g}"), style="bold"), *sides]
+    parts += [Text(), _strongest(found)]
+    if found.interactions:
+        parts += [Text(), _together(found)]
+    return Group(*parts, Text(), *(Text(plain(line), style="dim") for line in trust(found)))
+
+
+def action(found: Why, trace: Trace) -> RenderableType:
+    """The margins, what would have flipped the action, and what each passage did for it."""
+    lines = [*margins(found), *flips_action(found)]
+    head = Text(plain(f"{found.action.value.upper()}: {found.because}"), style="bold")
+    parts: list[RenderableType] = [head, *(Text(plain(line)) for line in lines)]
+    if found.without:
+        parts += [Text(), _passages(found, trace)]
+    return Group(*parts)
+
+
+def answer(found: Needs) -> RenderableType:
+    """Each strip, and what is answered without it."""
+    lines = [Text(plain(f"Answer: {found.text or 'a refusal'}"), style="bold")]
+    if not found.as_recorded:
+        lines.append(Text("! It is not what the trace recorded.", style="yellow"))
+    table = headed(["[n]", "needed", "without it", "strip"], [])
+    for place, one in enumerate(found.strips, start=1):
+        said = "a refusal" if one.refused else one.text if one.changed else "the same"
+        table.add_row(str(place), "yes" if one.changed else "no", plain(said), plain(one.strip.text))
+    return Group(*lines, table)
+
+
+def _side(found: Attribution, side: str) -> Text:
+    most = max(map(abs, found.values))
+    text = Text(f"{side:<9}", style="")
+    for unit, value in zip(found.units, found.values, strict=True):
+        if unit.side == side:
+            text.append(" ")
+            colour = RAISES if value > 0 else LOWERS
+            style = ("", colour, f"bold {colour}", f"bold reverse {colour}")[degree(value, most)]
+            text.append(plain(unit.words) + signs(value, most), style=style)
+    return text
+
+
+def _strongest(found: Attribution) -> Table:
+    table = headed(["word", "of"], ["value", "± standard error"])
+    for n in strongest(found, STRONGEST):
+        unit, value = found.units[n], found.values[n]
+        colour = RAISES if value > 0 else LOWERS
+        table.add_row(plain(unit.words), unit.side, Text(number(value), style=colour), f"{found.errors[n]:.2g}")
+    return table
+
+
+def _together(found: Attribution) -> Table:
+    table = headed(["together", "with"], ["value", "± standard error"])
+    for one in sorted(found.interactions, key=lambda one: -abs(one.value))[:STRONGEST]:
+        first, second = (plain(found.units[n].words) for n in (one.first, one.second))
+        table.add_row(first, second, number(one.value), f"{one.error:.2g}")
+    return table
+
+
+def _passages(found: Why, trace: Trace) -> Table:
+    table = headed(["passage", "title", "without it"], ["score", "carried"])
+    values = found.carried.values if found.carried else [None] * len(found.without)
+    for alone, value, passage in zip(found.without, values, trace.passages, strict=True):
+        score = "–" if alone.score is None else f"{alone.score:.3g}"
+        carried = "–" if value is None else number(value)
+        after = Text(alone.action.value, style="" if alone.action is found.action else "bold")
+        table.add_row(plain(passage.id), plain(passage.title), after, score, carried)
+    return table

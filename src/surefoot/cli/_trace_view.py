@@ -1,0 +1,323 @@
+"""How a trace looks in a terminal: one section a step, drawn as the steps come in or all at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from typing import Any
+from urllib.parse import urlsplit
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from surefoot.cli._console import plain
+from surefoot.evidence.sources import ALONE
+from surefoot.recorder import Recorder
+from surefoot.types import Action, Citation, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
+
+COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
+_WEB = re.compile(r"https?://\S+", re.IGNORECASE)
+BAR = 12
+"""Width of a full bar, in characters."""
+
+HERE = {
+    "embedder": ("static", "minilm", "hashing"),
+    "retriever": ("bm25", "dense", "hybrid"),
+    "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
+    "refiner": ("strips",),
+    "rewriter": ("templates", "verbatim", "keywords"),
+    "searcher": ("nowhere", "folder"),
+    "generator": ("llm", "extractive"),
+}
+"""Components that send nothing out; one that is not named here, such as a plugged-in one, might."""
+
+
+class Screen:
+    """A listener that draws each section of a running question as soon as it is complete."""
+
+    def __init__(self, console: Console, shown: int = 5) -> None:
+        self.console = console
+        self.shown = shown
+        self._drawn = Recorder("", {})
+        self._steps: list[Step] = []
+        self._text = ""
+        self._live: Live | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Take in one event of the run."""
+        if event.name == "step":
+            self._step(event.value)
+        elif event.name == "text":
+            self._stream(event.value)
+        else:
+            setattr(self._drawn, event.name, event.value)
+            if event.name == "decision":
+                self.console.print(self._graded(event.value))
+            elif event.name == "strips":
+                self._found(event.value)
+            elif event.name == "conflicts":
+                for line in _conflicts(event.value, (*self._drawn.passages, *self._drawn.external)):
+                    self.console.print(line)
+
+    def finish(self, trace: Trace) -> None:
+        """Draw the answer and what it cost."""
+        self._stop()
+        self.console.print(_answer(trace), _footer(trace))
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def _step(self, step: Step) -> None:
+        self._steps.append(step)
+
+    def _graded(self, decision: Decision) -> RenderableType:
+        drawn = self._drawn
+        return Group(retrieved(drawn.passages, drawn.grades, self._steps, self.shown), _decision(decision))
+
+    def _found(self, strips: Sequence[Strip]) -> None:
+        drawn = self._drawn
+        if searched := _searched(drawn.queries, drawn.external, drawn.grades[len(drawn.passages) :], self._steps):
+            self.console.print(searched)
+        self.console.print(_refined(strips, (*drawn.passages, *drawn.external), self.shown))
+
+    def _stream(self, piece: str) -> None:
+        if not self.console.is_interactive:
+            return
+        self._text += piece
+        if self._live is None:
+            self._live = Live(console=self.console, transient=True, refresh_per_second=12)
+            self._live.start()
+        self._live.update(_line("Draft", Text(plain(self._text), style="dim italic")))
+
+    def _stop(self) -> None:
+        if self._live:
+            self._live.stop()
+            self._live = None
+
+
+def whole(trace: Trace, shown: int = 10) -> RenderableType:
+    """Everything a trace holds, as `surefoot trace` shows it."""
+    parts: list[RenderableType] = [_line("Question", Text(plain(trace.question), style="bold"))]
+    if trace.decision:
+        graded = trace.grades[: len(trace.passages)]
+        parts += [retrieved(trace.passages, graded, trace.steps, shown), _decision(trace.decision)]
+    if searched := _searched(trace.queries, trace.external, trace.grades[len(trace.passages) :], trace.steps):
+        parts.append(searched)
+    parts.append(_refined(trace.strips, (*trace.passages, *trace.external), shown))
+    parts += _conflicts(trace.conflicts, (*trace.passages, *trace.external))
+    return Group(*parts, _answer(trace), steps(trace), _footer(trace))
+
+
+def steps(trace: Trace) -> RenderableType:
+    """The table of what each step cost."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("Step", "ms", "graded", "escalated", "calls", "tokens", "cached"):
+        table.add_column(heading, justify="left" if heading == "Step" else "right")
+    for step in trace.steps:
+        numbers = (step.graded, step.escalated, step.calls, step.tokens, step.cached)
+        table.add_row(plain(step.name), f"{step.seconds * 1000:.0f}", *(str(number or "·") for number in numbers))
+    return Padding(table, (1, 0, 0, 2))
+
+
+def retrieved(
+    passages: Sequence[Passage], grades: Sequence[Grade], spent: Sequence[Step], shown: int
+) -> RenderableType:
+    """The passages with their grades as bars, best first."""
+    taken = sum(step.seconds for step in spent if step.name in ("retrieve", "grade"))
+    head = _line("Retrieved", Text(f"{_plural(len(passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
+    return Group(head, *_troubles(spent, ("retrieve", "grade")), _bars(passages, grades, shown))
+
+
+def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> RenderableType:
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
+    table.add_column(width=BAR)
+    table.add_column(width=5, justify="right")
+    table.add_column(ratio=3, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
+    ranked = sorted(zip(passages, grades, strict=True), key=lambda pair: -_height(pair[1]))
+    for passage, grade in ranked[:shown]:
+        colour = COLOUR[grade.label]
+        table.add_row(
+            _bar(_height(grade), colour),
+            Text(_chance(grade), style=colour),
+            _title(passage),
+            Text(plain(" · ".join(filter(None, (passage.via, grade.reason))))),
+        )
+    if len(ranked) > shown:
+        table.add_row("", "", Text(f"and {len(ranked) - shown} more", style="dim"), "")
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _decision(decision: Decision) -> RenderableType:
+    text = Text(decision.action.value.upper(), style=f"bold {COLOUR[decision.action]}")
+    text.append(f"  {plain(decision.because)}", style="not bold default")
+    if decision.margin is not None:
+        text.append(f", by {_number(decision.margin)}", style="not bold dim")
+    return _line("Decision", text)
+
+
+def _searched(
+    queries: Sequence[str], external: Sequence[Passage], grades: Sequence[Grade], spent: Sequence[Step]
+) -> RenderableType | None:
+    if not any(step.name == "search" for step in spent):
+        return None
+    asked = ", ".join(f"“{plain(query)}”" for query in queries)
+    head = _line("Searched", Text(f"{asked} · {_plural(len(external), 'passage')} from outside"))
+    parts = [head, *_troubles(spent, ("rewrite", "search", "grade external"))]
+    return Group(*parts, _bars(external, grades, 3)) if external else Group(*parts)
+
+
+def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -> RenderableType:
+    kept = [strip for strip in strips if strip.kept]
+    dropped = [strip for strip in strips if not strip.kept]
+    origin = {passage.id: passage for passage in passages}
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
+    table.add_column(width=4)
+    table.add_column(width=5, justify="right")
+    table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    for number, strip in enumerate(kept, start=1):
+        where = "outside: " if origin[strip.passage_id].source == "external" else ""
+        text = Text.assemble((where, "italic"), plain(strip.text))
+        table.add_row(Text(f"[{number}]", style="green"), _number(strip.score), text)
+    for strip in dropped[: max(0, shown - len(kept))]:
+        text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
+        table.add_row(Text("✗", style="red"), Text(_number(strip.score), style="dim"), text)
+    return Group(_line("Refined", Text(f"{len(kept)} of {len(strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
+
+
+def _conflicts(conflicts: Sequence[Conflict], passages: Sequence[Passage]) -> list[RenderableType]:
+    """What each side says, one below the other; nothing where they agree."""
+    origin = {passage.id: passage for passage in passages}
+    parts: list[RenderableType] = []
+    for conflict in conflicts:
+        sides = (
+            ("the corpus", conflict.local, conflict.local_says),
+            ("outside", conflict.external, conflict.external_says),
+        )
+        for where, passage_id, says in sides:
+            text = Text.assemble((f"{where}: ", "italic"), (f"“{plain(says)}”", "yellow"))
+            text.append(f" · {place(origin[passage_id])}", style="dim")
+            parts.append(_line("" if parts else "Conflict", text))
+    return parts
+
+
+def _answer(trace: Trace) -> RenderableType:
+    if trace.answer is None:
+        return _line(
+            "Answer", Text(plain(f"none: {trace.error or 'the question did not run to its end'}"), style="red")
+        )
+    style = "yellow" if trace.answer.refused else "bold"
+    parts: list[RenderableType] = [_line("Answer", Text(plain(trace.answer.text), style=style))]
+    parts += _troubles(trace.steps, ("generate",))
+    if trace.answer.withheld:
+        parts.append(Padding(Text(plain(f"withheld: {trace.answer.withheld}"), style="dim"), (0, 0, 0, 2)))
+    origin = {passage.id: passage for passage in (*trace.passages, *trace.external)}
+    alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
+    return Group(*parts, *(_citation(citation, origin, alone) for citation in trace.answer.citations))
+
+
+def _citation(citation: Citation, origin: dict[str, Passage], alone: Set[str]) -> RenderableType:
+    text = Text(f"[{citation.marker}] ")
+    if citation.strip is None:
+        text.append(plain(f"✗ unverified: {citation.reason}"), style="red")
+        return Padding(text, (0, 0, 0, 2))
+    text.append("✓ quote found" if citation.verified else plain(f"✗ unverified: {citation.reason}"))
+    text.stylize("green" if citation.verified else "red", 4)
+    passage = origin[citation.strip.passage_id]
+    if passage.id in alone:
+        text.append(f" · {ALONE}", style="yellow")
+    start = passage.start + citation.strip.start + max(0, citation.strip.text.find(citation.quote))
+    if citation.quote:
+        text.append(f" “{plain(citation.quote)}”", style="italic")
+        text.append(f" · {place(passage)}, characters {start}–{start + len(citation.quote)}", style="dim")
+    return Padding(text, (0, 0, 0, 2))
+
+
+def _footer(trace: Trace) -> RenderableType:
+    seconds = sum(step.seconds for step in trace.steps)
+    parts = [
+        f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms",
+        f"{sum(step.graded for step in trace.steps)} pairs graded",
+        _plural(sum(step.calls for step in trace.steps), "model call"),
+    ]
+    if stayed(trace.config):
+        parts.append("nothing left this machine")
+    return Text(" · ".join(parts), style="dim")
+
+
+def stayed(config: dict[str, dict[str, Any]]) -> bool:
+    """Whether nothing of a question can have left the machine, going by what its pipeline was built from."""
+    if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
+        return False
+    parts = config["evaluator"].get("evaluators", [])
+    named = (
+        [part.get("use") if isinstance(part, dict) else part for part in parts] if isinstance(parts, list) else [None]
+    )
+    if any(name not in HERE["evaluator"] for name in named):
+        return False
+    llm = config.get("llm", {})
+    return llm.get("use") in ("local", "scripted") or (
+        urlsplit(str(llm.get("base_url", ""))).hostname in ("127.0.0.1", "::1", "localhost")
+    )
+
+
+def _troubles(spent: Sequence[Step], names: Sequence[str]) -> list[RenderableType]:
+    lines = [line for step in spent if step.name in names for line in (step.error, step.degraded) if line]
+    return [Padding(Text(plain(f"! {line}"), style="yellow"), (0, 0, 0, 2)) for line in dict.fromkeys(lines)]
+
+
+def _line(label: str, text: Text) -> RenderableType:
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=10, style="cyan")
+    table.add_column(ratio=1)
+    table.add_row(label, text)
+    return table
+
+
+def _bar(share: float, colour: str) -> Text:
+    eighths = round(max(0.0, min(1.0, share)) * BAR * 8)
+    return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style=colour)
+
+
+def _height(grade: Grade) -> float:
+    """Share of a full bar: the probability where there is one; else the score, taken as a logit once it is negative."""
+    if grade.probability is not None:
+        return grade.probability
+    if grade.score is None:
+        return 0.0
+    return grade.score if 0 <= grade.score <= 1 else (grade.score + 1) / 2
+
+
+def _chance(grade: Grade) -> str:
+    """The probability, which means the same for every evaluator that has one; else the score."""
+    return _number(grade.score) if grade.probability is None else f"{grade.probability:.0%}".replace("%", " %")
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def _title(passage: Passage) -> Text:
+    return Text(plain(passage.title or passage.text), style="italic" if passage.source == "external" else "")
+
+
+def place(passage: Passage) -> str:
+    """Where it stands: its file, and the address that its row claims, which comes first only where it is of the web."""
+    claimed = plain(passage.url or passage.title or passage.id)
+    if passage.file in (None, passage.url):
+        return claimed
+    file = plain(passage.file or "")
+    return f"{claimed} (from {file})" if _WEB.fullmatch(claimed) else f"{file} (as “{claimed}”)"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

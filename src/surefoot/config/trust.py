@@ -1,0 +1,189 @@
+"""The one gate for a configuration that a trace, a run, an evaluation or a report brings along.
+
+Such a file may be anybody's. It may say which of Surefoot's own components there were, with their numbers, truth values
+and the words that they know. Where data lie, which machine is asked, with which key, how hard this machine works and
+what is imported are for the user to say, in a configuration of their own. Patches that a diagnosis proposes keep to the
+same words: `knows`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot import components
+from surefoot.act import POLICIES, PRESETS
+from surefoot.config.consent import named
+from surefoot.config.settings import DEFAULTS, Config, read
+from surefoot.datasets import given
+from surefoot.errors import ConfigError, UsageError
+from surefoot.refiners.strips import CUTS
+
+INSIDE = {
+    "searcher": {"nowhere", "folder", "zim"},
+    "llm": {"local", "scripted"},
+    "retriever": {"bm25", "dense", "hybrid"},
+}
+"""Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
+
+YOURS = ("index", "network", "judge")
+"""Sections of which a record says nothing that counts: where data lie, whom the machine talks to, what judging is."""
+
+WORDS: dict[tuple[str, str], Sequence[str]] = {
+    ("policy", "use"): tuple(POLICIES),
+    ("refiner", "mode"): tuple(CUTS),
+    ("thresholds", "preset"): tuple(PRESETS),
+    ("evaluator", "task"): tuple(PRESETS),
+}
+"""Words that an option knows, by section and key."""
+
+LARGEST = 1e9
+"""A number of a component's is no larger; what is would only fill memory."""
+
+NAMES = ("use", "of", "searchers", "retrievers", "evaluators")
+"""Keys under which components are named."""
+_GOING_OUT = ("retriever", "searcher")
+"""Roles whose components reach other machines by what they are; that of a model has to be named."""
+_MACHINE = ("threads", "batch", "context", "timeout", "retries", "seconds")
+"""Numbers that say how hard this machine works, and how long it waits."""
+_LABELS = ("evaluator", "fitted_on")
+"""Of thresholds, wherever they stand: whose they are. It is compared, and leads nowhere."""
+_OWN = re.compile(rf"surefoot\.({'|'.join(components.ROOMS.values())}|bench)(\.[a-z_0-9]+)+:\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What the user says beside a record."""
+
+    config: Config
+    """Complete, as `config.read` gives it."""
+    settings: Sequence[Mapping[str, Any]] = ()
+    """Overrides of what was recorded."""
+    trusted: bool = False
+    """Whether the record may have something imported, as `--trust` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A recorded configuration, as far as it may be built."""
+
+    config: Config
+    left: tuple[str, ...]
+    """Settings of the record that were not taken, such as "llm.base_url", and that `Own.settings` do not give; the
+    user's own stand there, or none."""
+    imports: tuple[str, ...]
+    """What is imported because the user trusts the record."""
+
+
+def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
+    """What a recorded configuration comes to beside the user's own.
+
+    Raises ConfigError where it names a component that is neither Surefoot's nor in the user's own configuration, and
+    `own` does not trust it.
+    """
+    sections = {name: of for name, of in _keys(recorded).items() if name in DEFAULTS}
+    imports = tuple(dict.fromkeys(name for part in sections.items() for name in _foreign(*part, own.config)))
+    if imports and not own.trusted:
+        raise ConfigError(
+            f"what is recorded names {', '.join(imports)}, and a record may have nothing imported; if you know whom it "
+            "is from, and have looked at it: surefoot --trust in front of the command"
+        )
+    left = [name for name in recorded if name not in DEFAULTS]
+    taken: dict[str, Any] = {name: own.config[name] for name in YOURS}
+    for name, values in ((name, _keys(of)) for name, of in sections.items()):
+        mine = own.config[name]
+        if name in YOURS:
+            left += [f"{name}.{key}" for key, value in values.items() if value != mine.get(key)]
+        else:
+            taken[name] = _section(name, name, values, mine, left)
+    given_here = {f"{section}.{key}" for layer in own.settings for section, of in layer.items() for key in of}
+    return Rebuilt(read(taken, *own.settings), tuple(key for key in left if key not in given_here), imports)
+
+
+def place(said: str, option: str) -> Path:
+    """A file or folder that a record names, if it lies below the working directory. Raises UsageError for any other,
+    with the option by which the user names it: a stranger's record may name a device, a pipe, a share elsewhere."""
+    path = Path(said)
+    if not said or path.is_absolute() or "\0" in said or not _below_here(path.resolve()):
+        raise UsageError(f"the record names {said!r}, which is not below this folder; name it by {option}")
+    return path
+
+
+def _below_here(path: Path) -> bool:
+    return path.is_relative_to(Path.cwd().resolve()) and (path.is_file() or path.is_dir())
+
+
+def knows(section: str, key: str, word: str) -> bool:
+    """Whether a text means the same on every machine: a component of Surefoot's, a word that an option knows, or a
+    label."""
+    if key in NAMES and section in components.ROOMS:
+        return word in components.built_in(section)
+    if key in _LABELS and section in ("thresholds", "evaluator"):
+        return True
+    return word in WORDS.get((section, key), ())
+
+
+def _foreign(section: str, values: Any, own: Config) -> list[str]:
+    """The components of a recorded section that are neither Surefoot's nor the user's."""
+    mine = {*named(section, own[section])}
+    if section == "judge":
+        return [word for word in named(section, values) if ":" in word and word not in mine]
+    return [
+        word
+        for word in named(section, values)
+        if not (word in mine or _OWN.fullmatch(word) or knows(section, "use", word))
+    ]
+
+
+def _section(role: str, at: str, values: Mapping[str, Any], own: Mapping[str, Any], left: list[str]) -> dict[str, Any]:
+    """A recorded section beside the user's own of the same role; what is not taken goes to `left`."""
+    use = values.get("use", DEFAULTS[role].get("use"))
+    if not isinstance(use, str | None):
+        raise ConfigError(f"what is recorded is no configuration: {at}.use must be a name, not {use!r}")
+    if role in _GOING_OUT and not _inside(role, use) and use != own.get("use"):
+        left.append(f"{at}.use")
+        return dict(own)
+    mine = own if own.get("use") == use else {}
+    taken: dict[str, Any] = {}
+    for key, value in values.items():
+        if key == "use" or (key in mine and value == mine[key]) or _plain(role, key, value):
+            taken[key] = value
+        elif key == "evaluators" and isinstance(value, list | tuple):
+            taken[key] = [_section(role, f"{at}.{key}", _keys(part), {}, left) for part in value]
+        else:
+            left.append(f"{at}.{key}")
+            taken |= {key: mine[key]} if key in mine else {}
+    if role in INSIDE:  # whom it asks is all the user's, also what the record does not say
+        taken |= {key: value for key, value in mine.items() if key not in taken and not _plain(role, key, value)}
+    return taken
+
+
+def _plain(role: str, key: str, value: Any) -> bool:
+    """Whether it is made of numbers, truth values and words that are known."""
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int | float):
+        return key not in _MACHINE and abs(value) <= LARGEST
+    if isinstance(value, str):
+        goes_out = role in _GOING_OUT and key in NAMES and not _inside(role, value)
+        return knows(role, key, value) and not goes_out
+    if isinstance(value, Mapping):
+        return all(_plain(role, str(inner), one) for inner, one in value.items())
+    return isinstance(value, list | tuple) and all(_plain(role, key, one) for one in value)
+
+
+def _inside(role: str, use: str | None) -> bool:
+    own = {f"surefoot.{components.ROOMS[role]}.{name}" for name in INSIDE[role]}
+    return use in INSIDE[role] or use == given.USE or str(use).partition(":")[0] in own
+
+
+def _keys(values: Any) -> Mapping[str, Any]:
+    """A section's settings; of one that is a name alone, that."""
+    if isinstance(values, str):
+        return {"use": values}
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"what is recorded is no configuration, which is tables of settings: {values!r}")
+    return values

@@ -1,0 +1,55 @@
+"""Texts that come with the questions, in place of an index and of a search: what a retriever once found, and what
+CRAG's authors had kept of their retrieval and of their web search."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from surefoot.datasets.questions import Example
+from surefoot.pipeline import by_id
+from surefoot.types import Passage, Source
+
+USE = "surefoot.datasets.given:Given"
+"""What a configuration names as retriever, and as searcher, where they are read."""
+
+# As CRAG's released files write the title before a text; a text may stand there without one.
+_INTERNAL = re.compile(r"([^.]{1,80}?)(?:  | // )(\S.*)", re.DOTALL)
+_EXTERNAL = re.compile(r"([^:]{1,80}): (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A retriever, and a searcher, of the passages that it was given; whatever is asked, in their order."""
+
+    passages: tuple[Passage, ...] = ()
+    name: str = "given"
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        """The first `k`."""
+        return self.passages[:k]
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        """The first `k`."""
+        return self.passages[:k]
+
+
+def inside(example: Example) -> tuple[Passage, ...]:
+    """What was retrieved for the question, in the order in which it was found: its passages, each id once; where there
+    are none, the parts of its `internal` text."""
+    found = by_id([passage for passage in example.passages if passage.text.strip()])
+    return found or _parts(example.internal, _INTERNAL, "corpus")
+
+
+def outside(example: Example) -> tuple[Passage, ...]:
+    """What a web search had brought: the parts of its `external` text."""
+    return _parts(example.external, _EXTERNAL, "external")
+
+
+def _parts(text: str, titled: re.Pattern[str], source: Source) -> tuple[Passage, ...]:
+    """CRAG joins the parts of a text with " ; ", each behind its title, if it has one."""
+    found = []
+    for number, part in enumerate(part.strip() for part in text.split(" ; ") if part.strip()):
+        match = titled.match(part)
+        found.append(Passage(f"{source}-{number}", match[2] if match else part, match[1] if match else "", source))
+    return tuple(found)

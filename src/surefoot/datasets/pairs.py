@@ -1,0 +1,146 @@
+"""Labelled pairs: questions with passages of which it is known whether they answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from surefoot.datasets.questions import rows, sample
+from surefoot.errors import UsageError
+from surefoot.text.words import places_of
+from surefoot.types import Passage
+
+Part = Literal["question", "passage"]
+
+BLANK_QUESTION = "What is it?"
+"""Asks for nothing in particular; made of words, since a question without any cannot be graded by all evaluators."""
+BLANK_PASSAGE = "It is."
+"""Says nothing in particular."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """A question and a passage that is known to answer it, or not to."""
+
+    question_id: str
+    question: str
+    passage: Passage
+    label: int
+    """1: the passage is relevant, or holds the answer; 0: it is not, or does not."""
+    answers: tuple[str, ...] = ()
+    """Accepted answers of the question; empty: none are known."""
+    source: str = ""
+    """Where the data set has the passage from."""
+    rank: int | None = None
+    """The passage's place in the retrieval that the data were made with, from 1."""
+    label_title: int | None = None
+    """1: the passage belongs to the article that the question is about, whatever it says of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSet:
+    """The labelled pairs of one file, in its order; those of one question stand together."""
+
+    path: str
+    sha256: str
+    """Of the whole file."""
+    pairs: tuple[LabelledPair, ...]
+    unlabelled: int
+    """Passages of these questions that were left out because nobody knows their label."""
+    thinned: bool = False
+    """The relevant passages of some questions were taken out, by `tune.thinned`."""
+
+    def numbers(self) -> tuple[int, ...]:
+        """Of each pair, the number of its question, from 0, in the order in which questions appear."""
+        known: dict[str, int] = {}
+        return tuple(known.setdefault(pair.question_id, len(known)) for pair in self.pairs)
+
+
+def read(path: str | Path, limit: int | None = None, *, by_answer: bool = False) -> LabelledSet:
+    """The pairs of a file of lines `{"id", "question", "passages": [{"id", "text", "label", "title"?, "rank"?, ...}]}`.
+
+    A label is 1, 0, or null for not known. `answers` may be left out; the ids of questions must be distinct. `limit`
+    takes a sample of so many of the questions that have a labelled passage: the ones whose ids hash lowest, as
+    `datasets.read` does. `by_answer`: a passage whose label is not known has 1 where an accepted answer stands in its
+    title or text, and else 0. Raises UsageError with the line number.
+    """
+    questions: dict[str, list[LabelledPair | None]] = {}
+    for number, row in rows(Path(path)):
+        place = f"{path}, line {number}"
+        question_id, found = _question(row, place, by_answer)
+        if question_id in questions:
+            raise UsageError(f"{place}: the id '{question_id}' was there before; ids must be distinct")
+        questions[question_id] = found
+    labelled = [question_id for question_id, found in questions.items() if any(found)]
+    if not labelled:
+        raise UsageError(f"{path} holds no labelled passages; a passage needs a label of 0 or 1")
+    chosen = set(questions) if limit is None else set(sample(labelled, limit))
+    each = [pair for question_id, found in questions.items() if question_id in chosen for pair in found]
+    kept = tuple(pair for pair in each if pair)
+    with Path(path).open("rb") as file:
+        return LabelledSet(str(path), hashlib.file_digest(file, "sha256").hexdigest(), kept, len(each) - len(kept))
+
+
+def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
+    """The same pairs with every question, or every passage's title and text, replaced by the same empty words.
+
+    What an evaluator still tells apart there, it does not tell by whether the passage answers the question.
+    """
+    return replace(labelled, pairs=tuple(_blanked(pair, part) for pair in labelled.pairs))
+
+
+def _blanked(pair: LabelledPair, part: Part) -> LabelledPair:
+    if part == "question":
+        return replace(pair, question=BLANK_QUESTION)
+    return replace(pair, passage=replace(pair.passage, title="", text=BLANK_PASSAGE))
+
+
+def _question(row: Any, place: str, by_answer: bool) -> tuple[str, list[LabelledPair | None]]:
+    try:
+        return str(row["id"]), list(_pairs(row, by_answer))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else error
+        raise UsageError(f"{place} is no question with passages {{id, text, label}}: {reason}") from error
+
+
+def _pairs(row: dict[str, Any], by_answer: bool) -> Iterator[LabelledPair | None]:
+    """One for each passage of the question; None for an unlabelled one."""
+    question, answers = _text(row, "question"), tuple(map(str, _list(row, "answers")))
+    for given in _list(row, "passages"):
+        titled = given.get("title") is not None
+        passage = Passage(str(given["id"]), _text(given, "text"), _text(given, "title") if titled else "")
+        label = _flag(given, "label")
+        if label is None and by_answer:
+            label = int(any(places_of(answers, part) for part in (passage.title, passage.text)))
+        about = str(given.get("source", "")), _rank(given), _flag(given, "label_title")
+        yield None if label is None else LabelledPair(str(row["id"]), question, passage, label, answers, *about)
+
+
+def _text(values: dict[str, Any], key: str) -> str:
+    if not isinstance(values[key], str):
+        raise TypeError(f"{key} must be a text, not {values[key]!r}")
+    return str(values[key])
+
+
+def _list(values: dict[str, Any], key: str) -> list[Any]:
+    found = values.get(key, [])
+    if not isinstance(found, list):
+        raise TypeError(f"{key} must be a list, not {found!r}")
+    return found
+
+
+def _flag(values: dict[str, Any], key: str) -> int | None:
+    value = values.get(key)
+    if value not in (None, 0, 1):
+        raise ValueError(f"{key} must be 1, 0 or null, not {value!r}")
+    return None if value is None else int(value)
+
+
+def _rank(values: dict[str, Any]) -> int | None:
+    rank = values.get("rank")
+    if rank is not None and type(rank) is not int:
+        raise TypeError(f"rank must be a whole number or null, not {rank!r}")
+    return rank

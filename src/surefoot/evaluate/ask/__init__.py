@@ -1,0 +1,1 @@
+"""Questions put to a pipeline in several ways, each answer kept."""

@@ -1,0 +1,174 @@
+"""What is compared: corrective RAG with and without a search, and with several candidates; RAG that believes whatever
+it retrieves; and the model's own memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from surefoot.errors import ConfigError
+from surefoot.evaluate.ask.runs import Arm
+from surefoot.grounding import grounded
+from surefoot.pipeline import Pipeline, bounded, checked
+from surefoot.protocols import Generator
+from surefoot.recorder import Recorder
+from surefoot.searchers.nowhere import Nowhere
+from surefoot.types import Answer, Passage, Strip, Trace
+
+Method = Callable[[Pipeline, str], Trace]
+"""(pipeline, question) -> trace."""
+Knowledge = Sequence[tuple[Strip, Passage]]
+
+TOP = 3
+"""Passages that plain RAG reads where nothing is said."""
+CANDIDATES = 3
+"""Passages that `self-crag` answers from, each by itself."""
+
+_MARKER = re.compile(r" ?\[(\d{1,3})\]")
+
+
+def crag(pipeline: Pipeline, question: str) -> Trace:
+    """Corrective RAG without its search: what retrieval gives, graded, refined, checked. Where a search would be wanted
+    nothing is found, whatever searcher is configured."""
+    return (pipeline if isinstance(pipeline.searcher, Nowhere) else pipeline.but(searcher=Nowhere())).run(question)
+
+
+def crag_search(pipeline: Pipeline, question: str) -> Trace:
+    """Corrective RAG as it is configured, with its searcher."""
+    return pipeline.run(question)
+
+
+def self_crag(pipeline: Pipeline, question: str) -> Trace:
+    """CRAG's knowledge, and an answer chosen among several as Self-RAG chooses: `crag` with `Critiqued` in place of its
+    generator."""
+    return crag(_critiqued(pipeline), question)
+
+
+def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
+    """The same with the configured searcher."""
+    return crag_search(_critiqued(pipeline), question)
+
+
+def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
+    """The first `top` passages, whole and ungraded, go to the same generator; its answer is taken as it is."""
+    run = Recorder(checked(question), pipeline.config)
+    find = pipeline.retriever.retrieve
+    passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
+    run.set("passages", passages)
+    read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
+    run.set("strips", tuple(strip for strip, _ in read))
+    return _generated(pipeline, run, read)
+
+
+def none(pipeline: Pipeline, question: str) -> Trace:
+    """What the generator says without any source."""
+    return _generated(pipeline, Recorder(checked(question), pipeline.config), [])
+
+
+METHODS: dict[str, Method] = {
+    "none": none,
+    "rag": rag,
+    "crag": crag,
+    "crag+search": crag_search,
+    "self-crag": self_crag,
+    "self-crag+search": self_crag_search,
+}
+
+
+def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...]:
+    """The methods of these names, in their order; "rag:10" reads ten passages, and "rag" `top`.
+
+    Without a name, corrective RAG as it is configured: "crag+search" where `searches`, which says whether a searcher
+    is configured, else "crag". Raises ConfigError for a name that there is not, one that is there twice, and for a
+    search with no searcher.
+    """
+    found = [_arm(name, searches, top) for name in names or ["crag+search" if searches else "crag"]]
+    named = [arm.name for arm in found]
+    if twice := [name for name in named if named.count(name) > 1]:
+        raise ConfigError(f"the method '{twice[0]}' is named twice")
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Critiqued:
+    """A generator that answers from one passage after the other and keeps the answer that its passage carries best.
+
+    One candidate from the kept strips of each of the best `candidates` passages. A candidate is critiqued by what
+    Self-RAG (Asai et al. 2024) has its model say in reflection tokens, without any such model: whether the passage
+    supports it (ISSUP) is the share of its citations that `grounding.grounded` verifies, and how relevant the passage
+    is (ISREL) is the evaluator's best score of its strips. Support decides, then relevance; a candidate that stands on
+    nothing comes last. Self-RAG instead adds up probabilities of tokens that it was trained to write, decides by them
+    whether to retrieve at all, and rates how useful the answer is (ISUSE); none of this is here.
+
+    Cost: a call of the inner generator a candidate, so `candidates` calls where CRAG takes one; none for the critique.
+    """
+
+    generator: Generator
+    candidates: int = CANDIDATES
+
+    def generate(self, question: str, knowledge: Knowledge, on_text: Callable[[str], None] | None = None) -> Answer:
+        """The best-supported candidate, with markers that count the whole of `knowledge`; it comes in one piece."""
+        groups = self._passages(knowledge)
+        if not groups:
+            return self.generator.generate(question, knowledge, on_text)
+        best = max((self._candidate(question, knowledge, group) for group in groups), key=lambda made: made[0])[1]
+        if on_text:
+            on_text(best.text)
+        return best
+
+    def _passages(self, knowledge: Knowledge) -> list[list[int]]:
+        """Places in `knowledge` of the strips of each of the best passages, the best first."""
+        groups: dict[str, list[int]] = {}
+        for place, (strip, _) in enumerate(knowledge):
+            groups.setdefault(strip.passage_id, []).append(place)
+        return sorted(groups.values(), key=lambda group: -_relevance(knowledge, group))[: self.candidates]
+
+    def _candidate(self, question: str, knowledge: Knowledge, group: Sequence[int]) -> tuple[tuple[float, ...], Answer]:
+        """An answer from these strips alone, and what it is worth: of equals the first passage's, which is the best."""
+        own = [knowledge[place] for place in group]
+        draft = self.generator.generate(question, own)
+        answer = grounded(question, draft, own)
+        if answer.refused:
+            return (0.0, 0.0, _relevance(knowledge, group)), replace(draft, text=_MARKER.sub("", draft.text))
+        verified = sum(citation.verified for citation in answer.citations) / len(answer.citations)
+        marked = _MARKER.sub(lambda marker: _placed(int(marker[1]), group), answer.text)
+        return (1.0, verified, _relevance(knowledge, group)), replace(draft, text=marked)
+
+
+def _critiqued(pipeline: Pipeline) -> Pipeline:
+    return replace(pipeline, generator=Critiqued(pipeline.generator))
+
+
+def _relevance(knowledge: Knowledge, group: Sequence[int]) -> float:
+    scores = [score for place in group if (score := knowledge[place][0].score) is not None]
+    return max(scores, default=float("-inf"))
+
+
+def _placed(marker: int, group: Sequence[int]) -> str:
+    """The marker of the same strip in the whole knowledge; one of a strip that does not exist goes."""
+    return f" [{group[marker - 1] + 1}]" if 1 <= marker <= len(group) else ""
+
+
+def _generated(pipeline: Pipeline, run: Recorder, knowledge: list[tuple[Strip, Passage]]) -> Trace:
+    answer: Answer | None = run.step(
+        "generate", pipeline.generator.generate, run.question, knowledge, fallback=None, instead="no answer"
+    )
+    if answer:
+        run.set("answer", answer)
+    return run.trace(error=None if answer else "the generator failed")
+
+
+def _arm(name: str, searches: bool, top: int) -> Arm:
+    method, colon, number = name.partition(":")
+    if method not in METHODS or (colon and not (method == "rag" and number.isdecimal() and int(number) > 0)):
+        known = ", ".join(METHODS)
+        raise ConfigError(f"no method called '{name}'; there are: {known}; rag may say how many passages, as in rag:10")
+    if method.endswith("+search") and not searches:
+        raise ConfigError(
+            f"{name} needs a searcher, and none is configured; name one, as in --set searcher.use=wikipedia"
+        )
+    if method == "rag":
+        read = int(number) if colon else top
+        return Arm(f"rag:{read}", lambda pipeline, example: rag(pipeline, example.question, read))
+    return Arm(method, lambda pipeline, example: METHODS[method](pipeline, example.question))

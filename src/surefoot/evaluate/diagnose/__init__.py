@@ -1,0 +1,1 @@
+"""Where records were lost, why, and what to change first."""

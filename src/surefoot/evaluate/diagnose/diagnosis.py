@@ -1,0 +1,447 @@
+"""What a run's scores come to, by rules alone: which stages lost the records, why, and what to change first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from surefoot.evaluate.diagnose.evidence import Corpus
+from surefoot.evaluate.diagnose.failures import STAGES, WEAK, Failure, by_record, failures, quoted
+from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
+from surefoot.evaluate.diagnose.settings import Settings, written
+from surefoot.evaluate.report.form import MOST_ITEMS
+from surefoot.judges._diamond import METRICS, title
+from surefoot.stats.figures import wilson
+from surefoot.types import ActionItem, Diagnosis, Insight, Priority, Record, Score, Summary
+
+CRITICAL, HIGH = 0.25, 0.1
+"""Shares of the records lost to a stage from which its item is critical, and high."""
+CASES = 4
+"""Records that an item quotes at most."""
+COMES_BACK = 0.5
+"""Share of the records within reach of a patch that is expected back. A prior, to be replaced by what ledgers show."""
+DOUBT = 20
+"""Records that a prediction is shrunk by, as if so many more had been judged and the stage had lost none of them."""
+LONGEST_QUESTION = 24
+"""Words of a question that are quoted."""
+
+FORM = "format"
+"""The stage whose answers are right and badly put."""
+RULES = "rules"
+"""What a diagnosis without a model is by."""
+
+_TELLS = {
+    "answer_relevancy": (
+        "generation",
+        "answers that address what was asked",
+        "Ask for the answer first, and look for refusals and digressions among the lowest",
+    ),
+    "context_relevancy": (
+        "retrieval",
+        "contexts that hold what the question needs, whole",
+        "Retrieve by words and by meaning, let a cross-encoder order what is found, and look for passages cut in half",
+    ),
+    "context_adherence": (
+        "generation",
+        "answers that say what their contexts say",
+        "Have the generator answer in the words of its sources, and read which claims are its own",
+    ),
+    "factuality": (
+        "generation as much as retrieval",
+        "answers that agree with the reference answers",
+        "Mend the earliest stage that loses the evidence first, since all later ones depend on it",
+    ),
+    "context_recall": (
+        "retrieval",
+        "contexts that cover the facts of the reference answers",
+        "Retrieve more passages, or search outside where the corpus lacks them",
+    ),
+    "grading_note": (
+        "generation",
+        "answers of the structure that the question asks for",
+        "Say in the prompt which form is wanted",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many records one stage lost."""
+
+    stage: str
+    kind: str
+    """The commonest way."""
+    lost: tuple[Failure, ...]
+    """Those of the commonest way first."""
+    of: int
+    """Records in all."""
+    low: float
+    """95 % interval of the share, as if each group of records were one."""
+    high: float
+
+    @property
+    def share(self) -> float:
+        """Of all records."""
+        return len(self.lost) / self.of
+
+
+def diagnose(
+    records: Sequence[Record],
+    scores: Sequence[Score],
+    summaries: Sequence[Summary],
+    config: Mapping[str, Mapping[str, Any]] | None = None,
+    corpus: Corpus | None = None,
+) -> Diagnosis:
+    """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
+
+    `config` None: that of the first trace, where there is one. `corpus` says whether the corpus holds the evidence for
+    a record (`evidence.held_by` asks an index); without it a page that is missing cannot always be told from one that
+    retrieval missed.
+    """
+    known = configured(records, config)
+    found = failures(records, scores, known, corpus)
+    by_stage = tallies(found, records)
+    run = _Run(records, scores, summaries, known)
+    items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
+    insights = tuple(insight(summary, scores, summaries) for summary in _told(summaries))
+    return Diagnosis(
+        run.summary(found, by_stage, items), run.gist(found, by_stage), insights, items, run.outlook(items), RULES
+    )
+
+
+def configured(records: Sequence[Record], config: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """The configuration given, or that of the first trace."""
+    traced = (record.trace.config for record in records if record.trace and record.trace.config)
+    return config or next(traced, {})
+
+
+def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
+    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`. Form comes last, however
+    many it lost: their answers are right."""
+    names = [record.group or f"\0{record.id}" for record in records]
+    groups = dict(zip((record.id for record in records), names, strict=True))
+    every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
+    hurt = [tally for tally in every if tally.lost]
+    return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
+
+
+def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
+    """The numbers that the rules compute beyond the summaries, for `checked.Facts.also`."""
+    counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
+    means = [mean for t in by_stage for metric in METRICS if (mean := _mean_of(metric, t, scores)) is not None]
+    return (*counts, *means, float(sum(len(tally.lost) for tally in by_stage)))
+
+
+def insight(summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Insight:
+    """What one metric says, in three to five sentences; it has to have a mean."""
+    level = summary.level or "low"
+    return Insight(summary.metric, level, " ".join(_sentences(summary, scores, summaries)), RULES)
+
+
+def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> str:
+    """The diagnosis as a page to read. It quotes records and models, of which nothing is HTML, a picture or a link."""
+    return "\n".join(_page(diagnosis, summaries)) + "\n"
+
+
+def predicted(lost: int, of: int, room: float) -> float:
+    """The gain of a metric that is expected of a patch: half of what the stage lost comes back (`COMES_BACK`), each
+    by `room`, over all records and `DOUBT` more."""
+    return round(COMES_BACK * lost / (of + DOUBT) * room, 3)
+
+
+def _tally(stage: str, lost: Sequence[Failure], groups: Mapping[str, str]) -> Tally:
+    kinds = [failure.kind for failure in lost]
+    kind = max(dict.fromkeys(kinds), key=kinds.count, default="")
+    ordered = sorted(lost, key=lambda failure: failure.kind != kind)
+    independent = len(set(groups.values()))
+    low, high = wilson(len(lost) / max(1, len(groups)) * independent, independent) or (0.0, 1.0)  # type: ignore[arg-type]
+    return Tally(stage, kind, tuple(ordered), len(groups), low, high)
+
+
+def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
+    """The stages that lost more than one record; where none did, the first of all."""
+    return [tally for tally in found if len(tally.lost) > 1][:MOST_ITEMS] or found[:1]
+
+
+def _told(summaries: Sequence[Summary]) -> list[Summary]:
+    return [summary for summary in summaries if summary.metric in METRICS and summary.mean is not None]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the texts are about."""
+
+    records: Sequence[Record]
+    scores: Sequence[Score]
+    summaries: Sequence[Summary]
+    config: Mapping[str, Any]
+
+    def item(self, tally: Tally) -> ActionItem:
+        remedy = REMEDIES[tally.stage, tally.kind]
+        patch = patch_of(tally.stage, tally.kind, self.config, self.records)
+        scored = tuple(metric for metric in remedy.metrics if self._mean(metric) is not None)
+        metrics = scored or remedy.metrics
+        count = f"{len(tally.lost)} of {tally.of} records"
+        gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
+        return ActionItem(
+            title=remedy.title,
+            priority=_priority(tally),
+            problem_detection=self._problem(tally, remedy, count),
+            problem_detection_gist=f"In {count} {remedy.gist}",
+            root_cause_analysis=self._cause(remedy),
+            root_cause_analysis_gist=remedy.cause_gist,
+            evidence_trace=self._evidence(tally, metrics),
+            evidence_trace_gist=f"{count} show it: {remedy.shown}",
+            recommended_protocol=self._protocol(remedy, patch, metrics[0], gain),
+            recommended_protocol_gist="\n".join(f"- {step}" for step in _steps(remedy, patch)),
+            stage=tally.stage,
+            metrics=metrics,
+            cases=tuple(failure.record_id for failure in self._cases(tally)),
+            patch=patch,
+            predicted=gain,
+        )
+
+    def summary(self, found: Sequence[Failure], by_stage: Sequence[Tally], items: Sequence[ActionItem]) -> str:
+        said = [f"{len(found)} of {len(self.records)} records are lost: wrong, refused, or scored low."]
+        ranked = self._ranked()
+        if len(ranked) > 1:
+            best, worst = ranked[0], ranked[-1]
+            said += [f"The top strength is {_at(best)}.", f"The top weakness is {_at(worst)}."]
+        elif ranked:
+            said.append(f"The one metric that was scored is {_at(ranked[0])}.")
+        else:
+            said.append("No metric was scored, so that only reference answers and traces can tell.")
+        if items:
+            first = by_stage[0]
+            where = REMEDIES[first.stage, first.kind].where
+            said.append(f"Above all they are lost to {where}: {len(first.lost)} of {len(found)}.")
+        else:
+            said.append("No stage stands out as one that loses records.")
+        return " ".join(said)
+
+    def gist(self, found: Sequence[Failure], by_stage: Sequence[Tally]) -> str:
+        """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
+        if by_stage:
+            where = REMEDIES[by_stage[0].stage, by_stage[0].kind].where
+            first = f"Of {len(self.records)} records {len(found)} are lost, and above all to {where}, "
+            second = "Change what the first item names, alone, and keep it only if questions not yet seen gain."
+        else:
+            first = f"None of the {len(self.records)} records is lost by any rule that applies here, "
+            second = (
+                "Keep the configuration, and judge more or harder questions before you trust that there is nothing "
+                "left to mend."
+            )
+        return f"{first}{self._health(bool(by_stage))}. {second}"
+
+    def outlook(self, items: Sequence[ActionItem]) -> str:
+        gains = [item for item in items if item.predicted]
+        if not items:
+            return "What these records can show is in order. More of them, or harder ones, would say more."
+        if not gains:
+            return (
+                "None of these changes is a setting, so that no gain is predicted. Measure again, on the same "
+                "questions, after each."
+            )
+        return (
+            f"The first patch is expected to gain about {gains[0].predicted:.2g} of "
+            f"{title(gains[0].metrics[0])}, shrunk for what is not known. Try it on questions that this diagnosis has "
+            "not seen, since what was found here explains here best. Then diagnose again: what lies behind a stage "
+            "shows only when the stage works."
+        )
+
+    def _health(self, some_lost: bool) -> str:
+        ranked = self._ranked()
+        if not ranked:
+            why = "was scored" if not some_lost else "has been scored on any of them"
+            return f"by the words of their reference answers alone, since no metric {why}"
+        best, worst = ranked[0], ranked[-1]
+        if best is worst:
+            only = f"while {title(best.metric)}, the only metric that was scored,"
+            return f"{only} averages {best.mean:.2f} over all of them"
+        strongest = f"while {title(best.metric)} is the strongest metric at {best.mean:.2f}"
+        return f"{strongest} and {title(worst.metric)} the weakest at {worst.mean:.2f}"
+
+    def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
+        interval = f"95 % interval {_percent(tally.low)} to {_percent(tally.high)}"
+        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
+        level = f" {', '.join(levels)}." if levels else ""
+        return f"{count} ({_percent(tally.share)}, {interval}) are lost because {remedy.what}.{level}"
+
+    def _cause(self, remedy: Remedy) -> str:
+        settings = Settings(self.config).told(remedy.settings, remedy.like)
+        return remedy.cause + (f" As configured: {', '.join(settings)}." if settings else "")
+
+    def _evidence(self, tally: Tally, metrics: Sequence[str]) -> str:
+        pattern = [
+            f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
+            for metric in metrics[:2]
+            if (here := _mean_of(metric, tally, self.scores)) is not None and (mean := self._mean(metric)) is not None
+        ]
+        lines = [f"- {quoted(self._question(f), LONGEST_QUESTION)}: {f.evidence}" for f in self._cases(tally)]
+        return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
+
+    def _protocol(self, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
+        settings = Settings(self.config)
+        changes = [
+            f"`{section}.{key}` from {written(settings.now(f'{section}.{key}'))} to {written(value)}"
+            for section, of in patch.items()
+            for key, value in of.items()
+        ]
+        said = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
+        said += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
+        if gain is not None:
+            said.append(
+                f"Expected: {title(metric)} up by about {gain:.2g}, if half of these records come back. That is shrunk "
+                f"as if {DOUBT} more records had been judged and none of them lost."
+            )
+        return " ".join(said)
+
+    def _cases(self, tally: Tally) -> list[Failure]:
+        return [failure for failure in tally.lost if self._question(failure).strip()][:CASES]
+
+    def _question(self, failure: Failure) -> str:
+        return next(record.question for record in self.records if record.id == failure.record_id)
+
+    def _ranked(self) -> list[Summary]:
+        return sorted(_told(self.summaries), key=lambda summary: -(summary.mean or 0.0))
+
+    def _mean(self, metric: str) -> float | None:
+        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
+
+    def _room(self, metric: str, tally: Tally) -> float:
+        """How much a record gains that comes back: the mean of the other records less that of the lost ones."""
+        here = _mean_of(metric, tally, self.scores)
+        if here is None:
+            return 1.0
+        ids = {failure.record_id for failure in tally.lost}
+        values = {id: of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in ids}
+        others = [value for value in values.values() if value is not None]
+        return max(0.0, (fmean(others) if others else 1.0) - here)
+
+
+def _mean_of(metric: str, tally: Tally, scores: Sequence[Score]) -> float | None:
+    """Of the records that the stage lost."""
+    ids = {failure.record_id for failure in tally.lost}
+    values = [s.value for s in scores if s.metric == metric and s.record_id in ids and s.value is not None]
+    return fmean(values) if values else None
+
+
+def _priority(tally: Tally) -> Priority:
+    """By the share that was lost; form, which loses right answers, is never more than medium."""
+    if tally.stage == FORM:
+        return "medium"
+    return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"
+
+
+def _at(summary: Summary) -> str:
+    return f"{title(summary.metric)} with a mean of {summary.mean:.2f}"
+
+
+def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
+    settings = [f"`{section}.{key}` to {written(value)}" for section, of in patch.items() for key, value in of.items()]
+    yield f"Set {' and '.join(settings)}." if settings else remedy.do
+    yield remedy.also
+    yield "Keep the change only if held-out questions gain."
+
+
+def _sentences(summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Iterator[str]:
+    stage, tells, advice = _TELLS[summary.metric]
+    values = [s.value for s in scores if s.metric == summary.metric and s.value is not None]
+    interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
+    name = title(summary.metric)
+    yield f"{name} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
+    yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
+    if summary.level == "high":
+        yield f"This is {stage} doing its work: {tells}; leave it as it is."
+    elif summary.metric == "context_adherence" and _is_high(summaries, "context_relevancy"):
+        yield "This is generation, not retrieval: the contexts are relevant, and the answers do not hold on to them."
+        yield f"{advice}."
+    else:
+        yield f"This is about {stage}: {tells}."
+        yield f"{advice}."
+    if summary.unscored:
+        bounds = f"between {summary.least:.2f} and {summary.most:.2f}"
+        yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
+
+
+def _is_high(summaries: Sequence[Summary], metric: str) -> bool:
+    return any(s.metric == metric and s.mean is not None and s.mean >= 0.7 for s in summaries)
+
+
+def _page(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> Iterator[str]:
+    yield from ("# Diagnosis", "", _shown(diagnosis.executive_summary), "")
+    if any(summary.mean is not None for summary in summaries):
+        yield from (
+            "| metric | mean | 95 % interval | scored | unscored | level |",
+            "| --- | --- | --- | --- | --- | --- |",
+        )
+        yield from (_row(summary) for summary in summaries)
+        yield ""
+    for number, item in enumerate(diagnosis.items, start=1):
+        yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
+        yield from (
+            f"**Why.** {_shown(item.root_cause_analysis)}",
+            "",
+            f"**Evidence.** {_shown(item.evidence_trace)}",
+            "",
+        )
+        yield from (
+            f"**What to do.** {_shown(item.recommended_protocol)}",
+            "",
+            _shown(item.recommended_protocol_gist),
+            "",
+        )
+        yield from _patch(item)
+        yield from _flags(item.unsupported)
+    if diagnosis.insights:
+        yield from ("## By metric", "")
+    for insight in diagnosis.insights:
+        yield from (f"**{title(insight.metric)}.** {_shown(insight.text)}", "")
+        yield from _flags(insight.unsupported)
+    yield from ("## Outlook", "", _shown(diagnosis.strategic_conclusion), "", *_flags(diagnosis.unsupported))
+    fallback = f": {_shown(diagnosis.fallback)}" if diagnosis.fallback else ""
+    yield f"By {_shown(diagnosis.by)}{fallback}."
+
+
+def _shown(text: str) -> str:
+    """A text with its lists and code, in which nothing is HTML, leads anywhere, opens a block or steers a terminal."""
+    letters = (
+        letter if letter.isprintable() or letter == "\n" else " " if letter.isspace() else "\ufffd" for letter in text
+    )
+    plain = "".join(letters)
+    return re.sub(r"([\[\]]|```|~~~)", r"\\\1", plain.replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def _row(summary: Summary) -> str:
+    name = title(summary.metric)
+    if summary.mean is None:
+        return f"| {name} | | | {summary.scored} | {summary.unscored} | |"
+    interval = "" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"
+    return f"| {name} | {summary.mean:.2f} | {interval} | {summary.scored} | {summary.unscored} | {summary.level} |"
+
+
+def _patch(item: ActionItem) -> Iterator[str]:
+    if item.patch:
+        yield "```toml"
+        for section, of in item.patch.items():
+            yield from (f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in of.items()))
+        yield from ("```", "")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return written(value) if isinstance(value, bool) else repr(value)
+
+
+def _flags(unsupported: Sequence[str]) -> Iterator[str]:
+    if unsupported:
+        yield from (f"*Not borne out by the run: {_shown('; '.join(unsupported))}.*", "")

@@ -1,0 +1,211 @@
+"""Where the words of a reference answer stand: in what was read, in what was retrieved, anywhere in the corpus."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from surefoot.corpus.index import Index
+from surefoot.text.words import STOP_WORDS, content_words, names, places, sentences, stem, words
+from surefoot.types import Passage, Record
+
+Corpus = Callable[[Record], bool | None]
+"""Whether the corpus holds the evidence for a record; None: nobody knows."""
+
+SHORT = 6
+"""A fact of so many words or fewer must stand word by word; of a longer one, `MOST` of its words must be there."""
+MOST = 0.75
+WHOLE = 0.6
+"""Share of a reference answer's facts that make it a whole one."""
+BRIEF = 30
+"""Words: a longer answer may say in passing what its sources lack."""
+ABOUT = 0.3
+"""Share of a question's words that a passage has to share with it where no name of the question stands there."""
+TINY = 40
+"""Words: where passages are shorter and end in the middle of a sentence, the splitter is at fault."""
+SEARCHED = 30
+"""Passages of an index that are looked through for a reference answer."""
+
+_VERDICTS = {"yes", "no", "true", "false", "none", "unknown"}
+_ENDED = re.compile(r"[.!?…:;\"”’)\]|*`。！？]\s*\Z")
+_DECLINED = re.compile(
+    r"""
+      \b(?:cannot|can\s*not|can['’]t|could\s+not|couldn['’]t|unable\s+to|not\s+able\s+to|not\s+possible\s+to)\s+
+        (?:be\s+)?(?:answer|determine|find|say|tell|provide)
+    | \b(?:do(?:es)?\s+not|don['’]t|doesn['’]t|did\s+not|didn['’]t)\s+(?:\w+ly\s+)?
+        (?:know|contain|mention|provide|state|say|specify|include|have\s+(?:enough|any|the))\b
+    | \bno\s+(?:\w+\s+)?(?:information|answer|mention|evidence)\b | \b(?:insufficient|not\s+enough)\s+\w+
+    | ^\W*(?:not\s+found|unknown|n/a|unanswerable|i\s+am\s+not\s+sure)\b
+    | \bnot\s+(?:\w+ly\s+)?(?:mentioned|stated|specified|given|provided|found)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def declines(text: str) -> bool:
+    """Whether an answer says that there is none; an empty one does, and a long one where it begins so."""
+    first = text[slice(*next(iter(sentences(text)), (0, 0)))]
+    return not text.strip() or bool(_DECLINED.search(first if len(text.split()) > BRIEF else text))
+
+
+def ended(text: str) -> bool:
+    """Whether a text ends where a sentence, or a heading, does."""
+    return bool(_ENDED.search(text)) or text.rstrip().rpartition("\n")[2].startswith("#") or not text.strip()
+
+
+@lru_cache(maxsize=4096)
+def facts(truth: str) -> tuple[str, ...]:
+    """The sentences of a reference answer, and of a sentence what semicolons part."""
+    pieces = [piece for start, end in sentences(truth) for piece in truth[start:end].split(";")]
+    return tuple(piece.strip() for piece in pieces if words(piece))
+
+
+def locatable(truths: Iterable[str]) -> bool:
+    """Whether it can be looked up where they stand: a bare yes stands anywhere."""
+    return any(set(words(truth)) - _VERDICTS - STOP_WORDS for truth in truths)
+
+
+def states(text: str, fact: str) -> bool:
+    """Whether the text says the fact: word by word, or, of a long one, with most of its words and all its numbers."""
+    sought = words(fact)
+    if len(sought) <= SHORT:
+        return bool(places(fact, text))
+    there, stems = _bag(text)
+    wanted = {stem(word) for word in content_words(fact)}
+    numbers = {word for word in sought if word[:1].isdigit()}
+    return numbers <= there and len(wanted & stems) >= MOST * len(wanted)
+
+
+def holds(text: str, truths: Iterable[str]) -> bool:
+    """Whether one of the reference answers stands in the text with most of its facts."""
+    return any(_share(text, truth) >= WHOLE for truth in truths if locatable((truth,)))
+
+
+def bears(question: str, passage: Passage, truths: Sequence[str]) -> bool:
+    """Whether the passage holds a reference answer and is about what is asked: a name of the question stands there, or
+    enough of its other words."""
+    if not holds(f"{passage.title}. {passage.text}", truths):
+        return False
+    told = {stem(word) for truth in truths for word in words(truth)}
+    there = _bag(f"{passage.title} {passage.text}")[1]
+    if any(_mostly({stem(word) for word in words(name)} - told, there) for name in names(question)):
+        return True
+    asked = {stem(word) for word in content_words(question)} - told
+    return not asked or len(asked & there) >= max(min(2, len(asked)), ABOUT * len(asked))
+
+
+def bears_out(question: str, passage: Passage, truths: Sequence[str]) -> bool:
+    """The same, and a name of the question has to be there where it has one: among all passages of a corpus some hold
+    any city, and were about somebody born. Of a question in several steps the last step's passage is missed so."""
+    there = _bag(f"{passage.title} {passage.text}")[1]
+    called = [{stem(word) for word in words(name)} for name in names(question)]
+    return (not called or any(_mostly(name, there) for name in called)) and bears(question, passage, truths)
+
+
+def together(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
+    """Whether several passages hold a reference answer of several facts among them."""
+    text = "\n\n".join(f"{passage.title}. {passage.text}" for passage in passages)
+    return any(len(facts(truth)) > 1 and _share(text, truth) >= WHOLE for truth in truths)
+
+
+def torn(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
+    """Whether a reference answer is cut in two: by the end of a passage, or over two that are neighbours."""
+    several = [truth for truth in truths if len(words(truth)) > 1 and locatable((truth,))]
+    return any(_broken(passage, truth) for truth in several for passage in passages) or any(
+        places(truth, f"{one.text} {other.text}") and not places(truth, one.text) and not places(truth, other.text)
+        for one, other in neighbours(passages)
+        for truth in several
+    )
+
+
+def tiny(passages: Sequence[Passage]) -> bool:
+    """Whether passages are so short, and so often end within a sentence, that no fact is whole in them."""
+    lengths = sorted(len(passage.text.split()) for passage in passages)
+    cut = sum(not ended(passage.text) for passage in passages)
+    return bool(lengths) and lengths[len(lengths) // 2] < TINY and 2 * cut >= len(passages)
+
+
+def neighbours(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
+    """Passages of one document that follow each other in it; where no places are known, in the order given.
+
+    Rows of one file are told apart by the addresses that they claim, but none is of another file for that.
+    """
+    documents: dict[tuple[str | None, str], list[Passage]] = defaultdict(list)
+    for passage in passages:
+        documents[passage.file, passage.url or passage.title].append(passage)
+    for parts in documents.values():
+        placed = sorted(parts, key=lambda passage: passage.start)
+        for one, other in pairwise(placed):
+            if not placed[-1].start or 0 <= other.start - one.start - len(one.text) <= 4:
+                yield one, other
+
+
+class Pool:
+    """All passages of the corpus that a run ever saw, by their words: what one question missed another may have had."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        seen = {
+            passage.text: passage for record in records for passage in seen_by(record) if passage.source == "corpus"
+        }
+        self.passages = tuple(seen.values())
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+        for number, passage in enumerate(self.passages):
+            for word in set(words(f"{passage.title} {passage.text}")):
+                self._by_word[word].append(number)
+
+    def holds(self, record: Record) -> bool:
+        """Whether one of them bears a reference answer to the record's question."""
+        return any(bears_out(record.question, p, (truth,)) for truth in record.truths for p in self._near(truth))
+
+    def _near(self, truth: str) -> list[Passage]:
+        found = [self._by_word.get(word, []) for word in content_words(truth)]
+        short = len(words(truth)) <= SHORT
+        rarest = min(found if short else filter(None, found), key=len, default=[])
+        return [self.passages[number] for number in rarest]
+
+
+def held_by(index: Index) -> Corpus:
+    """Looks reference answers up in an index, among the passages that share most words with them and the question."""
+
+    def found(record: Record) -> bool | None:
+        if not locatable(record.truths):
+            return None
+        queries = [f"{record.question} {truth}" for truth in record.truths]
+        near = (passage for query in queries for passage in index.lexical(query, SEARCHED))
+        return any(bears_out(record.question, passage, record.truths) for passage in near)
+
+    return found
+
+
+def seen_by(record: Record) -> tuple[Passage, ...]:
+    """All passages that the record's question met, whether they were read or not."""
+    trace = record.trace
+    return trace.passages + trace.external if trace else record.contexts or ()
+
+
+def _mostly(name: set[str], there: frozenset[str]) -> bool:
+    return bool(name) and 2 * len(name & there) > len(name)
+
+
+def _broken(passage: Passage, truth: str) -> bool:
+    """Whether the passage ends with the first words of the truth, or begins with its last."""
+    there, sought = words(passage.text), words(truth)
+    parts = range(1, len(sought))
+    after = any(there[-n:] == sought[:n] and set(sought[:n]) - STOP_WORDS for n in parts) and not ended(passage.text)
+    return after or any(there[:n] == sought[-n:] and set(sought[-n:]) - STOP_WORDS for n in parts if passage.start)
+
+
+@lru_cache(maxsize=8192)
+def _share(text: str, truth: str) -> float:
+    every = facts(truth)
+    return sum(states(text, fact) for fact in every) / len(every) if every else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _bag(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a text, and their stems."""
+    every = frozenset(words(text))
+    return every, frozenset(map(stem, every))

@@ -1,0 +1,222 @@
+"""What to do about each way of losing a record: in words, and as settings of `surefoot.toml`."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from surefoot.config.settings import Config
+from surefoot.evaluate.diagnose.evidence import holds, locatable
+from surefoot.evaluate.diagnose.failures import graded
+from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.patch import refused
+from surefoot.types import Record
+
+Patch = dict[str, dict[str, Any]]
+"""Settings by section and key."""
+
+MOST_PASSAGES, MOST_OUTSIDE, MOST_STRIPS, MOST_TOKENS, MOST_CHARACTERS = 40, 60, 20, 800, 12000
+"""A patch raises no size beyond these: what is read grows with them, and so do distractions, time and memory."""
+SPARED = 0.05
+"""Share of the passages with evidence that a fitted lower threshold may give up, and of those without that may pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One way of losing records, in words whose lengths are those of a report (R-33); `remedies.toml` has them."""
+
+    title: str
+    what: str
+    """Why they are lost, as it follows "because"."""
+    gist: str
+    """The same as it follows "In 3 of 20 records", in 10 to 25 words."""
+    cause: str
+    cause_gist: str
+    """One sentence of 15 to 35 words."""
+    shown: str
+    """As it follows "3 of 20 records show it:", in 19 to 34 words."""
+    where: str
+    """The stage, in up to four words."""
+    advice: str
+    do: str
+    """A bullet for where no setting does it; it starts with a verb."""
+    complement: str
+    also: str
+    """The complement as a bullet."""
+    trade: str
+    metrics: tuple[str, ...]
+    """Whose signature it is, the one that a repair moves most first."""
+    settings: tuple[str, ...] = ()
+    like: tuple[str, ...] = ()
+    """Parts of names that other systems give such settings."""
+
+
+# Patches
+
+
+def _retrieve_more(settings: Settings, _: Sequence[Record]) -> Patch:
+    k = settings.now("pipeline.k")
+    longer: Patch = {"pipeline": {"k": min(MOST_PASSAGES, max(10, 2 * k))}} if k < MOST_PASSAGES else {}
+    return {**longer, "retriever": {"use": "hybrid"}}
+
+
+def _retrieve_neighbours(settings: Settings, _: Sequence[Record]) -> Patch:
+    k = settings.now("pipeline.k")
+    return {"pipeline": {"k": min(MOST_PASSAGES, 2 * k)}} if k < MOST_PASSAGES else {}
+
+
+def _read_more(settings: Settings, _: Sequence[Record]) -> Patch:
+    patch: Patch = {}
+    if settings.use("refiner") == "strips" and (best := settings.now("refiner.best") or 5) < MOST_STRIPS:
+        patch["refiner"] = {"best": min(MOST_STRIPS, 2 * best)}
+    if settings.use("searcher") != "nowhere":
+        patch["pipeline"] = {"external_keep": min(MOST_STRIPS, 2 * settings.now("pipeline.external_keep"))}
+    return patch
+
+
+def _grade_better(settings: Settings, _: Sequence[Record]) -> Patch:
+    return {"evaluator": {"use": "minilm"}}
+
+
+def _fit_thresholds(settings: Settings, records: Sequence[Record]) -> Patch:
+    """τ− below nearly all passages with evidence, τ+ above nearly all without, where that leaves room for evidence."""
+    pairs = graded(records)
+    good, bad = ([score for score, is_good in pairs if is_good is side] for side in (True, False))
+    if not good:
+        return {}
+    lower = _down(float(np.quantile(good, SPARED)))
+    upper = min(_up(float(np.quantile(bad, 1 - SPARED))), _down(float(np.median(good)))) if bad else lower
+    return {"thresholds": {"upper": upper, "lower": min(lower, upper)}}
+
+
+def _search_outside(settings: Settings, _: Sequence[Record]) -> Patch:
+    return {"searcher": {"use": "wikipedia"}} if settings.use("searcher") == "nowhere" else {}
+
+
+def _search_wider(settings: Settings, _: Sequence[Record]) -> Patch:
+    patch: Patch = {"rewriter": {"use": "templates"}} if settings.use("rewriter") == "verbatim" else {}
+    outside = settings.now("pipeline.external_k")
+    return patch | ({"pipeline": {"external_k": min(MOST_OUTSIDE, 2 * outside)}} if outside < MOST_OUTSIDE else {})
+
+
+def _keep_strips(settings: Settings, records: Sequence[Record]) -> Patch:
+    """The strip threshold just below nearly all strips with evidence; whole passages where it is not set by hand."""
+    scores = [
+        strip.score
+        for record in records
+        if record.trace and locatable(record.truths)
+        for strip in record.trace.strips
+        if strip.score is not None and holds(strip.text, record.truths)
+    ]
+    fitted = {"thresholds": {"strip": _down(float(np.quantile(scores, SPARED)))}} if scores else {}
+    return {"refiner": {"mode": "selection"}} if not fitted or refused(fitted, settings.given) else fitted
+
+
+def _longer_strips(settings: Settings, _: Sequence[Record]) -> Patch:
+    if settings.use("refiner") != "strips" or settings.now("refiner.mode") == "selection":
+        return {}
+    if settings.now("refiner.mode") == "sentences":
+        return {"refiner": {"size": 2 * settings.now("refiner.size")}}
+    return {"refiner": {"mode": "selection"}}
+
+
+def _more_tokens(settings: Settings, _: Sequence[Record]) -> Patch:
+    allowed = settings.now("generator.max_tokens")
+    enough = isinstance(allowed, int) and allowed < MOST_TOKENS
+    return {"generator": {"max_tokens": min(MOST_TOKENS, max(100, 2 * allowed))}} if enough else {}
+
+
+def _more_room(settings: Settings, _: Sequence[Record]) -> Patch:
+    room = settings.now("generator.max_characters")
+    enough = isinstance(room, int) and room < MOST_CHARACTERS
+    return {"generator": {"max_characters": min(MOST_CHARACTERS, 2 * room)}} if enough else {}
+
+
+def _extract(settings: Settings, _: Sequence[Record]) -> Patch:
+    return {} if settings.use("generator") == "extractive" else {"generator": {"use": "extractive"}}
+
+
+def _dare(settings: Settings, _: Sequence[Record]) -> Patch:
+    if settings.use("generator") != "extractive":
+        return {"generator": {"use": "extractive"}}
+    least = settings.now("generator.least")
+    return {"generator": {"least": min(least / 2, 0.2)}} if least > 0.05 else {}
+
+
+def _fewer_distractions(settings: Settings, _: Sequence[Record]) -> Patch:
+    if settings.use("generator") != "extractive":
+        return {"generator": {"use": "extractive"}}
+    if settings.use("refiner") != "strips":
+        return {"refiner": {"use": "strips"}}
+    if settings.now("refiner.mode") == "selection":
+        return {"refiner": {"mode": "sentences"}}
+    best = settings.now("refiner.best") or 5
+    return {"refiner": {"best": max(2, best // 2)}} if best > 2 else {}
+
+
+def _whole_sentences(settings: Settings, _: Sequence[Record]) -> Patch:
+    bare = settings.use("generator") == "extractive" and settings.now("generator.whole") is False
+    return {"generator": {"whole": True}} if bare else {}
+
+
+def _down(value: float) -> float:
+    """To two digits, and never up: scores are often tied, and all that lie at a threshold would fall."""
+    return math.floor(100 * value) / 100
+
+
+def _up(value: float) -> float:
+    return math.floor(100 * value + 1) / 100
+
+
+_PATCHES: dict[tuple[str, str], Callable[[Settings, Sequence[Record]], Patch]] = {
+    ("retrieval", "miss"): _retrieve_more,
+    ("chunking", "split"): _retrieve_neighbours,
+    ("ranking", "late"): _read_more,
+    ("grading", "strict"): _grade_better,
+    ("grading", "lax"): _grade_better,
+    ("grading", "ungraded"): _grade_better,
+    ("thresholds", "strict"): _fit_thresholds,
+    ("thresholds", "lax"): _fit_thresholds,
+    ("search", "off"): _search_outside,
+    ("search", "nothing"): _search_wider,
+    ("refinement", "dropped"): _keep_strips,
+    ("refinement", "cut"): _longer_strips,
+    ("truncation", "answer"): _more_tokens,
+    ("truncation", "sources"): _more_room,
+    ("grounding", "invented"): _extract,
+    ("refusal", "silent"): _dare,
+    ("reading", "wrong"): _fewer_distractions,
+    ("format", "form"): _whole_sentences,
+}
+"""What no setting mends has none."""
+
+
+def _read() -> dict[tuple[str, str], Remedy]:
+    text = (files("surefoot.evaluate.diagnose") / "remedies.toml").read_text(encoding="utf-8")
+    every = ((stage, kind, of) for stage, kinds in tomllib.loads(text).items() for kind, of in kinds.items())
+    return {(stage, kind): Remedy(**dict(map(_value, of, of.values()))) for stage, kind, of in every}
+
+
+def _value(key: str, value: Any) -> tuple[str, Any]:
+    return key, tuple(value) if isinstance(value, list) else value
+
+
+REMEDIES = _read()
+"""By stage and kind of a `failures.Failure`."""
+
+
+def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records: Sequence[Record]) -> Patch:
+    """The settings that mend it, as far as they mean something in this configuration and are not so already; empty:
+    none would, or it is not one of ours."""
+    settings, fitting = Settings(config), _PATCHES.get((stage, kind))
+    if fitting is None or not settings.ours:
+        return {}
+    meant = {s: of for s, of in fitting(settings, records).items() if not refused({s: of}, config, outside=True)}
+    new = {s: {key: v for key, v in of.items() if settings.now(f"{s}.{key}") != v} for s, of in meant.items()}
+    return {section: of for section, of in new.items() if of}

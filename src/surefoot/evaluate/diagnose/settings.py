@@ -1,0 +1,95 @@
+"""The settings of a system under test: the values that hold, and those that there could be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import components
+from surefoot.act import POLICIES
+from surefoot.config.settings import DEFAULTS, VALUES
+from surefoot.errors import UsageError
+from surefoot.pipeline import SIZES, Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The configuration of the system under test; of another system's, whatever it was told."""
+
+    given: Mapping[str, Any]
+
+    @property
+    def ours(self) -> bool:
+        """Whether a patch of `surefoot.toml` means anything to it."""
+        return any(
+            section in DEFAULTS and isinstance(of, Mapping) and "use" in of for section, of in self.given.items()
+        )
+
+    def use(self, role: str) -> str:
+        """The component of a role."""
+        return str(self.given.get(role, {}).get("use", DEFAULTS[role]["use"]))
+
+    def now(self, key: str) -> Any:
+        """The value of `section.key` that holds, be it a default; None: there is none, or nobody knows."""
+        section, _, name = key.partition(".")
+        of = self.given.get(section, {})
+        if isinstance(of, Mapping) and name in of:
+            return of[name]
+        return _default(section, name, self) if self.ours else None
+
+    def told(self, keys: Sequence[str], like: Sequence[str]) -> list[str]:
+        """The settings that matter as `` `key` (now value) ``; of a system that is not ours, those named alike."""
+        if self.ours:
+            known = [(key, self.now(key)) for key in keys]
+        else:
+            known = [(key, value) for key, value in flat(self.given).items() if any(part in key for part in like)][:3]
+        return [f"`{key}` (now {written(value)})" for key, value in known if value is not None]
+
+
+def flat(config: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """The configuration's values by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in config.items():
+        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return found
+
+
+def written(value: Any) -> str:
+    """A value as a sentence shows it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def settable(config: Mapping[str, Any]) -> frozenset[str]:
+    """Every `section.key` that can be set with the components that the configuration names."""
+    fixed = [f"pipeline.{size}" for size in SIZES] + [
+        f"thresholds.{key}" for key in (*VALUES, "evaluator", "preset", "file")
+    ]
+    roles = [role for role in DEFAULTS if "use" in DEFAULTS[role]]
+    options = [f"{role}.{name}" for role in roles for name in parameters(role, Settings(config).use(role))]
+    return frozenset([*flat(DEFAULTS), *fixed, *options])
+
+
+def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
+    """The options of a component, by name; empty where there is none of this name, or its module is not imported: the
+    configuration may be one that somebody recorded."""
+    try:
+        made = POLICIES.get(use) if role == "policy" else components.known(role, use)
+        return inspect.signature(made).parameters if made else {}
+    except (UsageError, ValueError):
+        return {}
+
+
+def _default(section: str, name: str, settings: Settings) -> Any:
+    if section == "pipeline":
+        return Pipeline.__dataclass_fields__[name].default if name in SIZES else None
+    if name == "use":
+        return DEFAULTS.get(section, {}).get("use")
+    if section not in DEFAULTS or "use" not in DEFAULTS[section]:
+        return None
+    known = parameters(section, settings.use(section))
+    found = known[name].default if name in known else None
+    return None if found is inspect.Parameter.empty else found

@@ -1,0 +1,1 @@
+"""The loop that tries what a diagnosis proposes, and keeps what is proven to help."""

@@ -1,0 +1,120 @@
+"""What a change is held against: a patch that changes nothing, and one that changes something at random."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from surefoot.config.settings import Builder, Config
+from surefoot.errors import UsageError
+from surefoot.evaluate.diagnose.settings import Settings, settable
+from surefoot.evaluate.patch import Patch, refused, tried
+from surefoot.types import Thresholds
+
+DRAWS = 50
+"""So often a random patch is drawn before there is said to be none."""
+
+CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("pipeline", "k"): (1, 2, 3, 5, 8, 10, 15, 20),
+    ("retriever", "use"): ("bm25", "dense", "hybrid"),
+    ("evaluator", "use"): ("minilm", "lexical"),
+    ("policy", "use"): ("threshold", "count"),
+    ("refiner", "mode"): ("sentences", "fixed_num", "excerption", "selection"),
+    ("refiner", "size"): (1, 2, 3, 4, 6),
+    ("refiner", "best"): (1, 2, 3, 5, 8),
+    ("generator", "least"): (0.05, 0.1, 0.2, 0.3, 0.4, 0.6),
+    ("generator", "whole"): (True, False),
+}
+"""Settings that a random lever draws from, and their values; those of components that are not configured do not build,
+and are drawn again. What does nothing without a search is not among them: it would be another placebo."""
+SEARCHED: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("pipeline", "external_k"): (5, 10, 30, 50),
+    ("pipeline", "external_keep"): (1, 3, 5, 8),
+    ("pipeline", "rounds"): (1, 2, 3),
+    ("rewriter", "use"): ("templates", "verbatim"),
+}
+"""The same where a searcher is configured."""
+SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+"""Of the evaluator's own thresholds, in quarters of the distance between them."""
+
+
+def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False) -> Patch:
+    """A random patch that can be built, of other settings than the chosen one: another value of the same setting would
+    be the same lever. Of so many settings, or of fewer where `DRAWS` draws find none; the same for a seed. Raises
+    UsageError where not even one can be changed.
+    """
+    own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
+    now, known = Settings(config).now, settable(config)
+    searches = config["searcher"].get("use") != "nowhere"
+    spread = {**CHOICES, **(SEARCHED if searches else {}), **_shifted(own)}
+    free = {
+        (section, key): kept
+        for (section, key), every in spread.items()
+        if key not in chosen.get(section, {}) and f"{section}.{key}" in known
+        if (kept := [value for value in every if value != now(f"{section}.{key}")])
+    }
+    for many in range(min(settings, len(free)), 0, -1):
+        for _ in range(DRAWS):
+            patch: dict[str, dict[str, Any]] = {}
+            for section, key in chance.sample(sorted(free), many):
+                patch.setdefault(section, {})[key] = chance.choice(free[section, key])
+            if _ordered(config, patch, own) and _builds(config, patch, outside):
+                return patch
+    raise UsageError(f"no random patch could be built in {DRAWS} draws; there is nothing to hold a change against")
+
+
+def placebo(config: Config, settings: int, seed: int) -> Patch:
+    """A patch of so many settings, each to the value that is in effect already: a change that does nothing.
+
+    It is made of defaults that the configuration does not write out, as far as there are so many, so that the file
+    changes and the pipeline does not. `inert` proves that.
+    """
+    chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
+    now = Settings(config).now
+    known = [key for key in sorted(settable(config)) if _may_be_said(key, now(key), config)]
+    silent = [key for key in known if not _said(key, config)]
+    said = [key for key in known if _said(key, config)]
+    chosen = chance.sample(silent, min(settings, len(silent)))
+    chosen += chance.sample(said, min(settings - len(chosen), len(said)))
+    patch: dict[str, dict[str, Any]] = {}
+    for section, _, name in (key.partition(".") for key in chosen):
+        patch.setdefault(section, {})[name] = now(f"{section}.{name}")
+    return patch
+
+
+def inert(config: Config, patch: Patch) -> bool:
+    """Whether each setting of the patch has the value that is in effect without it."""
+    now = Settings(config).now
+    return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
+
+
+def _said(key: str, config: Config) -> bool:
+    """Whether the configuration writes the setting out."""
+    section, _, name = key.partition(".")
+    return name in config[section]
+
+
+def _may_be_said(key: str, value: Any, config: Config) -> bool:
+    """Whether a patch may set it to this value, which is one that a file can hold."""
+    section, _, name = key.partition(".")
+    return isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config)
+
+
+def _ordered(config: Config, patch: Patch, own: Thresholds) -> bool:
+    """Before a model is loaded to find that out."""
+    there = {"upper": own.upper, "lower": own.lower, **config["thresholds"], **patch.get("thresholds", {})}
+    return bool(there["lower"] <= there["upper"])
+
+
+def _builds(config: Config, patch: Patch, outside: bool) -> bool:
+    try:
+        tried(config, patch, outside)
+    except UsageError:
+        return False
+    return True
+
+
+def _shifted(own: Thresholds) -> dict[tuple[str, str], tuple[Any, ...]]:
+    quarter = (own.upper - own.lower) / 4
+    every = {"upper": own.upper, "lower": own.lower, "strip": own.strip}
+    return {("thresholds", k): tuple(round(v + shift * quarter, 3) for shift in SHIFTS) for k, v in every.items()}

@@ -1,0 +1,288 @@
+"""The ledger of what was tried: what each change was expected to bring, what it brought, and whether it was kept; as
+values, as a page of Markdown and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any, Literal
+
+from surefoot.config.settings import Config
+from surefoot.draw.svg import box, line, picture, text
+from surefoot.evaluate.patch import Patch, shown
+from surefoot.types import Gain
+
+Kind = Literal["item", "combination", "placebo", "random lever"]
+CONTROLS: tuple[Kind, ...] = ("placebo", "random lever")
+
+LEFT, RIGHT, TOP, ROW = 300, 800, 118, 46
+"""Where the axis begins and ends, where the first row is, and how high one is."""
+WIDTH = 930
+LONGEST = 38
+"""Letters of a title that fit."""
+STEPS = (1, 2, 5, 10, 20, 50, 100)
+"""Points between two lines of the grid."""
+
+_RULE = """\
+Gains are points of `{outcome.metric}`, in brackets their 95 % intervals (paired bootstrap); p after Holm's correction
+over all arms of the held-out half. A change is kept if it is significantly better there (level {outcome.alpha:g}),
+and no control does as well: none has as large a gain, and from none that is better too it cannot be told apart."""
+
+_STYLE = """
+  svg { font: 14px system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif }
+  .paper { fill: #ffffff } text { fill: #24292f } .dim { fill: #59636e } .small { font-size: 12px }
+  .title { font-size: 16px; font-weight: 600 } .grid { stroke: #d8dee4 } .zero { stroke: #59636e; stroke-width: 1.4 }
+  .seen { stroke: #59636e; stroke-width: 1.6 } .seen-at { fill: #ffffff; stroke: #59636e; stroke-width: 1.6 }
+  .held { stroke: #0072b2; stroke-width: 3 } .held-at { fill: #0072b2 }
+  .expected { fill: none; stroke: #b35900; stroke-width: 2 } .kept { font-weight: 600 }
+  @media (prefers-color-scheme: dark) {
+    .paper { fill: #0d1117 } text { fill: #e6edf3 } .dim { fill: #9198a1 } .grid { stroke: #30363d }
+    .zero, .seen { stroke: #9198a1 } .seen-at { fill: #0d1117; stroke: #9198a1 }
+    .held { stroke: #4ba3d9 } .held-at { fill: #4ba3d9 } .expected { stroke: #f0883e }
+  }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What running one half once is expected to take, at the baseline's pace."""
+
+    questions: int
+    seconds: float
+    """One question at a time; grading counts by the number of passages asked for."""
+    calls: int
+    """Of a language model."""
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A patch after its dry run."""
+
+    name: str
+    title: str
+    patch: Patch
+    predicted: float | None
+    config: Config | None
+    """With the patch; None: it may not be tried, or cannot be built."""
+    refused: str
+    """Why not; empty: it can be tried."""
+    cost: Cost | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A change that was tried: a line of the ledger."""
+
+    name: str
+    kind: Kind
+    title: str
+    patch: dict[str, dict[str, Any]]
+    predicted: float | None
+    """Gain of the metric that the diagnosis expected; None: it expected none."""
+    development: Gain | None
+    """On the half that it was chosen on; None: it was not run there."""
+    realised: Gain | None
+    """On the held-out half; None: it was not run there."""
+    p: float | None
+    """Of `realised`, after Holm's correction over all arms of the held-out half."""
+    seconds: float | None
+    """Median a question, in the run that counts most; of the baseline, `Outcome.seconds`."""
+    changed: int | None
+    """Held-out questions that are answered otherwise than by the baseline."""
+    kept: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it."""
+
+    metric: str
+    questions: dict[str, int]
+    """Of each half."""
+    proposals: tuple[Proposal, ...]
+    trials: tuple[Trial, ...]
+    kept: dict[str, dict[str, Any]]
+    """The patch that is shown to help; empty: none is."""
+    seconds: float
+    """Median a question of the baseline, on the held-out half; where that was not run, on the other."""
+    alpha: float
+    needed: int
+    """Questions that a change would have had to turn right, at least, among these arms."""
+
+
+def points(gain: float | None) -> str:
+    """A gain in points: "+12.5"; "–": there is none."""
+    return "–" if gain is None else f"{gain * 100:+.1f}"
+
+
+def interval(gain: Gain | None) -> str:
+    """Its 95 % interval, in points."""
+    return "–" if gain is None else f"{gain.low * 100:+.1f} to {gain.high * 100:+.1f}"
+
+
+def document(outcome: Outcome, about: Mapping[str, Any], figure: str) -> str:
+    """The report, in Markdown. `about` is what the run records of itself, `figure` the picture's file beside it."""
+    return "\n".join(_page(outcome, about, figure)).rstrip() + "\n"
+
+
+def drawn(outcome: Outcome) -> str:
+    """Predicted, chosen and realised gain of each arm, with intervals: an SVG file's text."""
+    rows = [trial for trial in outcome.trials if trial.development or trial.realised]
+    height = TOP + ROW * max(1, len(rows)) + 28
+    low, high, step = _range(rows)
+    asked = f"{outcome.questions['development']} questions to choose on, {outcome.questions['held-out']} held out"
+    label = "Predicted and realised gain of what was tried"
+    body = [
+        box(0, 0, WIDTH, height, "paper"),
+        text(24, 32, label, "title"),
+        text(24, 54, f"Points of {outcome.metric}, with 95 % intervals; {asked}", "dim"),
+        *_legend(),
+        *_grid(low, high, step, height),
+    ]
+    for number, trial in enumerate(rows):
+        body += _row(trial, TOP + ROW * number, low, high)
+    return picture(WIDTH, height, _STYLE, label, _alt(outcome), body)
+
+
+def _page(outcome: Outcome, about: Mapping[str, Any], figure: str) -> Iterator[str]:
+    split, known = outcome.questions, [key for key in ("data", "judges", "seed", "index") if key in about]
+    yield from ("# What was tried, and what it brought", "", _conclusion(outcome), "")
+    yield from (*_table(outcome.trials), "", f"![{_alt(outcome)}]({figure})", "", _RULE.format(outcome=outcome), "")
+    yield from ("## Why", "")
+    yield from (f"- **{_plain(trial.name)}**: {_plain(trial.because)}" for trial in outcome.trials)
+    yield from ("", "## How it was tested", "")
+    halves = f"{split['development']} questions to diagnose and choose on, {split['held-out']} held out"
+    yield f"- {halves}; by a hash of their words."
+    if outcome.needed:
+        yield f"- To be shown better among these arms, a change has to turn at least {outcome.needed} questions right."
+    told = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
+    yield from (f"- {key}: `{_plain(words)}`" for key, words in told.items())
+    yield from ("", "## The dry run", "", *_dry(outcome.proposals))
+
+
+def _conclusion(outcome: Outcome) -> str:
+    every = (trial for trial in outcome.trials if trial.kept and trial.realised)
+    kept = next((trial for trial in every if trial.patch == outcome.kept), None)  # not a part of it, which is kept too
+    if kept is None or kept.realised is None:
+        return "**Nothing is kept**: no change is shown to help on questions that it was not chosen on."
+    gain = kept.realised
+    said = f"{points(gain.difference)} points [{interval(gain)}], from {gain.before:.3f} to {gain.after:.3f}"
+    return (
+        f"**Kept**: `{_plain(shown(outcome.kept))}`. {said}, on {gain.questions} held-out questions (p = {kept.p:.2g})."
+    )
+
+
+def _table(trials: Sequence[Trial]) -> Iterator[str]:
+    yield "| arm | settings | predicted | development | held out | p | s a question | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for trial in trials:
+        cells = [_plain(f"{trial.name}: {trial.title}"), f"`{_plain(shown(trial.patch))}`", points(trial.predicted)]
+        cells += [_with_interval(trial.development), _with_interval(trial.realised)]
+        cells += [
+            "–" if trial.p is None else f"{trial.p:.2g}",
+            "–" if trial.seconds is None else f"{trial.seconds:.2f}",
+        ]
+        yield f"| {' | '.join([*cells, 'kept' if trial.kept else ''])} |"
+
+
+def _with_interval(gain: Gain | None) -> str:
+    return "–" if gain is None else f"{points(gain.difference)} [{interval(gain)}]"
+
+
+def _dry(proposals: Sequence[Proposal]) -> Iterator[str]:
+    for one in proposals:
+        yield f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {_plain(one.refused) or expected(one.cost)}"
+
+
+def expected(cost: Cost | None) -> str:
+    """The cost of a run in words."""
+    if cost is None:
+        return "unknown"
+    model = f", {cost.calls:,} calls and {cost.tokens:,} tokens of a language model" if cost.calls else ""
+    return f"about {_time(cost.seconds)} for {cost.questions} questions{model}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _plain(words: str) -> str:
+    """Titles may be a model's: nothing in them is a cell, a tag, a link, or code."""
+    kept = "".join(character for character in " ".join(words.split()) if character.isprintable())
+    for mark, shown_as in (("<", "‹"), (">", "›"), ("|", "¦"), ("`", "'"), ("[", "("), ("]", ")")):
+        kept = kept.replace(mark, shown_as)
+    return kept
+
+
+def _alt(outcome: Outcome) -> str:
+    """The figures, a sentence an arm."""
+    said = []
+    for trial in outcome.trials:
+        parts = [f"predicted {points(trial.predicted)}"] if trial.predicted is not None else []
+        for name, gain in (("development", trial.development), ("held out", trial.realised)):
+            parts += [f"{name} {points(gain.difference)} ({interval(gain)})"] if gain else []
+        said += [f"{_plain(trial.name)}: {', '.join(parts) or 'not run'}{', kept' if trial.kept else ''}."]
+    return " ".join(said)
+
+
+def _range(rows: Sequence[Trial]) -> tuple[float, float, float]:
+    """Ends of the axis in points, and the step of its grid."""
+    gains = [gain for trial in rows for gain in (trial.development, trial.realised) if gain]
+    ends = [0.0, 0.01, *(end for gain in gains for end in (gain.low, gain.high, gain.difference))]
+    ends += [trial.predicted for trial in rows if trial.predicted is not None]
+    low, high = min(ends) * 100, max(ends) * 100
+    step = next((step for step in STEPS if (high - low) / step <= 8), STEPS[-1])
+    return floor(low / step) * step, ceil(high / step) * step, step
+
+
+def _grid(low: float, high: float, step: float, height: float) -> Iterator[str]:
+    for number in range(round((high - low) / step) + 1):
+        at = low + number * step
+        yield line(_x(at, low, high), TOP - 8, _x(at, low, high), height - 22, "grid" if at else "zero")
+        yield text(_x(at, low, high), TOP - 14, f"{at:+g}" if at else "0", "dim small", "middle")
+
+
+def _legend() -> Iterator[str]:
+    yield _diamond(32, 74)
+    yield text(44, 78, "predicted", "small")
+    yield from _whisker(122, 150, 74, "seen")
+    yield _dot(136, 74, "seen-at")
+    yield text(158, 78, "development half", "small")
+    yield from _whisker(280, 308, 74, "held")
+    yield _dot(294, 74, "held-at")
+    yield text(316, 78, "held-out half", "small")
+
+
+def _row(trial: Trial, y: float, low: float, high: float) -> Iterator[str]:
+    title = trial.title if len(trial.title) <= LONGEST else f"{trial.title[: LONGEST - 1]}…"
+    yield text(24, y + 16, trial.name, "kept" if trial.kept else "")
+    yield text(24, y + 32, title, "dim small")
+    for gain, kind, at in ((trial.development, "seen", y + 14), (trial.realised, "held", y + 27)):
+        if gain:
+            ends = _x(gain.low * 100, low, high), _x(gain.high * 100, low, high)
+            yield from _whisker(*ends, at, kind)
+            yield _dot(_x(gain.difference * 100, low, high), at, f"{kind}-at")
+    if trial.predicted is not None:
+        yield _diamond(_x(trial.predicted * 100, low, high), y + 20)
+    gain = trial.realised or trial.development
+    said = f"{points(gain.difference)}{' kept' if trial.kept else ''}" if gain else ""
+    yield text(RIGHT + 16, y + 25, said, "kept small" if trial.kept else "small")
+
+
+def _whisker(start: float, end: float, y: float, kind: str) -> Iterator[str]:
+    yield line(start, y, end, y, kind)
+    yield from (line(at, y - 4, at, y + 4, kind) for at in (start, end))
+
+
+def _dot(x: float, y: float, kind: str) -> str:
+    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
+
+
+def _diamond(x: float, y: float) -> str:
+    return f'<path class="expected" d="M{x:.1f} {y - 7:.1f}l7 7l-7 7l-7 -7z"/>'
+
+
+def _x(points: float, low: float, high: float) -> float:
+    return LEFT + (points - low) / (high - low) * (RIGHT - LEFT)

@@ -1,0 +1,463 @@
+"""The loop that ends in proof: ask, score, diagnose, try what is proposed, and keep what helps on questions that nobody
+had looked at.
+
+The questions are split by hash. On the development half the configuration is run and diagnosed, and each proposed patch
+is run; on the held-out half the best patch, and the best together, are run once, beside the configuration as it was and
+beside two controls of as many settings. All runs share questions, index, judges and seeds, which `run.json` records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+from surefoot import manifest
+from surefoot.config.settings import Config
+from surefoot.corpus.index import Index
+from surefoot.datasets import given
+from surefoot.datasets.choices import RULES, rules
+from surefoot.datasets.questions import Example, hashed
+from surefoot.errors import SurefootError, TraceFault, UsageError
+from surefoot.evaluate.ask import runs
+from surefoot.evaluate.ask.methods import crag, crag_search
+from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
+from surefoot.evaluate.diagnose import diagnosis as diagnosed
+from surefoot.evaluate.diagnose.evidence import held_by
+from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.improve import controls
+from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document, drawn
+from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
+from surefoot.evaluate.patch import Patch, joined, patched, size, tried
+from surefoot.evaluate.records import traces as traced
+from surefoot.evaluate.score import scoring as scored
+from surefoot.evaluate.score.summaries import summaries
+from surefoot.llms._paced import Paced
+from surefoot.protocols import Judge
+from surefoot.store import Run, from_json, to_json, write_text
+from surefoot.text.json_values import parsed, spelled
+from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Summary, Trace
+
+Half = Literal["development", "held-out"]
+BASELINE = "baseline"
+LEAST = 8
+"""Questions that each half needs at least: of fewer, not even all turned right would be significant among four arms."""
+
+LEDGER, DIAGNOSIS, REPORT, PICTURE = "ledger.jsonl", "diagnosis.json", "improve.md", "gains.svg"
+
+Scores = Callable[[Sequence[Record], Path], Sequence[Score]]
+"""Scores of these records; the folder is theirs, where what was paid for can be kept. Called again when a run is
+resumed."""
+Diagnose = Callable[[Sequence[Record], Sequence[Score], Sequence[Summary], Config], Diagnosis]
+Spreading = Callable[[Config], AbstractContextManager[Spread]]
+"""How the questions are asked of the pipeline that a configuration describes."""
+Watching = Callable[[str], AbstractContextManager[OnDone]]
+"""Shows how far the run of this name is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """Who says how good an answer is."""
+
+    metric: str
+    """That decides."""
+    judges: tuple[str, ...]
+    """Names that the run records."""
+    scores: Scores
+
+
+def by_rules(
+    records: Sequence[Record], scores: Sequence[Score], summaries: Sequence[Summary], config: Config
+) -> Diagnosis:
+    """The diagnosis by rules, with the index asked for what was not found where it is that which is searched."""
+    if (path := _searched(config)) is None:
+        return diagnosed.diagnose(records, scores, summaries, config)
+    with Index.open(path) as index:
+        return diagnosed.diagnose(records, scores, summaries, config, held_by(index))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be improved, on which questions, and by whose word."""
+
+    examples: Sequence[Example]
+    config: Config
+    folder: Path
+    scoring: Scoring
+    spreading: Spreading
+    watching: Watching
+    diagnose: Diagnose = by_rules
+    own: Mapping[str, Patch] = field(default_factory=dict)
+    """Patches that are tried beside those of the diagnosis, by name."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What the run records of its data."""
+    together: int = 3
+    """At most so many patches are combined."""
+    alpha: float = 0.05
+    seed: int = 0
+    """Of the split and of the controls."""
+    outside: bool = False
+    """Whether a patch may name components that ask other machines."""
+
+    def half(self, name: Half) -> list[Example]:
+        """The questions of this half, in their order."""
+        return [example for example in self.examples if side(example, self.seed) == name]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """One configuration on one half."""
+
+    records: list[Record]
+    scores: dict[str, float | None]
+    """Of the metric that decides."""
+    given: Sequence[Score]
+    seconds: float
+    """Median a question."""
+
+
+def side(example: Example, seed: int) -> Half:
+    """The half that a question belongs to: by a hash of its words, so that it stays there whatever other ones come,
+    and that a question which is there twice is on one side."""
+    return "held-out" if hashed(f"{seed}\n{_words(example.question)}", 16)[0] & 1 else "development"
+
+
+def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
+    """By the gold answers and this rule of `choices.RULES`; None: "strict" where all questions are choices or claims,
+    else "match_lower". 1 for right, 0 for wrong, refused or failed. Raises UsageError where a question has no gold
+    answer, or the rule is not for it."""
+    if bare := [example.id for example in examples if not any(answer.strip() for answer in example.answers)]:
+        raise UsageError(f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give --golds, or a judge")
+    rule = metric or ("strict" if all("strict" in rules(example) for example in examples) else "match_lower")
+    if unfit := [example.id for example in examples if rule not in rules(example)]:
+        raise UsageError(f"the rule '{rule}' is not for {len(unfit)} of the questions, the first is {unfit[0]}")
+    by_id = {example.id: example for example in examples}
+
+    def scores(records: Sequence[Record], folder: Path) -> list[Score]:
+        right = {r.id: RULES[rule](_answer(r), by_id[r.id]) for r in records}
+        return [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
+
+    return Scoring(rule, (rule,), scores)
+
+
+def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scoring:
+    """By a judge, each judgement kept beside the traces and paid once; `model`: what it asks, if it asks one."""
+
+    def scores(records: Sequence[Record], folder: Path) -> list[Score]:
+        return [*scored.run([judge], records, folder / "scores", in_flight=in_flight, model=model).values()]
+
+    return Scoring(judge.metric, (judge.name,), scores)
+
+
+def record(example: Example, trace: Trace) -> Record:
+    """The answered question with its gold answers, as a judge may see it."""
+    return replace(traced.record(trace, example.id), truths=example.answers)
+
+
+def proposals(plan: Plan) -> tuple[Proposal, ...]:
+    """Run and diagnose the configuration on the development half, and try what is proposed as far as it costs nothing:
+    may it be changed, can it be built, what would it take? Resumes what was begun in the plan's folder."""
+    loop = _Loop(plan, _about(plan))
+    with loop.claimed():
+        return loop.proposals(loop.ran("development", BASELINE, plan.config))
+
+
+def improve(plan: Plan) -> Outcome:
+    """The whole loop, resumed where it was cut off; the ledger, the diagnosis, the report and its picture are in the
+    plan's folder.
+
+    Asks the development half once for the baseline, once for each proposal and once for each combination that is tried
+    (fewer than there are proposals); the held-out half once for at most five arms: baseline, best, combination, placebo
+    and random lever. Where nothing is better on the development half, the held-out half is left alone. Raises
+    UsageError for too few questions, or where index or settings are not those of the run in the folder.
+    """
+    loop = _Loop(plan, _about(plan))
+    with loop.claimed():
+        before = loop.ran("development", BASELINE, plan.config)
+        found = loop.proposals(before)
+        trials = [loop.trial(one, before) for one in found]
+        arms = loop.arms(trials, before)
+        done = loop.outcome(found, trials, arms, before.seconds)
+        if _index(plan) != loop.about["index"]:
+            raise UsageError("the index was changed while it was searched; nothing is shown; improve in a new folder")
+        loop.write(done)
+        return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A plan at work, with what its runs say that they were."""
+
+    plan: Plan
+    about: dict[str, Any]
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Inside, the folder is this loop's and no other's."""
+        for half in ("development", "held-out"):
+            if len(self.plan.half(half)) < LEAST:
+                told = f"the {half} half has {len(self.plan.half(half))} questions and needs {LEAST}"
+                raise UsageError(f"{told}; give more questions")
+        with Run(self.plan.folder, self.about, LEDGER).held():
+            yield
+
+    def ran(self, half: Half, name: str, config: Config) -> _Ran:
+        """The configuration on one half; what is there is not asked again."""
+        searches = config["searcher"]["use"] != "nowhere"
+        arm = Arm(name, lambda pipeline, one: (crag_search if searches else crag)(pipeline, one.question))
+
+        def spread(arm: Arm, missing: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
+            if missing:
+                with self.plan.spreading(config) as asked:
+                    yield from asked(arm, missing)
+
+        folder, examples = self.plan.folder / half, self.plan.half(half)
+        with self.plan.watching(f"{half}: {name}") as on_done:
+            about = {**self.about, "config": config, "half": half}
+            [(_, traces)] = runs.run([arm], examples, spread, folder, about, on_done)
+        records = [record(example, trace) for example, trace in zip(examples, traces, strict=True)]
+        scores = self.plan.scoring.scores(records, folder / runs.place(name))
+        if not (scored := values(scores, self.plan.scoring.metric)):
+            raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}'; name another")
+        return _Ran(records, scored, scores, median(map(_seconds, traces)))
+
+    def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
+        """What is proposed, after its dry run: first what the user wants to have tried."""
+        items = [item for item in self.diagnosis(before).items if item.patch]
+        named: list[tuple[str, str, Patch, float | None]]
+        named = [(name, "given to be tried", patch, None) for name, patch in self.plan.own.items()]
+        named += [(f"item {n}", item.title, item.patch, self._gain(item)) for n, item in enumerate(items, start=1)]
+        places = [*map(runs.place, (BASELINE, *CONTROLS)), *(runs.place(name) for name, *_ in named)]
+        if taken := [name for name, *_ in named if places.count(runs.place(name)) > 1 or " + " in name]:
+            raise UsageError(f"a patch cannot be called '{taken[0]}', which is another arm's name; rename its file")
+        return tuple(self._proposal(*one, before) for one in named)
+
+    def _gain(self, item: ActionItem) -> float | None:
+        """What the item predicts of the metric that decides; None: it speaks of another."""
+        decides = "factuality" if self.plan.scoring.metric in RULES else self.plan.scoring.metric
+        return item.predicted if item.metrics[:1] == (decides,) else None
+
+    def diagnosis(self, before: _Ran) -> Diagnosis:
+        """Made once, and read again when the run is resumed."""
+        path = self.plan.folder / DIAGNOSIS
+        if path.exists():
+            try:
+                return from_json(Diagnosis, parsed(path.read_bytes()))
+            except ValueError as error:
+                raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
+        # Right by the gold answers is what the rules know as factual; so what they predict is a gain of this metric.
+        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.given]
+        made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
+        write_text(path, spelled(to_json(made), indent=1) + "\n")
+        return made
+
+    def trial(self, proposal: Proposal, before: _Ran) -> Trial:
+        """The proposal on the development half."""
+        made = _trial(proposal.name, "item", proposal.title, proposal.patch, proposal.predicted)
+        if proposal.config is None:
+            return replace(made, because=f"not tried: {proposal.refused}")
+        ran = self.ran("development", proposal.name, proposal.config)
+        found = self._compared(before, ran)
+        if found is None:
+            return replace(made, seconds=ran.seconds, because="could not be scored on the development half")
+        return replace(made, development=found.gain, seconds=ran.seconds, because=_said(found.gain, self.plan.alpha))
+
+    def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
+        """What goes to the held-out half: the best, what it is best together with, and the controls; empty: nothing is
+        better on the development half."""
+        good = sorted((t for t in trials if t.development and t.development.difference >= 0), key=_least_gain)
+        if not (good and good[0].development and good[0].development.difference):
+            return []
+        whole = self._together(good, before)
+        chosen = [good[0]] + ([whole] if whole else [])
+        settings = size(chosen[-1].patch)
+        nothing = controls.placebo(self.plan.config, settings, self.plan.seed)
+        chance = controls.random_lever(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
+        said = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
+        placebo = _trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
+        return [*chosen, placebo, _trial("random lever", "random lever", said, chance, None)]
+
+    def outcome(
+        self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial], seconds: float
+    ) -> Outcome:
+        """What the held-out half says of the arms."""
+        if arms:
+            before = self.ran("held-out", BASELINE, self.plan.config)
+            arms, seconds = self._judged(arms, before), before.seconds
+        kept = next((arm for arm in arms if arm.kept), None)
+        by_name = {arm.name: arm for arm in arms}
+        shown = [by_name.pop(trial.name, trial) for trial in trials]
+        members = kept.name.split(" + ") if kept and kept.kind == "combination" else []
+        shown = [replace(t, kept=True, because="kept in the combination") if t.name in members else t for t in shown]
+        questions = {half: len(self.plan.half(half)) for half in ("development", "held-out")}
+        enough = needed(len(arms), self.plan.alpha) if arms else 0
+        return Outcome(
+            self.plan.scoring.metric, questions, tuple(found), (*shown, *by_name.values()),
+            kept.patch if kept else {}, seconds, self.plan.alpha, enough,
+        )  # fmt: skip
+
+    def write(self, done: Outcome) -> None:
+        """The ledger, the diagnosis with what its items came to, and the report, each whole or not at all."""
+        folder = self.plan.folder
+        lines = [spelled({"key": t.name, "value": to_json(t)}) + "\n" for t in done.trials]
+        write_text(folder / LEDGER, "".join(lines))
+        realised = [(t.patch, t.realised) for t in done.trials if t.realised and t.kind == "item"]
+        made = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
+        items = tuple(replace(i, realised=next((g for p, g in realised if p == i.patch), None)) for i in made.items)
+        write_text(folder / DIAGNOSIS, spelled(to_json(replace(made, items=items)), indent=1))
+        write_text(folder / PICTURE, drawn(done))
+        write_text(folder / REPORT, document(done, self.about, PICTURE))
+
+    def _proposal(self, name: str, title: str, patch: Patch, predicted: float | None, before: _Ran) -> Proposal:
+        try:
+            config = tried(self.plan.config, patch, self.plan.outside)
+        except SurefootError as error:
+            return Proposal(name, title, patch, predicted, None, str(error), None)
+        return Proposal(name, title, patch, predicted, config, "", _cost(before.records, self.plan.config, config))
+
+    def _together(self, good: Sequence[Trial], before: _Ran) -> Trial | None:
+        """The best with one after the other that makes it better still; None: none does. What changes nothing alone
+        is tried too: how passages are read shows only where there are several."""
+        best = good[0]
+        for one in good[1:]:
+            both = joined(best.patch, one.patch)
+            if both is None or both == best.patch or best.name.count(" + ") + 1 >= self.plan.together:
+                continue
+            try:
+                config = tried(self.plan.config, both, self.plan.outside)
+            except SurefootError:
+                continue  # each can be built, and not both: then they are tried one by one only
+            name = f"{best.name} + {one.name}"
+            ran = self.ran("development", name, config)
+            found = self._compared(before, ran)
+            if found and best.development and found.gain.difference > best.development.difference:
+                made = _trial(name, "combination", "the best together", both, _sum(best.predicted, one.predicted))
+                best = replace(made, development=found.gain, seconds=ran.seconds)
+        return best if best.kind == "combination" else None
+
+    def _judged(self, arms: Sequence[Trial], before: _Ran) -> list[Trial]:
+        """The arms after the held-out half; at most one of them is kept."""
+        ran = {arm.name: self.ran("held-out", arm.name, patched(self.plan.config, arm.patch)) for arm in arms}
+        found = {name: self._compared(before, one) for name, one in ran.items()}
+        p = adjusted(found)
+        said = [self._told(arm, ran, found, p, before) for arm in arms]
+        kept = [arm for arm in said if arm.kept]
+        if len(kept) < 2:
+            return said
+        # Of two that are shown to help, the one that helps more; of equals, the one that changes less.
+        first, best = kept[0].realised, kept[-1].realised
+        loser = kept[0] if first and best and best.difference > first.difference else kept[-1]
+        return [replace(a, kept=False, because=f"{a.because}; less than the other") if a is loser else a for a in said]
+
+    def _told(
+        self,
+        arm: Trial,
+        ran: Mapping[str, _Ran],
+        found: Mapping[str, Difference | None],
+        p: Mapping[str, float],
+        before: _Ran,
+    ) -> Trial:
+        mine, pairs = found[arm.name], zip(before.records, ran[arm.name].records, strict=True)
+        changed = sum(_answer(one) != _answer(other) for one, other in pairs)
+        arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
+        if mine is None:
+            return replace(arm, because="could not be scored on the held-out half")
+        arm = replace(arm, realised=mine.gain, p=p[arm.name])
+        if arm.kind in CONTROLS:
+            return replace(arm, because=_control(arm, len(before.records), controls.inert(self.plan.config, arm.patch)))
+        beside: dict[str, Control] = {}
+        for name in CONTROLS:
+            other = found[name]
+            if other is None:
+                return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
+            beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
+        told = verdict(mine, p[arm.name], beside, self.plan.alpha)
+        return replace(arm, kept=told.kept, because=told.because)
+
+    def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
+        groups = {r.id: r.group or _words(r.question) for r in before.records}
+        return paired(self.plan.scoring.metric, before.scores, after.scores, groups)
+
+
+def _about(plan: Plan) -> dict[str, Any]:
+    halves = {half: [example.id for example in plan.half(half)] for half in ("development", "held-out")}
+    split = {half: {"questions": len(ids), "ids": hashed("\n".join(ids), 16).hex()} for half, ids in halves.items()}
+    return {
+        **plan.about,
+        "config": plan.config,
+        "index": _index(plan),
+        "judges": list(plan.scoring.judges),
+        "metric": plan.scoring.metric,
+        "seed": plan.seed,
+        "split": {"by": "hash of the seed and the question's words", **split},
+        "alpha": plan.alpha,
+        "together": plan.together,
+        "outside": plan.outside,
+        "own": to_json(dict(plan.own)),
+    }
+
+
+def _index(plan: Plan) -> str | None:
+    """Hash of the index; None: the texts come with the questions, or another engine holds them."""
+    path = _searched(plan.config)
+    return None if path is None else manifest.fingerprint(path)
+
+
+def _searched(config: Config) -> Path | None:
+    """The index; None: the texts come with the questions, or another engine holds them."""
+    path = Path(config["index"]["path"])
+    texts = config["retriever"]["use"] == given.USE
+    return None if texts or not path.exists() else path
+
+
+def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | None) -> Trial:
+    settings = {section: dict(values) for section, values in patch.items()}
+    return Trial(name, kind, title, settings, predicted, None, None, None, None, None, False, "")
+
+
+def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
+    """At the baseline's pace; of a longer list, each passage takes as long to grade and to read."""
+    longer = Settings(after).now("pipeline.k") / Settings(before).now("pipeline.k")
+    steps = [step for record in records if record.trace for step in record.trace.steps]
+    seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
+    return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))
+
+
+def _said(gain: Gain, alpha: float) -> str:
+    """Of a trial on the development half."""
+    if gain.difference > 0:  # of the best, the held-out half says more
+        return "better on the development half, and not the best"
+    harmful = gain.difference < 0 and gain.p < alpha
+    return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
+
+
+def _control(arm: Trial, questions: int, inert: bool) -> str:
+    """Of a control."""
+    proof = "each setting has the value that is in effect without it; " if inert else ""
+    return f"a control: {proof}{arm.changed} of {questions} answers differ from the baseline's"
+
+
+def _least_gain(trial: Trial) -> tuple[float, int]:
+    """Sorts the largest gain first; of equals, the patch that sets less."""
+    return (-trial.development.difference if trial.development else 0.0, size(trial.patch))
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None and other is None else (one or 0.0) + (other or 0.0)
+
+
+def _seconds(trace: Trace) -> float:
+    return sum(step.seconds for step in trace.steps)
+
+
+def _words(question: str) -> str:
+    return " ".join(question.split()).casefold()
+
+
+def _answer(record: Record) -> str:
+    """The answer, as a rule may see it; empty: refused, or failed."""
+    made = record.trace.answer if record.trace else None
+    return "" if made is None or made.refused else record.answer or ""

@@ -1,0 +1,113 @@
+"""Whether a change is better on the same questions: the paired test, and what it takes to keep the change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.evaluate.score.comparison import tested
+from surefoot.evaluate.score.summaries import value
+from surefoot.lab.study.verdicts import holm
+from surefoot.stats.groups import averaged, numbered
+from surefoot.types import Gain, Score
+
+Values = Mapping[str, float | None]
+"""Of each question, by its id, what it scored; None: it could not be scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a change was worth, with what could not be scored held against it."""
+
+    gain: Gain
+    """Over the questions that were scored before and after."""
+    unscored: int
+    """Questions that lack a score before, after or both times."""
+    worst: float
+    """The difference over all questions, had those that lack a score had 1 before and 0 after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How a control arm fared, and the change beside it."""
+
+    difference: Difference
+    """Of the control against the baseline."""
+    adjusted: float
+    beside: Difference | None
+    """Of the change against the control; None: there is nothing that both were scored on."""
+
+    def matches(self, change: Gain, alpha: float) -> bool:
+        """Whether it does as well as the change, as far as can be told."""
+        if self.difference.gain.difference >= change.difference:
+            return True
+        better = self.difference.gain.difference > 0 and self.adjusted < alpha
+        apart = self.beside is not None and self.beside.gain.difference > 0 and self.beside.gain.p < alpha
+        return better and not apart
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a change is kept, and why."""
+
+    kept: bool
+    because: str
+
+
+def values(scores: Sequence[Score], metric: str) -> dict[str, float | None]:
+    """What each record scored on the metric; records that it does not apply to are left out."""
+    return {score.record_id: value(score) for score in scores if score.metric == metric and score.applies}
+
+
+def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]) -> Difference | None:
+    """What the change is worth on the questions that both have; None: fewer than two groups were scored both times.
+
+    `groups` names the group of each question; questions of one group are drawn, and flipped, together. Interval and
+    test are those of two runs that are compared (`compared.compared`).
+    """
+    asked = [id for id in before if id in after]
+    both = {id: (one, other) for id in asked if (one := before[id]) is not None and (other := after[id]) is not None}
+    scored, numbers = np.array(list(both.values())).reshape(-1, 2), numbered(both, groups)
+    figure, p = averaged(scored[:, 1] - scored[:, 0], numbers), tested(scored, numbers)[1]
+    if figure.value is None or figure.low is None or figure.high is None or p is None:
+        return None
+    first, second = map(float, scored.mean(axis=0))
+    gain = Gain(metric, first, second, figure.value, figure.low, figure.high, p, len(both))
+    worst = np.mean([(after[id] or 0.0) - (1.0 if (was := before[id]) is None else was) for id in asked])
+    return Difference(gain, len(asked) - len(both), float(worst))
+
+
+def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> Verdict:
+    """Kept is what is better at the level `alpha` after Holm's correction, whatever the unscored would have had, and
+    what no control matches.
+
+    A control matches a change where its own gain is as large, or where it is significantly better than the baseline
+    itself and the change is not shown to be better than it.
+    """
+    gain, p = found.gain, f"p = {adjusted:.2g} after Holm"
+    if gain.difference <= 0 or adjusted >= alpha:
+        return Verdict(False, f"not shown to be better on the held-out half ({p})")
+    if found.unscored and found.worst <= 0:
+        return Verdict(False, f"its gain hangs on {found.unscored} questions that could not be scored")
+    for name, control in controls.items():
+        if control.matches(gain, alpha):
+            points = f"{100 * control.difference.gain.difference:+.1f} points"
+            return Verdict(False, f"the {name} does as well as far as can be told ({points})")
+    return Verdict(True, f"better on the held-out half ({p}), and no control does as well")
+
+
+def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
+    """The p-value of each arm after Holm's correction over all of them; 1 for one that could not be tested."""
+    tested = {name: one.gain.p for name, one in found.items() if one}
+    return dict.fromkeys(found, 1.0) | dict(zip(tested, holm(list(tested.values())), strict=True))
+
+
+def needed(arms: int, alpha: float) -> int:
+    """The fewest questions that a change has to turn from wrong to right, and none the other way, to be shown better
+    by McNemar's test among so many arms, if the others show nothing."""
+    turned = 1
+    while arms * 2 * 0.5**turned >= alpha:
+        turned += 1
+    return turned

@@ -1,0 +1,339 @@
+"""Patches of surefoot.toml: what they may touch, what they come to, and how they get into the file and out of it again.
+
+Who proposes a patch may be a model that has read hostile text. So a patch may set numbers, truth values and names that
+Surefoot knows, and nothing that says where data lie, what is run, who is asked, or how the gain is measured. `refused`
+is the one rule: for what a diagnosis proposes, and for what is tried. Which texts those are, `trust.knows` says.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot import components
+from surefoot.config.consent import texts
+from surefoot.config.settings import DEFAULTS, Builder, Config, read
+from surefoot.config.trust import INSIDE, NAMES, knows
+from surefoot.datasets import given
+from surefoot.errors import ConfigError, UsageError
+from surefoot.evaluate.diagnose.settings import Settings, settable
+from surefoot.store import write_bytes, write_text
+from surefoot.text import toml_values
+from surefoot.text.json_values import parsed
+
+Patch = Mapping[str, Mapping[str, Any]]
+"""Settings by section and key, as surefoot.toml has them."""
+
+CLOSED = {
+    "index": "the runs before and after have to search the same index",
+    "embedder": "the index was made with it; change it by hand, run `surefoot index --rebuild`, and improve anew",
+    "network": "whom the machine may talk to is for you to say",
+    "sources": "whom to rely on is for you to say",
+    "judge": "what measures has to be the same before and after",
+}
+"""Sections that no patch touches, and why."""
+
+BEFORE, APPLIED = "before.toml", "applied.json"
+"""In the run's folder: the file as it was, and which file that is."""
+
+
+def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> str:
+    """Why the patch means nothing, or may not be tried, with this configuration; empty: it may. `outside` allows
+    components that ask other machines. Raises ConfigError for an installed component that does not load."""
+    for section, values in patch.items():
+        if section in CLOSED:
+            return f"[{section}] stays as it is: {CLOSED[section]}"
+        if section not in DEFAULTS or not isinstance(values, Mapping):
+            return f"'{section}' must be a section of keys; there are: {', '.join(DEFAULTS)}"
+        if why := _kept(section, values, Settings(config)):
+            return f"[{section}] stays as it is: {why}"
+        if why := next((why for told in texts(values) if (why := _named(section, *told, config, outside))), ""):
+            return why
+    changed = {section: {**config.get(section, {}), **values} for section, values in patch.items()}
+    known = settable({**config, **changed})
+    unknown = [key for section, values in patch.items() for key in values if f"{section}.{key}" not in known]
+    return f"there is no setting '{unknown[0]}' with these components" if unknown else _untied(patch, config)
+
+
+def patched(config: Config, patch: Patch) -> Config:
+    """The configuration with the patch. Raises ConfigError for a section that does not exist."""
+    return read(config, patch)
+
+
+def tried(config: Config, patch: Patch, outside: bool = False) -> Config:
+    """The configuration with the patch, after a dry run: it may be tried, changes something, and a pipeline can be
+    built from it. Raises UsageError with what stands against it; MissingExtra is one."""
+    if why := refused(patch, config, outside):
+        raise ConfigError(why)
+    changed = patched(config, patch)
+    if changed == config:
+        raise ConfigError("it changes nothing: all of it is set so already")
+    Builder(changed).pipeline()
+    return changed
+
+
+def size(patch: Patch) -> int:
+    """How many settings it sets."""
+    return sum(len(values) for values in patch.values())
+
+
+def joined(one: Patch, other: Patch) -> dict[str, dict[str, Any]] | None:
+    """Both patches in one; None: they set the same thing differently, or one names a component whose options the
+    other sets."""
+    both = {section: dict(values) for section, values in one.items()}
+    for section, values in other.items():
+        mine = both.setdefault(section, {})
+        if any(mine.get(key, value) != value for key, value in values.items()):
+            return None
+        if mine and ("use" in mine) != ("use" in values):
+            return None
+        mine.update(values)
+    return both
+
+
+def shown(patch: Patch) -> str:
+    """The patch on one line, as `--set` takes it: "pipeline.k=10, refiner.mode='sentences'"."""
+    return ", ".join(f"{s}.{key}={_toml(value)}" for s, values in patch.items() for key, value in values.items())
+
+
+def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:
+    """What the patch changes in this text of a configuration file, as a unified diff. Raises what `written` does."""
+    lines = text.splitlines(keepends=True), written(text, patch).splitlines(keepends=True)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(*lines, name, name))
+
+
+def written(text: str, patch: Patch) -> str:
+    """The text of a configuration file with the patch in it; comments, order and all else stay as they are.
+
+    Naming another component takes out the options of the one before. What comes out is read again and compared with
+    what it should say, so that a file of a shape that was not thought of is refused and not spoilt: ConfigError then,
+    with the settings to be written by hand.
+    """
+    try:
+        before = toml_values.parsed(text)
+        wanted = read(read(before), patch)
+        lines = list(_statements(text))
+        for section, values in patch.items():
+            lines = _set(lines, section, dict(values), before.get(section), wanted[section])
+        after = "".join(line.text for line in lines)
+        if read(toml_values.parsed(after)) == wanted:
+            return after
+    except ValueError as error:
+        raise ConfigError(f"the configuration file is not TOML: {error}") from error
+    raise ConfigError(f"the configuration file has a shape that is left alone; write by hand: {shown(patch)}")
+
+
+def apply(file: Path, patch: Patch, folder: Path) -> None:
+    """Write the patch into the file, and what it was before into the run's folder, from where `revert` brings it back.
+
+    Raises ConfigError as `written` does, UsageError where the folder's patch is in a file already.
+    """
+    if (folder / APPLIED).exists():
+        raise UsageError(f"what {folder} found is applied already; undo it with: surefoot improve --revert {folder}")
+    place = file.resolve()
+    before = place.read_bytes() if place.exists() else None
+    after = written((before or b"").decode(), patch).encode()
+    if before is not None:
+        write_bytes(folder / BEFORE, before)
+    # Before the file itself: a process that is killed in between leaves what `revert` can tell from a finished one.
+    about = {"file": str(place), "existed": before is not None, "before": _hash(before), "after": _hash(after)}
+    write_text(folder / APPLIED, json.dumps(about, indent=1) + "\n")
+    write_bytes(place, after)
+
+
+def revert(folder: Path, file: Path) -> Path:
+    """Bring the configuration file back to the very bytes that it had before `apply`; the file. One that was not there
+    goes. Raises UsageError where nothing was applied, where that was to another file than the user names here (the
+    folder may be anybody's, and it names what is written over), or where the file has been changed since."""
+    try:
+        about = parsed((folder / APPLIED).read_bytes())
+        place, known = Path(about["file"]), (about["before"], about["after"])
+        before = (folder / BEFORE).read_bytes() if about["existed"] else None
+    except FileNotFoundError as error:
+        raise UsageError(f"nothing of {folder} is applied; {error.filename} is not there") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{folder / APPLIED} cannot be read: {error}") from error
+    if place != (file := file.resolve()):
+        raise UsageError(f"what {folder} applied is in {place}, not in {file}; if that is yours, name it: --config")
+    if _hash(file.read_bytes() if file.exists() else None) not in known:
+        kept = folder / BEFORE if before is not None else "no file"
+        raise UsageError(f"{file} was changed since, and stays; before, it was {kept}")
+    if before is None:
+        file.unlink(missing_ok=True)
+    else:
+        write_bytes(file, before)
+    (folder / APPLIED).unlink()
+    return file
+
+
+def _kept(section: str, values: Mapping[str, Any], settings: Settings) -> str:
+    """Why this section is not the patch's to set; empty: it is."""
+    use = settings.use(section) if section in ("retriever", "searcher") else ""
+    if use == given.USE:
+        return "its texts come with the questions"
+    if section == "retriever" and "use" in values and use not in INSIDE[section]:
+        return f"what '{use}' finds need not be in the index"
+    return ""
+
+
+def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside: bool) -> str:
+    """Why this text may not stand in the section; empty: it may."""
+    if not knows(section, key, word):
+        if not (key in NAMES and section in components.ROOMS and word in components.names(section)):
+            return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
+        components.find(section, word)  # the user installed it; only what is imported says which settings it has
+    if word in INSIDE.get(section, {word}):
+        return ""
+    if not outside:
+        return f"{section}.{key} = '{word}' asks other machines; allow it with --outside"
+    closed = not config.get("network", DEFAULTS["network"]).get("allow", ["*"])
+    return f"{section}.{key} = '{word}' asks other machines, and [network] allows none" if closed else ""
+
+
+def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
+    """Thresholds are on the scale of the evaluator that they were set for; a preset's and a file's come as a whole."""
+    before, now = config.get("thresholds", {}), Settings(config).use("evaluator")
+    use = patch.get("evaluator", {}).get("use", now)
+    if use != now and before and "thresholds" not in patch:
+        return f"[thresholds] are those of '{now}' and mean nothing for '{use}'; take them out"
+    whole = next((key for key in ("preset", "file") if key in before), "")
+    if "thresholds" in patch and (whole or use == "cascade"):
+        told = f"come from a {whole}" if whole else "of a cascade are two evaluators'"
+        return f"[thresholds] {told}, and are not set one by one"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A statement of a file, with its comment and its line's end; or a blank line or a comment."""
+
+    text: str
+    table: tuple[str, ...] = ()
+    """That it stands in, or begins."""
+    key: str = ""
+    """First part of the key that it sets; empty: it sets none."""
+    heads: bool = False
+
+
+def _statements(text: str) -> Iterator[_Line]:
+    """A value may go over several lines; it ends with the first line up to which all of it is TOML."""
+    table: tuple[str, ...] = ()
+    pending = ""
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+        bare = line.strip()
+        if not pending and (not bare or bare.startswith("#")):
+            yield _Line(line, table)
+        elif not pending and bare.startswith("["):
+            table = tuple(_path(toml_values.parsed(line)))
+            yield _Line(line, table, heads=True)
+        else:
+            pending += line
+            if said := _parsed(pending):
+                yield _Line(pending, table, next(iter(said)))
+                pending = ""
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        return toml_values.parsed(text)
+    except ValueError:
+        return {}
+
+
+def _path(tables: Any) -> Iterator[str]:
+    while tables:
+        inner = tables[0] if isinstance(tables, list) else tables
+        if not inner:
+            return
+        key = next(iter(inner))
+        yield key
+        tables = inner[key]
+
+
+def _set(lines: list[_Line], section: str, values: dict[str, Any], was: Any, wanted: dict[str, Any]) -> list[_Line]:
+    """The lines with this section's settings; `was`: as the file had it, `wanted`: all of it with the patch."""
+    own = was if isinstance(was, dict) else {"use": was} if was else {}
+    if any(line.key == section and not line.table for line in lines):
+        whole = {key: wanted[key] for key in wanted if key in {**own, **values}}
+        return _inline(lines, section, whole["use"] if isinstance(was, str) and list(whole) == ["use"] else whole)
+    gone = {key for key in own if key not in wanted}
+    lines = [line for line in lines if not _sets(line, section, gone)]
+    for key, value in values.items():
+        lines = _put(lines, section, key, value)
+    return lines
+
+
+def _inline(lines: list[_Line], section: str, value: Any) -> list[_Line]:
+    """A section that is a line of its own at the top of the file: `evaluator = "lexical"`, or a table in one line."""
+    mine = [line for line in lines if line.key == section and not line.table]
+    changed = _Line(_statement(section, value, mine[0].text), (), section)
+    return [changed if line is mine[0] else line for line in lines if line is mine[0] or line not in mine]
+
+
+def _put(lines: list[_Line], section: str, key: str, value: Any) -> list[_Line]:
+    """One setting: in place of what was there, else behind the last of its section, else in a new one at the end."""
+    mine = [line for line in lines if _sets(line, section, {key})]
+    if mine and mine[0].table == (section,):
+        changed = _Line(_statement(key, value, mine[0].text), (section,), key)
+        return [changed if line is mine[0] else line for line in lines if line is mine[0] or line not in mine]
+    lines = [line for line in lines if line not in mine]
+    new = _Line(_statement(key, value, "\r\n" if any("\r\n" in line.text for line in lines) else "\n"), (section,), key)
+    places = [n for n, line in enumerate(lines) if line.table == (section,) and (line.heads or line.key)]
+    if not places:
+        ending = new.text[len(new.text.rstrip()) :]
+        gap = ending if lines else ""
+        return [*_closed(lines, ending), _Line(f"{gap}[{section}]{ending}", (section,), heads=True), new]
+    ahead = _closed(lines[: places[-1] + 1], new.text[len(new.text.rstrip()) :])
+    return [*ahead, new, *lines[places[-1] + 1 :]]
+
+
+def _sets(line: _Line, section: str, keys: set[str]) -> bool:
+    """Whether it sets one of these keys of the section, in its table or in one of its own."""
+    within = line.table[:1] == (section,) and bool(line.key or line.heads)
+    return within and ((line.table == (section,) and line.key in keys) or line.table[1:2] in {(key,) for key in keys})
+
+
+def _closed(lines: list[_Line], ending: str) -> list[_Line]:
+    """With an end to the last line, which the last line of a file may lack."""
+    if not lines or lines[-1].text.endswith("\n"):
+        return lines
+    last = lines[-1]
+    return [*lines[:-1], _Line(last.text + ending, last.table, last.key, last.heads)]
+
+
+def _statement(key: str, value: Any, before: str) -> str:
+    """A new value of the key, with the indentation, the comment and the line's end of the statement `before`."""
+    indent = before[: len(before) - len(before.lstrip(" \t"))]
+    ending = before[len(before.rstrip("\r\n")) :]
+    return f"{indent}{_key(key)} = {_toml(value)}{_comment(before)}{ending}"
+
+
+def _comment(statement: str) -> str:
+    """The comment behind a value, with the blanks before it: what can be cut off and leaves the same value."""
+    said = _parsed(statement)
+    for place in (match.start() for match in re.finditer(r"[ \t]*#", statement)):
+        if said and _parsed(statement[:place]) == said:
+            return statement[place:].rstrip("\r\n")
+    return ""
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(str(key))} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _hash(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -1,0 +1,1 @@
+"""Answered questions of any RAG system as records: a format a file."""

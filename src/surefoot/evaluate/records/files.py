@@ -1,0 +1,154 @@
+"""Records of a file or of a run, whoever's system made it, with what they lack and what cannot be judged for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from surefoot import manifest
+from surefoot.config import trust
+from surefoot.datasets import questions
+from surefoot.datasets.problems import Problem, Problems
+from surefoot.errors import UsageError
+from surefoot.evaluate.records.formats import found
+from surefoot.evaluate.score import lexical
+from surefoot.judges._diamond import METRICS, lacking
+from surefoot.store import runs, to_json, write_text
+from surefoot.text.json_values import parsed, spelled
+from surefoot.types import Record
+
+_JUDGED = {**METRICS, **dict.fromkeys(lexical.METRICS, METRICS["factuality"])}
+"""By name, what a metric sees: an answer's wording is compared wherever its factuality could be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Records, with where they come from and what is amiss with them."""
+
+    format: str
+    """What the file is, in words."""
+    records: tuple[Record, ...]
+    """In the order of the file, their ids distinct."""
+    problems: tuple[Problem, ...]
+    """What was missing, repaired or left aside, each counted."""
+
+    @property
+    def unjudged(self) -> dict[str, int]:
+        """By metric, for how many records it does not apply; a metric that applies to all is not there."""
+        counts = {name: sum(bool(lacking(one, record)) for record in self.records) for name, one in _JUDGED.items()}
+        return {name: count for name, count in counts.items() if count}
+
+
+def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> Loaded:
+    """The records of a file or of a run's folder, whose format is told by what is in it.
+
+    `golds` is a file of questions with answers, as `bench.datasets.load` reads them, from which records without a
+    reference get theirs: by id, else by the words of the question. A run's folder names its own, which are taken if
+    they are as they were, below the working directory. `columns` says which column is which field of a record, where
+    their names do not.
+
+    No row is left out: what is no record at all raises UsageError, naming the line; what a record lacks is counted. A
+    second record of an id gets "#2" behind it, one without an id is numbered by its place, and records that ask the
+    same form a group.
+    """
+    problems, place = Problems(), Path(path)
+    name, records = found(place, columns or {}, problems)
+    records = _answered(records, golds or _golds(place, problems), problems)
+    records = _grouped(_identified(records, problems), problems)
+    _remark(records, problems)
+    return Loaded(name, tuple(records), problems.all())
+
+
+def write(records: Iterable[Record], path: str | Path) -> None:
+    """Write records to a file that `read` gives back unchanged: a line each, whole or not at all."""
+    write_text(Path(path), "".join(f"{spelled(to_json(record))}\n" for record in records))
+
+
+def _golds(place: Path, problems: Problems) -> str | None:
+    """The questions that a run was made of, where they still are what they were."""
+    inner = runs(place) if place.is_dir() and not (place / "records.jsonl").exists() else []
+    if len(inner) != 1:
+        return None
+    about = parsed((inner[0] / "run.json").read_bytes())
+    named, known = about.get("golds") or about.get("data"), about.get("golds_sha256") or about.get("sha256")
+    try:
+        trust.place(str(named or ""), "--golds")
+    except UsageError:
+        problems.add("runs whose questions are not below this folder; name them as golds", str(named or place))
+        return None
+    if manifest.fingerprint(named) != known:
+        problems.add("runs whose questions have changed since; their answers are not taken, name golds", str(named))
+        return None
+    return str(named)
+
+
+def _answered(records: Sequence[Record], golds: str | Path | None, problems: Problems) -> list[Record]:
+    if not golds:
+        return list(records)
+    examples = questions.load(golds).examples
+    by_id = {example.id: example.answers for example in examples}
+    by_words = {_words(example.question): example.answers for example in reversed(examples)}
+    joined = []
+    for record in records:
+        known = by_id.get(record.id, by_words.get(_words(record.question), ()))
+        truths = tuple(dict.fromkeys(answer for answer in known if answer.strip()))
+        if not record.truths and not truths:
+            problems.add("records that the file of gold answers has no answer for", record.id or record.question)
+        joined.append(record if record.truths else replace(record, truths=truths))
+    return joined
+
+
+def _words(question: str) -> str:
+    return " ".join(question.split()).casefold()
+
+
+def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
+    taken: Counter[str] = Counter()
+    distinct: dict[str, Record] = {}
+    for number, record in enumerate(records, start=1):
+        if not (id := record.id.strip()):
+            problems.add("records without an id; numbered by their place", id := str(number))
+        elif id in distinct:
+            problems.add("records whose id was there before; numbered", id)
+        name = id
+        while name in distinct:
+            taken[id] += 1
+            name = f"{id}#{taken[id] + 1}"
+        distinct[name] = replace(record, id=name)
+    return list(distinct.values())
+
+
+def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:
+    """Records that ask the same, as several systems' answers to one question do, are not independent of each other."""
+    first: dict[str, str] = {}
+    for record in records:
+        first.setdefault(_words(record.question), record.id)
+    asked = Counter(_words(record.question) for record in records if not record.group and record.question.strip())
+    grouped = []
+    for record in records:
+        several = not record.group and asked[_words(record.question)] > 1
+        if several:
+            problems.add("records that ask what another asks; grouped with it", record.id)
+        grouped.append(replace(record, group=first[_words(record.question)]) if several else record)
+    return grouped
+
+
+def _remark(records: Iterable[Record], problems: Problems) -> None:
+    """What can be said of any records, once they are read."""
+    for record in records:
+        if not record.question.strip():
+            problems.add("records without a question", record.id)
+        if record.contexts is None:
+            problems.add("records whose contexts nobody kept", record.id)
+        elif not record.contexts:
+            problems.add("records with no contexts: nothing was retrieved or kept, and that is judged", record.id)
+        if record.answer is None:
+            problems.add("records whose answer nobody kept", record.id)
+        elif not record.answer.strip():
+            problems.add("records with an empty answer: it is judged as one", record.id)
+        if not record.truths:
+            problems.add("records without a reference answer", record.id)
+        if record.trace and record.trace.error:
+            problems.add("questions that failed; their answer counts as empty", record.id)

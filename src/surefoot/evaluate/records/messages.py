@@ -1,0 +1,100 @@
+"""What somebody said, dug out of messages and wrappers as frameworks keep them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from surefoot.text.json_values import logged
+
+Who = Literal["user", "assistant"]
+
+_ROLES: dict[Who, frozenset[str]] = {
+    "user": frozenset({"user", "human", "humanmessage"}),
+    "assistant": frozenset({"assistant", "ai", "model", "aimessage", "aimessagechunk"}),
+}
+_UNDER: dict[Who, tuple[str, ...]] = {
+    "user": ("question", "query", "query_str", "user_input", "input", "text", "prompt", "content", "parts", "messages"),
+    "assistant": (
+        *("answer", "output", "response", "result", "output_text", "text", "content", "parts", "message", "messages"),
+        *("generations", "choices", "replies", "answers", "outputs", "completion"),
+    ),
+}
+"""Names under which what was said stands, the best first."""
+_TEXTS = ("text", "output_text", "input_text")
+_BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use")
+"""Types of the parts of a message."""
+
+
+def said(value: Any, who: Who) -> str:
+    """The words of `words`; what has none in it stands as it is."""
+    found = words(value, who)
+    if found is not None:
+        return found
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def words(value: Any, who: Who) -> str | None:
+    """The words of a text, a message, a list of messages (the last of theirs), or an object around any of these, be it
+    JSON or a text of JSON. None: they are not where they are known to stand."""
+    try:
+        return _words(value, who)
+    except RecursionError:
+        return None
+
+
+def _words(value: Any, who: Who) -> str | None:
+    if isinstance(value, str):
+        inner = _parsed(value)
+        return value if inner is None else _words(inner, who)
+    if isinstance(value, Mapping):
+        return _of_object(value, who)
+    if isinstance(value, Sequence) and value:
+        return _of_list(value, who)
+    return None
+
+
+def _of_object(value: Mapping[str, Any], who: Who) -> str | None:
+    if isinstance(inner := value.get("kwargs"), Mapping):  # a message as LangChain serialises it
+        value = inner
+    for name in _UNDER[who]:
+        if value.get(name) not in (None, "", []) and (found := _words(value[name], who)) is not None:
+            return found
+    if len(value) == 1 and isinstance(only := next(iter(value.values())), Mapping | list | str):
+        return _words(only, who)
+    return None
+
+
+def _of_list(value: Sequence[Any], who: Who) -> str | None:
+    if all(_is_part(item) for item in value):
+        return "".join(filter(None, (_words(item, who) for item in value if item["type"] in _TEXTS)))
+    theirs = [item for item in value if role(item) in _ROLES[who]] or [item for item in value if not role(item)]
+    return next((found for item in reversed(theirs) if (found := _words(item, who)) is not None), None)
+
+
+def role(message: Any) -> str:
+    """Who said it, in lower case; empty: the message does not tell."""
+    if not isinstance(message, Mapping):
+        return ""
+    if isinstance(kwargs := message.get("kwargs"), Mapping):
+        return str(kwargs.get("type", "")).lower()
+    if isinstance(inner := message.get("message"), Mapping):
+        return role(inner)
+    return str(message.get("role") or ("" if _is_part(message) else message.get("type") or "")).lower()
+
+
+def _is_part(item: Any) -> bool:
+    """Of a message's content: text, beside pictures, calls of tools, and what a model thought."""
+    return isinstance(item, Mapping) and "role" not in item and item.get("type") in (*_TEXTS, *_BESIDE)
+
+
+def _parsed(text: str) -> Any:
+    """What a text of JSON holds; None: it is no object and no list."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value = logged(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) and value else None

@@ -1,0 +1,96 @@
+"""Contexts in whatever shape they were kept, as passages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from surefoot.errors import UsageError
+from surefoot.text.json_values import logged
+from surefoot.types import Passage
+
+MOST = 10_000
+"""Contexts of a record. Nobody shows a model as many; a file of empty ones would become a hundred times as large."""
+
+_TEXT = ("text", "content", "contents", "page_content", "passage", "body", "chunk", "chunk_text", "snippet", "document")
+_WORDS = (*_TEXT, "sentences")
+_TITLE = ("title", "name", "heading")
+_URL = ("url", "source", "link", "file_path", "file_name")
+_ID = ("id", "_id", "doc_id", "document_id", "docid", "passage_id", "chunk_id", "pid")
+_SCORE = ("score", "similarity", "relevance_score")
+
+
+def passages(value: Any) -> tuple[Passage, ...]:
+    """One a context, in their order. A text alone is one; objects have their text, title, id and address looked up by
+    the usual names, also in their `metadata`. Ids are distinct: "c1", "c2", … where there is none, and the second of
+    an id has "#2" behind it. Raises UsageError for more than MOST."""
+    if (
+        isinstance(value, Mapping)
+        and isinstance(_first(value, _WORDS), list)
+        and not isinstance(value.get("title"), str)
+    ):
+        value = _transposed(value)
+    items = value if isinstance(value, list | tuple) else [value]
+    if len(items) > MOST:
+        raise UsageError(f"a record has {len(items):,} contexts, and at most {MOST:,} are read; is it one record?")
+    return distinct([_passage(item, f"c{number}") for number, item in enumerate(items, start=1)])
+
+
+def distinct(found: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages with ids of their own: parts of one come to "p", "p#2", …"""
+    seen: Counter[str] = Counter()
+    apart = []
+    for passage in found:
+        seen[passage.id] += 1
+        apart.append(replace(passage, id=f"{passage.id}#{seen[passage.id]}") if seen[passage.id] > 1 else passage)
+    return tuple(apart)
+
+
+def _transposed(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A list of objects that `datasets` has turned into an object of lists."""
+    lists = {name: cells for name, cells in columns.items() if isinstance(cells, list)}
+    length = max(map(len, lists.values()))
+    return [{name: cells[i] for name, cells in lists.items() if i < len(cells)} for i in range(length)]
+
+
+def _passage(item: Any, name: str) -> Passage:
+    if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str):
+        return Passage(name, _joined(item[1]), title=item[0])  # HotpotQA: the title, and its sentences
+    if not isinstance(item, Mapping):
+        return Passage(name, _joined(item))
+    inner = _object(item.get("metadata"))
+    looked = {**inner, **{key: cell for key, cell in item.items() if cell is not None}}
+    score = _first(looked, _SCORE)
+    return Passage(
+        str(_first(looked, _ID) or name),
+        _joined(_first(looked, _WORDS)),
+        title=_joined(_first(looked, _TITLE)),
+        url=_joined(_first(looked, _URL)) or None,
+        score=float(score) if isinstance(score, float) and isfinite(score) else None,
+    )
+
+
+def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((item[name] for name in names if item.get(name) not in (None, "")), None)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """Metadata may come as a text of JSON."""
+    if isinstance(value, str):
+        try:
+            value = logged(value)
+        except ValueError:
+            return {}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _joined(value: Any) -> str:
+    """A text; of a list its parts, with spaces between where they bring none; of anything else, its JSON."""
+    if isinstance(value, list | tuple):
+        parts = [_joined(part) for part in value]
+        return ("" if any(part != part.strip() for part in parts) else " ").join(parts)
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,130 @@
+"""Rows with named columns, of JSON or of a table, as records."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from surefoot.datasets.problems import Problems
+from surefoot.errors import UsageError
+from surefoot.evaluate.records.fields import NAMES, TAGS, assigned, plain
+from surefoot.evaluate.records.messages import Who, said
+from surefoot.evaluate.records.passages import passages
+from surefoot.text.json_values import logged
+from surefoot.types import Passage, Record
+
+TAKEN_FOR_THE_REFERENCE = (
+    "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
+    "say which is which with columns where that is wrong"
+)
+
+
+def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> list[Record]:
+    """A record a row, each given with its place; `columns` says by hand which column is which field.
+
+    Raises UsageError for what is no row, and where no column is known at all.
+    """
+    flat = [(place, _flat(value, place)) for place, value in rows]
+    if not flat:
+        raise UsageError(f"{name} holds no records")
+    there = Counter(column for _, row in flat for column in row)
+    named = assigned(list(there), columns)
+    if not {"question", "answer", "contexts"} & set(named):
+        raise UsageError(
+            f"{name} has no column for a question, contexts or an answer; it has: {_shown(there)}; say which is "
+            f"which, as in question=COLUMN (fields: {', '.join(NAMES)})"
+        )
+    if plain(named.get("truths", "")) == "answer" and "truths" not in columns:
+        problems.add(TAKEN_FOR_THE_REFERENCE, name, len(flat))
+    for column, count in there.items():
+        if column not in named.values() and plain(column) not in (*TAGS, "tags"):
+            problems.add(f"rows whose column '{column}' is not read", name, count)
+    return [
+        _record({field: row.get(column) for field, column in named.items()}, row, place, problems)
+        for place, row in flat
+    ]
+
+
+def _shown(columns: Iterable[str]) -> str:
+    """The names of columns, so that they fit a line: a text that is no table has a very long one."""
+    plainly = (" ".join(column.split()) for column in islice(columns, 12))
+    first = [column if len(column) <= 30 else f"{column[:30]}…" for column in plainly]
+    return ", ".join(first)
+
+
+def _flat(value: Any, place: str) -> dict[str, Any]:
+    """The row; what FlashRAG keeps under "output" stands beside the rest."""
+    if not isinstance(value, dict):
+        raise UsageError(f'{place} is no record; a record is an object of JSON, such as {{"question": …}}; take it out')
+    if isinstance(inner := value.get("output"), dict):
+        return {**{column: cell for column, cell in value.items() if column != "output"}, **inner}
+    return value
+
+
+def _record(given: dict[str, Any], row: Mapping[str, Any], place: str, problems: Problems) -> Record:
+    contexts = _contexts(given.get("contexts"))
+    if contexts and (blank := sum(not passage.text.strip() for passage in contexts)):
+        problems.add("contexts without any text; left out", place, blank)
+        contexts = tuple(passage for passage in contexts if passage.text.strip())
+    truths = [text for each in _several(given.get("truths")) if (text := _text(each)) is not None]
+    if blank := sum(not truth.strip() for truth in truths):
+        problems.add("blank reference answers; left out", place, blank)
+    return Record(
+        id=_text(given.get("id")) or "",
+        question=_spoken(given.get("question"), "user") or "",
+        contexts=contexts,
+        answer=_spoken(given.get("answer"), "assistant"),
+        truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
+        note=_text(given.get("note")) or "",
+        group=_text(given.get("group")) or "",
+        tags=_tags(row),
+    )
+
+
+def _spoken(value: Any, who: Who) -> str | None:
+    """A text stands as it is, also where it is one of JSON; of messages, what this one said last."""
+    return said(value, who) if isinstance(value, list | dict) else _text(value)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _contexts(value: Any) -> tuple[Passage, ...] | None:
+    """None stays None; a cell of a table may hold a list as JSON or as Python writes it."""
+    if isinstance(value, str):
+        value = _list(value) if value.strip() else None
+    return None if value is None else passages(value)
+
+
+def _several(value: Any) -> list[Any]:
+    """Reference answers: one, a list, or what SQuAD ({"text": […]}) and TriviaQA ({"value", "aliases"}) have."""
+    if isinstance(value, dict):
+        return [*_several(value.get("value")), *_several(value.get("text")), *_several(value.get("aliases"))]
+    if isinstance(value, str):
+        return _list(value)
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _list(text: str) -> list[Any]:
+    """The list that a text writes out, in JSON or in Python; else the text alone."""
+    if text.lstrip().startswith("[") and text.rstrip().endswith("]"):
+        for parse in (logged, ast.literal_eval):
+            try:
+                value = parse(text.strip())
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if isinstance(value, list) and all(isinstance(item, str | dict) for item in value):
+                return value
+    return [text]
+
+
+def _tags(row: Mapping[str, Any]) -> dict[str, str]:
+    own = row.get("tags")
+    tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
+    kept = {plain(column): value for column, value in row.items() if plain(column) in TAGS}
+    return tags | {name: str(value) for name, value in kept.items() if isinstance(value, str | int) and value != ""}

@@ -1,0 +1,331 @@
+"""Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record a trace.
+
+Read are exports in OTLP's JSON (`resourceSpans`, as the collector's file exporter writes them), spans as SDKs print
+them, and those of Phoenix, nested or with dotted names. Contexts: the documents of the outermost retrievers, in the
+order of time; those of a reranker take the place of what was retrieved before it. Question and answer: input and output
+of the outermost chain or agent; else the retriever's query, and what the last language model said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from surefoot.datasets.problems import Problems
+from surefoot.errors import UsageError
+from surefoot.evaluate.records.messages import Who, said, words
+from surefoot.evaluate.records.passages import passages
+from surefoot.text.json_values import logged
+from surefoot.types import Passage, Record
+
+_OPERATIONS = {
+    "retrieval": "RETRIEVER",
+    "chat": "LLM",
+    "text_completion": "LLM",
+    "generate_content": "LLM",
+    "invoke_agent": "AGENT",
+    "invoke_workflow": "CHAIN",
+    "workflow": "CHAIN",
+    "task": "CHAIN",
+    "agent": "AGENT",
+    "completion": "LLM",
+}
+"""What other conventions call the kinds of OpenInference."""
+_DOCUMENTS = {
+    "RETRIEVER": ("retrieval.documents", "gen_ai.retrieval.documents"),
+    "RERANKER": ("reranker.output_documents",),
+}
+_WRAPPED = ("CHAIN", "AGENT", "")
+"""Kinds of spans that may stand around a whole request."""
+_SAID: dict[Who, tuple[str, ...]] = {
+    "user": ("input.value", "gen_ai.retrieval.query.text", "traceloop.entity.input", "gen_ai.input.messages"),
+    "assistant": ("output.value", "traceloop.entity.output", "gen_ai.output.messages"),
+}
+_MESSAGES: dict[Who, tuple[str, ...]] = {
+    "user": ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt"),
+    "assistant": ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion"),
+}
+"""Of a language model's span: attributes with messages, whole or numbered."""
+_FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    trace: str
+    id: str
+    parent: str
+    start: float
+    kind: str
+    attributes: dict[str, Any]
+    """By dotted name: "retrieval.documents.0.document.content"."""
+    failed: bool
+
+
+def recognised(value: Any) -> bool:
+    """Whether this is an export of spans, or a span."""
+    if not isinstance(value, Mapping):
+        return False
+    return _batches(value) is not None or (bool(_trace_of(value)) and _has_attributes(value))
+
+
+def records(values: Sequence[tuple[str, Any]], problems: Problems) -> list[Record]:
+    """A record a trace, in the order in which they begin to be told. Raises UsageError for what is no span."""
+    traces: defaultdict[str, list[_Span]] = defaultdict(list)
+    for place, value in values:
+        for raw, service in _raw(value, place):
+            span = _span(raw, service)
+            traces[span.trace].append(span)
+    found = []
+    for trace, spans in traces.items():
+        record = _record(trace, sorted(spans, key=lambda span: span.start), problems)
+        if record is None:
+            problems.add("traces in which nothing was asked, retrieved or answered; no records", trace)
+        else:
+            found.append(record)
+    if not found:
+        raise UsageError(
+            "no trace holds a question, documents or an answer; have the exporter keep what goes in and comes out"
+        )
+    return found
+
+
+def _record(trace: str, spans: list[_Span], problems: Problems) -> Record | None:
+    tree = {span.id: span for span in spans}
+    depth = {span.id: len(list(_above(span, tree))) for span in spans}
+    # Models that judge or guard a request do not answer it.
+    spans = [s for s in spans if not any(up.kind in ("EVALUATOR", "GUARDRAIL") for up in (s, *_above(s, tree)))]
+    outer = sorted((span for span in spans if span.kind in _WRAPPED), key=lambda span: depth[span.id])
+    last = sorted(outer, key=lambda span: (depth[span.id], -span.start))
+    seekers = [s for s in spans if s.kind in _DOCUMENTS and not any(up.kind in _DOCUMENTS for up in _above(s, tree))]
+    models = [span for span in spans if span.kind == "LLM"]
+    question = _first((*outer, *seekers, *models), "user")
+    answer: str | None = _first((*last, *reversed(models)), "assistant") or None
+    contexts = _contexts(seekers, trace, problems)
+    if not question and answer is None and not contexts:
+        return None
+    if answer is None and any(span.failed for span in spans):
+        problems.add("requests that failed; their answer counts as empty", trace)
+        answer = ""
+    elif answer is None and any(span.attributes.get("output.value") == "" for span in outer):
+        answer = ""
+    every = {name: value for span in reversed(spans) for name, value in span.attributes.items()}
+    group = str(every.get("session.id") or every.get("gen_ai.conversation.id") or "")
+    tags = {"system": str(every["service.name"])} if every.get("service.name") else {}
+    return Record(trace, question, contexts, answer, group=group, tags=tags)
+
+
+def _contexts(seekers: Sequence[_Span], trace: str, problems: Problems) -> tuple[Passage, ...] | None:
+    if not seekers:
+        return None
+    documents: dict[str, Any] = {}
+    bare = 0
+    for span in seekers:
+        own = [(passages([each])[0].text, each) for each in _documents(span)]
+        bare += sum(not text.strip() for text, _ in own)
+        documents = documents if span.kind == "RETRIEVER" else {}
+        for text, each in own:
+            if text.strip():
+                documents.setdefault(text, each)
+    if bare:
+        problems.add("retrieved documents that were kept without their text; left out", trace, bare)
+    return passages(list(documents.values())) if documents or not bare else None
+
+
+def _documents(span: _Span) -> list[Any]:
+    """What a retriever brought, by its attributes; else by its output, which is where some frameworks keep it."""
+    for name in _DOCUMENTS[span.kind]:
+        if listed := _numbered(span.attributes, name):
+            return [{key.removeprefix("document."): cell for key, cell in each.items()} for each in listed]
+        if isinstance(whole := _value(span.attributes.get(name)), list):
+            return whole
+    output = _value(span.attributes.get("output.value"))
+    if isinstance(output, Mapping):
+        output = next((output[name] for name in ("documents", "results") if name in output), None)
+    return output if isinstance(output, list) else [output] if isinstance(output, str) and output.strip() else []
+
+
+def _first(spans: Sequence[_Span], who: Who) -> str:
+    """What the first of the spans has in words; else the first that is there, as it is; empty: none has anything."""
+    values = [value for span in spans for value in _told(span, who) if value not in (None, "", [])]
+    found = next(filter(None, (words(value, who) for value in values)), None)
+    return found if found is not None else said(values[0], who) if values else ""
+
+
+def _told(span: _Span, who: Who) -> list[Any]:
+    """What a span holds of what was asked or answered, the best first: of a model, messages before a raw output."""
+    values = [span.attributes.get(name) for name in _SAID[who]]
+    if span.kind != "LLM":
+        return values
+    listed = [_numbered(span.attributes, name) for name in _MESSAGES[who]]
+    return [*([_message(each) for each in messages] for messages in listed if messages), *reversed(values)]
+
+
+def _message(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """A message from its dotted names: "message.role", "message.contents.0.message_content.text"."""
+    plain = {name.removeprefix("message."): cell for name, cell in parts.items()}
+    texts = [
+        cell for name, cell in sorted(plain.items()) if re.fullmatch(r"contents\.\d+\.message_content\.text", name)
+    ]
+    return {"role": plain.get("role", ""), "content": plain.get("content") or "".join(map(str, texts))}
+
+
+def _numbered(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The items of a list whose attributes are called `name.0.…`, `name.1.…`."""
+    items: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+    for key, cell in attributes.items():
+        if match := re.match(rf"{re.escape(name)}\.(\d+)\.(.+)", key):
+            items[int(match[1])][match[2]] = cell
+    return [items[number] for number in sorted(items)]
+
+
+def _value(cell: Any) -> Any:
+    """What an attribute holds, where it is a text of JSON."""
+    if isinstance(cell, str) and cell.lstrip().startswith(("[", "{")):
+        try:
+            return logged(cell)
+        except ValueError:
+            return cell
+    return cell
+
+
+def _above(span: _Span, tree: Mapping[str, _Span]) -> Iterator[_Span]:
+    """The spans around a span, from the inside; a cycle, which a broken export may hold, is gone round once."""
+    seen = {span.id}
+    while (up := tree.get(span.parent)) and up.id not in seen:
+        seen.add(up.id)
+        yield up
+        span = up
+
+
+def _raw(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each span as it stands, with the name of its service."""
+    if not recognised(value):
+        raise UsageError(f"{place} is no span; a file is either of spans or of records: take it out, and read again")
+    batches = _batches(value)
+    if batches is None:
+        yield value, str(_pairs(_inner(value, "resource", "attributes")).get("service.name", ""))
+    for batch in _objects(batches):
+        service = str(_pairs(_inner(batch, "resource", "attributes")).get("service.name", ""))
+        scopes = batch.get("scopeSpans") or batch.get("scope_spans") or batch.get("instrumentationLibrarySpans")
+        yield from ((span, service) for scope in _objects(scopes) for span in _objects(scope.get("spans")))
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _span(raw: Mapping[str, Any], service: str) -> _Span:
+    attributes = {"service.name": service} | _attributes(raw)
+    status = raw.get("status") or {}
+    code = status.get("code", status.get("status_code")) if isinstance(status, Mapping) else status
+    return _Span(
+        trace=_trace_of(raw),
+        id=str(_look(raw, "spanId", "span_id", "context.span_id") or id(raw)),
+        parent=str(_look(raw, "parentSpanId", "parent_span_id", "parent_id") or ""),
+        start=_when(_look(raw, "startTimeUnixNano", "start_time_unix_nano", "start_time")),
+        kind=_kind(attributes, raw),
+        attributes=attributes,
+        failed=str(code or raw.get("status_code") or "").upper() in _FAILED,
+    )
+
+
+def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
+    """In the words of OpenInference; empty: none that matters here."""
+    said_so = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
+    if said_so and said_so != "UNKNOWN" and not said_so.startswith("SPAN_KIND"):
+        return said_so
+    others = (attributes.get(name) for name in ("gen_ai.operation.name", "traceloop.span.kind", "llm.request.type"))
+    if known := next((_OPERATIONS[str(other)] for other in others if str(other) in _OPERATIONS), ""):
+        return known
+    by_what_it_holds = (("retrieval.documents.", "RETRIEVER"), ("gen_ai.completion", "LLM"), ("llm.output_", "LLM"))
+    return next((kind for start, kind in by_what_it_holds if any(name.startswith(start) for name in attributes)), "")
+
+
+def _attributes(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """By dotted name, with those of the span's events, under which older conventions keep what was said."""
+    found: dict[str, Any] = {}
+    for event in _objects(raw.get("events")):
+        found |= _pairs(event.get("attributes"))
+    dotted = {str(name): cell for name, cell in raw.items() if str(name).startswith("attributes.")}
+    found |= {name.removeprefix("attributes."): cell for name, cell in _flat(dotted).items()}
+    return found | _pairs(raw.get("attributes"))
+
+
+def _pairs(attributes: Any) -> dict[str, Any]:
+    """Attributes as OTLP lists them, or as an object."""
+    if isinstance(attributes, list):
+        pairs = (pair for pair in attributes if isinstance(pair, Mapping) and "key" in pair)
+        return _flat({str(pair["key"]): _any(pair.get("value")) for pair in pairs})
+    return _flat(attributes) if isinstance(attributes, Mapping) else {}
+
+
+def _any(value: Any) -> Any:
+    """OTLP's AnyValue."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value
+    name, inner = next(iter(value.items()))
+    kind = name.replace("_", "").lower()
+    if kind == "arrayvalue":
+        return [_any(each) for each in _objects(_inner(value, name, "values"))]
+    if kind == "kvlistvalue":
+        return {str(pair.get("key")): _any(pair.get("value")) for pair in _objects(_inner(value, name, "values"))}
+    return inner
+
+
+def _inner(value: Mapping[str, Any], outer: str, name: str) -> Any:
+    within = value.get(outer)
+    return within.get(name) if isinstance(within, Mapping) else None
+
+
+def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Every leaf under its dotted name; lists count from 0, but lists of plain values are leaves."""
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = [(str(name), cell) for name, cell in reversed(list(value.items()))]
+    while waiting:
+        name, cell = waiting.pop()
+        if isinstance(cell, Mapping) and cell:
+            waiting += [(f"{name}.{key}", inner) for key, inner in reversed(list(cell.items()))]
+        elif isinstance(cell, list) and any(isinstance(inner, Mapping) for inner in cell):
+            waiting += [(f"{name}.{number}", inner) for number, inner in reversed(list(enumerate(cell)))]
+        else:
+            found[name] = cell
+    return found
+
+
+def _batches(value: Mapping[str, Any]) -> list[Any] | None:
+    batches = value.get("resourceSpans", value.get("resource_spans"))
+    return batches if isinstance(batches, list) else None
+
+
+def _has_attributes(value: Mapping[str, Any]) -> bool:
+    return "attributes" in value or any(str(name).startswith("attributes.") for name in value)
+
+
+def _trace_of(value: Mapping[str, Any]) -> str:
+    return str(_look(value, "traceId", "trace_id", "context.trace_id") or "").removeprefix("0x")
+
+
+def _look(value: Mapping[str, Any], *names: str) -> Any:
+    """The first that is there of these; "context.span_id" also where one stands in the other."""
+    for name in names:
+        outer, _, inner = name.partition(".")
+        within = value.get(outer)
+        if (found := value.get(name, within.get(inner) if inner and isinstance(within, Mapping) else None)) is not None:
+            return found
+    return None
+
+
+def _when(value: Any) -> float:
+    """A time of any form, such that earlier is less; 0: it is not told."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    try:
+        return datetime.fromisoformat(str(value)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0

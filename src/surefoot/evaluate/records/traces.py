@@ -1,0 +1,113 @@
+"""Traces of our own as records, and records that were written before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from surefoot.datasets.problems import Problems
+from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.records.passages import distinct
+from surefoot.store import from_json, recorded
+from surefoot.text.words import sentences
+from surefoot.types import Answer, Passage, Record, Strip, Trace
+
+_LEFT_OUT = re.compile(r"(\d+) of \d+ sources left out")
+"""How a generator reports that it did not read all that was kept; what it leaves out are the last ones."""
+_MARKER = re.compile(r" ?\[(\d{1,3})\]")
+
+
+def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Record:
+    """What a judge may be shown of a question that Surefoot answered.
+
+    The contexts are the strips that the generator read, in its order, each under its passage's id, title and address:
+    that, and not what was retrieved, is what an answer can adhere to; what was retrieved stays in the trace. The
+    markers of citations are left out of the answer, which is compared with references that have none. Of a
+    refusal the first sentence is the answer: what was looked at and is missing, which follows, would be judged as
+    claims. A question that failed has an empty answer, so that it counts.
+    """
+    return Record(id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
+
+
+def _said(answer: Answer | None) -> str:
+    if answer is None:
+        return ""
+    if answer.refused:
+        return answer.text[slice(*next(iter(sentences(answer.text)), (0, 0)))]
+    markers = {citation.marker for citation in answer.citations}
+    return _MARKER.sub(lambda match: "" if int(match[1]) in markers else match[0], answer.text)
+
+
+def read(trace: Trace) -> tuple[Passage, ...]:
+    """The kept strips that the generator read, as passages; the second of a passage has "#2" behind its id."""
+    origin = {passage.id: passage for passage in (*trace.external, *trace.passages)}
+    kept = [strip for strip in trace.strips if strip.kept]
+    unread = sum(
+        int(match[1])
+        for step in trace.steps
+        if step.name == "generate" and (match := _LEFT_OUT.search(step.degraded or ""))
+    )
+    return distinct([_part(origin.get(strip.passage_id), strip) for strip in kept[: len(kept) - unread]])
+
+
+def _part(passage: Passage | None, strip: Strip) -> Passage:
+    whole = passage or Passage(strip.passage_id, "")
+    return replace(whole, text=strip.text, start=whole.start + strip.start)
+
+
+def run(folder: Path, problems: Problems) -> list[Record]:
+    """The records of a run's folder, with the ids of its questions; `system` of their tags is the method.
+
+    Raises UsageError, TraceFault.
+    """
+    about, traces = recorded(folder)
+    if not traces:
+        raise UsageError(f"{folder} holds no traces yet; let the run answer a question first")
+    if not (folder / "traces.jsonl").read_bytes().endswith(b"\n"):
+        problems.add("lines that were cut short; not read, resume the run to have them", "traces.jsonl")
+    tags = {"system": str(about["method"])} if about.get("method") else {}
+    return [record(trace, key, tags) for key, trace in traces.items()]
+
+
+def is_trace(value: Any) -> bool:
+    """Whether this is a trace, or a line of a run's `traces.jsonl`."""
+    if not isinstance(value, dict):
+        return False
+    return set(value) == {"key", "trace"} or {"schema", "question", "strips", "steps"} <= set(value)
+
+
+def of_values(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
+    """The records of traces, each with its line. Raises TraceFault, naming the line."""
+    return [
+        record(
+            _decoded(Trace, value.get("trace", value) if isinstance(value, dict) else value, name, number),
+            str(value.get("key", "")),
+        )
+        for number, value in values
+    ]
+
+
+def kept(value: Any) -> bool:
+    """Whether this is a record as `records.write` writes it, alone or under a key."""
+    inner = value.get("value") if isinstance(value, dict) and set(value) == {"key", "value"} else value
+    return isinstance(inner, dict) and {"id", "truths", "trace"} <= set(inner) <= {each.name for each in fields(Record)}
+
+
+def records(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
+    """Records that were written before. Raises TraceFault, naming the line."""
+    return [
+        _decoded(Record, value["value"] if isinstance(value, dict) and "value" in value else value, name, number)
+        for number, value in values
+    ]
+
+
+def _decoded(kind: type[Any], value: Any, name: str, line: int) -> Any:
+    try:
+        return from_json(kind, value)
+    except TraceFault as error:
+        raise TraceFault(
+            f"{name}, line {line}: {error}; take the line out, or give the file that it comes from"
+        ) from error

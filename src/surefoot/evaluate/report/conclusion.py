@@ -1,0 +1,51 @@
+"""What an evaluation's scores come to, written beside them: `summaries.json`, `diagnosis.json` and `report.md`."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose
+from surefoot.evaluate.diagnose.evidence import Corpus
+from surefoot.evaluate.records.folder import opened
+from surefoot.evaluate.report.narrative import report
+from surefoot.evaluate.score.examples import sampled
+from surefoot.evaluate.score.summaries import summaries
+from surefoot.protocols import LLM
+from surefoot.store import to_json, write_text
+from surefoot.text.json_values import spelled
+from surefoot.types import Diagnosis, Summary
+
+SUMMARIES, DIAGNOSIS, REPORT = "summaries.json", "diagnosis.json", "report.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What was written."""
+
+    summaries: tuple[Summary, ...]
+    diagnosis: Diagnosis
+
+
+def concluded(
+    folder: Path, llm: LLM | None = None, corpus: Corpus | None = None, executor: Executor | None = None
+) -> Conclusion:
+    """Sum up and diagnose what is in the folder: by the model, two calls and one for each metric, or, where there is
+    none or it fails, by rules. Nothing is judged. Raises UsageError where the folder holds no evaluation."""
+    run = opened(folder)
+    found = summaries(run.scores, run.groups)
+    if llm:
+        samples = {metric: sample.every for metric, sample in sampled(run.scores).items()}
+        told = report(llm, run.records, run.scores, found, None, samples, executor, corpus)
+    else:
+        told = diagnose(run.records, run.scores, found, None, corpus)
+    _write(folder / SUMMARIES, found)
+    _write(folder / DIAGNOSIS, told)
+    write_text(folder / REPORT, as_markdown(told, found))
+    return Conclusion(found, told)
+
+
+def _write(path: Path, value: Any) -> None:
+    write_text(path, spelled(to_json(value), indent=1) + "\n")

@@ -1,0 +1,271 @@
+"""A run's folder as one HTML file that needs nothing else: no server, no network, no other file.
+
+The file's policy lets nothing in but its own script and style, and lets no script make markup of text. What the run
+holds lies in it compressed, the records in parts that are opened when one of them is looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.records.redaction import share_safe
+from surefoot.store import from_json, to_json
+from surefoot.text.json_values import parsed
+from surefoot.types import Diagnosis, Record, Score, Summary
+
+PART = 20
+"""Records that are compressed together: more of them make a smaller file, fewer open faster."""
+SEARCHED = 600
+"""Characters of a question, an answer and the truths that the list of records knows, and so finds."""
+
+_TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
+"""Of what is known of a run, what holds nobody's words, paths or settings."""
+_SCRIPTS = ("dom", "words", "charts", "overview", "item", "records", "record", "run", "viewer")
+"""In this order they are one script."""
+_VIEWER = files("surefoot") / "web"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What lies in a run's folder, as plain JSON that has the shape of the values it was made from."""
+
+    name: str
+    about: Json
+    """What `run.json` holds; empty: there is none."""
+    records: Mapping[str, Json]
+    """By id, in the order of the run."""
+    scores: Mapping[str, Sequence[Json]]
+    """Of each record; a record without any is not in it."""
+    attributions: Mapping[str, Json]
+    summaries: Sequence[Json] | None
+    """None: nobody has summed the scores up."""
+    diagnosis: Json | None
+    """None: nobody has made one."""
+    ledger: Sequence[Json]
+    """Empty: no change was tried."""
+
+
+def read(folder: Path) -> Contents:
+    """What a run's folder holds; a torn last line is not read.
+
+    Raises UsageError where there are no records, TraceFault, naming the place, for what is damaged.
+    """
+    if not (folder / "records.jsonl").is_file():
+        raise UsageError(f"{folder} is no folder of an evaluation: it has no records.jsonl; run: surefoot evaluate")
+    scores: dict[str, list[Json]] = {}
+    for score in _lines(folder / "scores.jsonl", Score).values():
+        scores.setdefault(score["record_id"], []).append(score)
+    about = _whole(folder / "run.json")
+    return Contents(
+        name=folder.resolve().name,
+        about=about if isinstance(about, dict) else {},
+        records={record["id"]: record for record in _lines(folder / "records.jsonl", Record, without="trace").values()},
+        scores=scores,
+        attributions=_lines(folder / "attributions.jsonl"),
+        summaries=_checked(folder / "summaries.json", tuple[Summary, ...]),
+        diagnosis=_checked(folder / "diagnosis.json", Diagnosis),
+        ledger=tuple(_lines(folder / "ledger.jsonl").values()),
+    )
+
+
+def shared(contents: Contents) -> Contents:
+    """What may be handed on: every figure of records, scores and summaries, and none of their texts.
+
+    `redacted.share_safe` says what stands in their place. What was written about the run quotes it, and is left out, as
+    are its settings. Raises TraceFault for a record or a trace that is damaged.
+    """
+    known = [from_json(Record, one) for one in contents.records.values()]
+    judged = [from_json(Score, one) for scores in contents.scores.values() for one in scores]
+    records, safe = share_safe(known, judged)
+    scores: dict[str, list[Json]] = {}
+    for score in safe:
+        scores.setdefault(score.record_id, []).append(to_json(score))
+    return Contents(
+        name="An evaluation without its texts",
+        about={name: contents.about[name] for name in _TOLD if name in contents.about},
+        records={record.id: to_json(record) for record in records},
+        scores=scores,
+        attributions={},
+        summaries=contents.summaries and [{**one, "unscored_because": {}} for one in contents.summaries],
+        diagnosis=None,
+        ledger=(),
+    )
+
+
+def page(contents: Contents) -> str:
+    """The file's text. The same contents give the same text."""
+    style, script = _file("viewer.css"), _script()
+    blocks: list[tuple[str, Any]] = [("head", _head(contents)), ("index", _index(contents))]
+    blocks += [(f"part-{number}", part) for number, part in enumerate(_parts(contents))]
+    data = "\n".join(f'<script type="text/plain" id="{name}">{_packed(value)}</script>' for name, value in blocks)
+    filled = {"POLICY": policy(), "STYLE": style, "SCRIPT": script, "DATA": data}
+    text = _file("viewer.html")
+    for name, value in filled.items():
+        before, _, after = text.partition(f"@{name}@")
+        text = f"{before}{value}{after}"
+    return text
+
+
+def policy() -> str:
+    """What the page may do, as a Content-Security-Policy: run and look as it is, and nothing else."""
+    parts = ["default-src 'none'", f"script-src '{_hash(_script())}'", f"style-src '{_hash(_file('viewer.css'))}'"]
+    parts += ["base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
+    return "; ".join(parts)
+
+
+def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """A patch as lines of TOML, each behind "+", "-" or " "; `settings` are those it is for, where they are known."""
+    for section, keys in patch.items():
+        yield " ", f"[{section}]"
+        known = settings.get(section)
+        known = known if isinstance(known, Mapping) else {}
+        for key, value in keys.items():
+            if key in known and known[key] == value:
+                yield " ", f"{key} = {_toml(value)}"
+                continue
+            if key in known:
+                yield "-", f"{key} = {_toml(known[key])}"
+            yield "+", f"{key} = {_toml(value)}"
+
+
+def _head(contents: Contents) -> Json:
+    """All that the overview needs."""
+    settings = _settings(contents)
+    items = (contents.diagnosis or {}).get("items", ())
+    return {
+        "name": contents.name,
+        "about": contents.about,
+        "settings": settings,
+        "records": len(contents.records),
+        "summaries": contents.summaries,
+        "diagnosis": contents.diagnosis,
+        "patches": [list(patch_lines(item.get("patch", {}), settings)) for item in items],
+        "ledger": contents.ledger,
+    }
+
+
+def _settings(contents: Contents) -> Json:
+    """The configuration that all traces share; else what the run says it is; empty: neither tells."""
+    shared: Json | None = None
+    for record in contents.records.values():
+        config = (record.get("trace") or {}).get("config")
+        if config and shared not in (None, config):
+            return {}
+        shared = config or shared
+    said = contents.about.get("config")
+    return shared or (said if isinstance(said, dict) else {})
+
+
+def _index(contents: Contents) -> Json:
+    """What the list of records needs of each: a row of the columns that are named, then a value a metric."""
+    metrics = list(dict.fromkeys(score["metric"] for scores in contents.scores.values() for score in scores))
+    return {
+        "metrics": metrics,
+        "part": PART,
+        "rows": [_row(contents, one, metrics) for one in contents.records.values()],
+    }
+
+
+def _row(contents: Contents, record: Json, metrics: Sequence[str]) -> list[Any]:
+    """Id, question, answer and truths, tags, action; then what it scores: a number, "unscored", "n/a", or nothing."""
+    by_metric = {score["metric"]: _shown(score) for score in contents.scores.get(record["id"], ())}
+    said = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
+    decision = (record.get("trace") or {}).get("decision") or {}
+    values = [by_metric.get(metric, "") for metric in metrics]
+    return [
+        record["id"],
+        record["question"][:SEARCHED],
+        said,
+        record.get("tags", {}),
+        decision.get("action", ""),
+        values,
+    ]
+
+
+def _shown(score: Json) -> float | str:
+    value: float | None = score.get("value")
+    return value if value is not None else "unscored" if score.get("applies", True) else "n/a"
+
+
+def _parts(contents: Contents) -> Iterator[list[Json]]:
+    whole = [
+        {
+            "record": record,
+            "scores": contents.scores.get(name, ()),
+            "attribution": contents.attributions.get(name),
+        }
+        for name, record in contents.records.items()
+    ]
+    return (whole[start : start + PART] for start in range(0, len(whole), PART))
+
+
+def _packed(value: Any) -> str:
+    """In letters that mean nothing to HTML, whatever the value holds."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
+
+
+def _script() -> str:
+    whole = "\n".join(_file(f"{name}.js") for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{whole}\n}})();\n'
+
+
+def _file(name: str) -> str:
+    return (_VIEWER / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _lines(path: Path, kind: type[Any] | None = None, without: str = "") -> dict[str, Json]:
+    """What each line holds, by its key, the last of one key; each is a `kind`, but for the field `without`."""
+    data = path.read_bytes() if path.exists() else b""
+    found: dict[str, Json] = {}
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+        try:
+            row = parsed(line)
+            key, value = row["key"], row["value"]
+            if kind:
+                from_json(kind, {name: part for name, part in value.items() if name != without})
+        except (ValueError, TypeError, KeyError, AttributeError, TraceFault) as error:
+            raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error
+        found[key] = value
+    return found
+
+
+def _checked(path: Path, kind: Any) -> Any:
+    data = _whole(path)
+    try:
+        if data is not None:
+            from_json(kind, data)
+    except TraceFault as error:
+        raise TraceFault(f"{path} is damaged: {error}") from error
+    return data
+
+
+def _whole(path: Path) -> Any:
+    """None: there is no such file."""
+    try:
+        return parsed(path.read_bytes()) if path.exists() else None
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}") from error
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,97 @@
+"""The words that moved a grade, for records of an evaluation: kept in its folder, where the viewer shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from surefoot.config.settings import Builder, read
+from surefoot.config.trust import Own, Rebuilt, rebuilt
+from surefoot.errors import SurefootError, TraceFault, UsageError
+from surefoot.evaluate.records.folder import opened
+from surefoot.evaluate.report.conclusion import DIAGNOSIS
+from surefoot.explain.grade import as_graded, explain
+from surefoot.protocols import Evaluator
+from surefoot.store import ENVIRONMENTS, Run, from_json
+from surefoot.text.json_values import parsed
+from surefoot.types import Attribution, Diagnosis, Record, Trace
+
+ATTRIBUTIONS = "attributions.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """What became of one record."""
+
+    record_id: str
+    attribution: Attribution | None
+    """Of the grade of the passage that was graded best; None: `reason` says why."""
+    reason: str = ""
+
+
+def shown(folder: Path) -> tuple[str, ...]:
+    """The ids of the records that show the first item of the folder's diagnosis.
+
+    Raises UsageError where there is none, TraceFault where it is damaged.
+    """
+    try:
+        found = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
+    except OSError as error:
+        raise UsageError(f"{folder} has no diagnosis; name records: --record ID") from error
+    except ValueError as error:
+        raise TraceFault(f"{folder / DIAGNOSIS} is damaged: {error}") from error
+    if not (ids := next((item.cases for item in found.items if item.cases), ())):
+        raise UsageError(f"the diagnosis in {folder} names no record; name some: --record ID")
+    return ids
+
+
+def worded(
+    folder: Path,
+    ids: Sequence[str],
+    own: Own | None = None,
+    told: Callable[[Rebuilt], None] = lambda found: None,
+    **options: Any,
+) -> Iterator[Worded]:
+    """Explain, record by record, the grade of its best passage, as the evaluator of its trace gives it, and keep that.
+
+    The evaluator is built from what the trace recorded beside what is the user's `own` (None: the defaults); `told`
+    hears what came of that, once for each configuration and before anything is built.
+    `options` are those of `explain.grade.explain`. A record that is explained again has the last explanation. Cost:
+    some hundreds of graded pairs a record. Raises UsageError where there is no evaluation, no such record, or where
+    another process holds the folder.
+    """
+    run = opened(folder)
+    records = {record.id: record for record in run.records}
+    if missing := [id for id in ids if id not in records]:
+        such = f", such as {next(iter(records))!r}" if records else ""
+        raise UsageError(f"{folder} has no record {missing[0]!r}; there are {len(records):,}{such}")
+    evaluators: dict[str, Evaluator] = {}
+    mine = own or Own(read({}))
+
+    def built(trace: Trace) -> Evaluator:
+        found = rebuilt(trace.config, mine)
+        name = json.dumps([found.config, found.left], sort_keys=True)
+        if name not in evaluators:
+            told(found)
+            evaluators[name] = Builder(found.config).evaluator
+        return evaluators[name]
+
+    kept = Run(folder, {name: value for name, value in run.about.items() if name != ENVIRONMENTS}, ATTRIBUTIONS)
+    with kept.held():
+        for id in ids:
+            found = _worded(records[id], built, options)
+            if found.attribution:
+                kept.add(id, found.attribution)
+            yield found
+
+
+def _worded(record: Record, built: Callable[[Trace], Evaluator], options: dict[str, Any]) -> Worded:
+    if not (trace := record.trace):
+        return Worded(record.id, None, "it has no trace, so that nobody knows what was graded, and by what")
+    try:
+        return Worded(record.id, explain(built(trace), trace.question, as_graded(trace), **options))
+    except SurefootError as error:
+        return Worded(record.id, None, str(error))

@@ -1,0 +1,1 @@
+"""Judges over records, and what their scores come to."""

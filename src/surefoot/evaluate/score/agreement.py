@@ -1,0 +1,277 @@
+"""How far a judge agrees with people: by metric and by tag, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.evaluate.score.labels import Label, Preference
+from surefoot.evaluate.score.summaries import rates, value
+from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc
+from surefoot.stats.groups import count, numbered
+from surefoot.types import Score
+
+Groups: TypeAlias = Mapping[str, str]
+"""By record id."""
+Tags: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By record id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A label beside what a judge says of the same record."""
+
+    label: Label
+    score: Score
+    share: float
+    """Where on its scale the judge's verdict stands: 0 a rating of 1, 1 a rating of 5; without ratings, its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far one judge agrees with people on one metric."""
+
+    metric: str
+    judge: str
+    tag: str
+    """ "domain=law": over the records with this tag; empty: over all."""
+    labels: Literal["ratings", "yes and no", "preferences"]
+    rated: bool
+    """The judge rates from 1 to 5; else its value v counts as a rating of 1 + 4·v."""
+    of: int
+    """Records, or preferences, that have a label and a score."""
+    groups: int
+    unscored: int
+    """That have a label and that the judge left without a score: in no figure."""
+    figures: dict[str, Figure]
+    """Each with its interval from a bootstrap over groups.
+
+    Of ratings: `tau_b` (Kendall), `spearman`, `nmae` (mean absolute error over 4, of ratings from 1 to 5; 0 is best),
+    `kappa` (quadratic weights). Of yes and no: `auc`, `tau_b`, `spearman`. Of preferences: `pairwise`, the share in
+    which the judge gives the better one the higher score; equal scores count one half.
+    """
+
+
+def agreed(
+    scores: Iterable[Score],
+    labels: Iterable[Label | Preference],
+    groups: Groups | None = None,
+    tags: Tags | None = None,
+    by: Sequence[str] = (),
+) -> tuple[Agreement, ...]:
+    """An agreement for each metric that has labels and each judge of it, and one for each value of each tag in `by`.
+
+    `groups` and `tags` are of the records; what a label says itself comes first. Labels of metrics, or records, that
+    the judge was not asked about are left out (`missing`). Several ratings of one record count as their mean; several
+    yes and no as what most say, and as nothing where they are even.
+    """
+    table = _table(scores)
+    told = [_told(one, groups or {}, tags or {}) for one in labels]
+    graded = _joined([one for one in told if isinstance(one, Label)])
+    found = []
+    for (metric, judge), mine in table.items():
+        ratings = [one for one in graded if one.metric == metric and one.record_id in mine]
+        pairs = [
+            one
+            for one in told
+            if isinstance(one, Preference) and one.metric == metric and {one.better, one.worse} <= mine.keys()
+        ]
+        for tag in _tags([*ratings, *pairs], by):
+            if among := [one for one in ratings if _has(one, tag)]:
+                found.append(replace(_graded(among, mine), metric=metric, judge=judge, tag=tag))
+            if chosen := [one for one in pairs if _has(one, tag)]:
+                found.append(replace(_preferred(chosen, mine), metric=metric, judge=judge, tag=tag))
+    return tuple(found)
+
+
+def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> dict[str, int]:
+    """How many labels of each metric there are that no judge was asked about."""
+    asked = {(score.metric, score.record_id) for score in scores}
+    lost: dict[str, int] = {}
+    for one in labels:
+        ids = (one.record_id,) if isinstance(one, Label) else (one.better, one.worse)
+        lost[one.metric] = lost.get(one.metric, 0) + any((one.metric, name) not in asked for name in ids)
+    return {metric: count for metric, count in lost.items() if count}
+
+
+def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[Judged]]]:
+    """Of each metric and judge, what both people and the judge have judged."""
+    graded = _joined(list(labels))
+    for (metric, judge), mine in _table(scores).items():
+        if among := [one for one in graded if one.metric == metric and one.record_id in mine]:
+            yield metric, judge, _beside(among, mine)
+
+
+def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
+    """Kendall's τ-b: pairs ordered alike less those ordered otherwise, over the geometric mean of the pairs that are no
+    ties in the first and those that are none in the second."""
+    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if len(np.unique(one)) < len(np.unique(two)):
+        one, two = two, one  # the loop is over the levels of the second
+    order, starts = _sorted(one)
+    levels = np.unique(two)
+
+    def weighted(weights: Floats) -> Floats:
+        lower = np.zeros((len(weights), len(starts)))
+        alike = np.zeros(len(weights))
+        untied = weights.sum(axis=1) ** 2
+        for level in levels:
+            here = np.add.reduceat(weights * (two[order] == level), starts, axis=1)
+            below = np.cumsum(lower, axis=1)
+            alike += (here * (2 * below - lower - below[:, -1:])).sum(axis=1)
+            untied -= here.sum(axis=1) ** 2
+            lower += here
+        apart = weights.sum(axis=1) ** 2 - (lower**2).sum(axis=1)
+        return _over(2 * alike, np.sqrt(apart * untied))
+
+    return Statistic(weighted, _numbers(numbers, one)[order], "all are tied")
+
+
+def spearman(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
+    """Spearman's ρ: the correlation of the ranks, tied ones at their middle."""
+    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+
+    def weighted(weights: Floats) -> Floats:
+        return _correlation(_ranks(one, weights), _ranks(two, weights), weights)
+
+    return Statistic(weighted, _numbers(numbers, one), "all are tied")
+
+
+def kappa(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
+    """Cohen's κ with quadratic weights: 1 less the mean squared distance over that of unrelated pairs; on categories
+    the textbook's, and defined between them too."""
+    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+
+    def weighted(weights: Floats) -> Floats:
+        whole = weights.sum(axis=1)
+        means = weights @ one / whole, weights @ two / whole
+        squares = weights @ one**2 / whole + weights @ two**2 / whole
+        chance = squares - 2 * means[0] * means[1]
+        return 1 - _over(weights @ (one - two) ** 2 / whole, chance)
+
+    return Statistic(weighted, _numbers(numbers, one), "all are the same")
+
+
+def nmae(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
+    """The mean distance of two shares of a scale: of ratings from 1 to 5, their mean absolute error over 4."""
+    return mean(np.abs(np.asarray(first, dtype=float) - np.asarray(second, dtype=float)), numbers)
+
+
+def _table(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, Score]]:
+    """The scores of each metric and judge, by record id."""
+    table: dict[tuple[str, str], dict[str, Score]] = {}
+    for score in sorted(scores, key=lambda score: (score.metric, score.judge, score.record_id)):
+        table.setdefault((score.metric, score.judge), {})[score.record_id] = score
+    return table
+
+
+def _told(one: Label | Preference, groups: Groups, tags: Tags) -> Label | Preference:
+    """The label, with what is known of its record: of a preference, of the first by name, so that every preference
+    between the same two is in one group."""
+    name = one.record_id if isinstance(one, Label) else min(one.better, one.worse)
+    group = one.group or groups.get(name) or f"\0{name}"
+    return replace(one, group=group, tags={**tags.get(name, {}), **one.tags})
+
+
+def _joined(labels: Sequence[Label]) -> list[Label]:
+    """One label a record and metric."""
+    several: dict[tuple[str, str], list[Label]] = {}
+    for one in sorted(labels, key=lambda label: (label.metric, label.record_id)):
+        several.setdefault((one.metric, one.record_id), []).append(one)
+    joined = []
+    for mine in several.values():
+        share = sum(one.share for one in mine) / len(mine)
+        if not mine[0].binary:
+            joined.append(replace(mine[0], share=share))
+        elif share != 0.5:
+            joined.append(replace(mine[0], share=float(share > 0.5)))
+    return joined
+
+
+def _tags(labels: Sequence[Label | Preference], by: Sequence[str]) -> list[str]:
+    named = sorted({f"{name}={one.tags[name]}" for one in labels for name in by if name in one.tags})
+    return ["", *sorted(named, key=lambda tag: by.index(tag.partition("=")[0]))]
+
+
+def _has(one: Label | Preference, tag: str) -> bool:
+    name, _, said = tag.partition("=")
+    return not tag or one.tags.get(name) == said
+
+
+def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged]:
+    rated = rates(scores.values())
+    there = [(one, scores[one.record_id]) for one in labels]
+    found = [(one, score, number) for one, score in there if (number := value(score)) is not None]
+    return [Judged(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
+
+
+def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
+    found = _beside(labels, scores)
+    said, judged = [one.label.share for one in found], [one.share for one in found]
+    binary = any(one.binary for one in labels)
+    numbers = numbered((one.label.record_id for one in found), {one.record_id: one.group for one in labels})
+    measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "spearman": spearman, "nmae": nmae, "kappa": kappa}
+    if binary:
+        measures = {"auc": roc_auc, "tau_b": tau_b, "spearman": spearman}
+    return _agreement(
+        {name: measure(judged, said, numbers) for name, measure in measures.items()} if found else {},
+        "yes and no" if binary else "ratings",
+        numbers,
+        len(labels),
+        rates(scores.values()),
+    )
+
+
+def _preferred(pairs: Sequence[Preference], scores: Mapping[str, Score]) -> Agreement:
+    values = [(one.group, value(scores[one.better]), value(scores[one.worse])) for one in pairs]
+    there = [(group, better, worse) for group, better, worse in values if better is not None and worse is not None]
+    right = [0.5 + (better > worse) / 2 - (better < worse) / 2 for _, better, worse in there]
+    numbers = numbered((str(n) for n in range(len(there))), {str(n): group for n, (group, _, _) in enumerate(there)})
+    figures = {"pairwise": mean(right, numbers)} if there else {}
+    return _agreement(figures, "preferences", numbers, len(pairs), rates(scores.values()))
+
+
+def _agreement(
+    statistics: Mapping[str, Statistic],
+    labels: Literal["ratings", "yes and no", "preferences"],
+    numbers: Ints,
+    of: int,
+    rated: bool,
+) -> Agreement:
+    counts = resampled(count(numbers))
+    figures = {name: figure(statistic, counts)[0] for name, statistic in statistics.items()}
+    there, groups = len(numbers), count(numbers) if len(numbers) else 0
+    return Agreement("", "", "", labels, rated, there, groups, of - there, figures)
+
+
+def _sorted(values: Floats) -> tuple[Ints, Ints]:
+    """The order of the values, and where in it each distinct one begins."""
+    order = np.argsort(values, kind="stable")
+    return order, np.unique(values[order], return_index=True)[1]
+
+
+def _ranks(values: Floats, weights: Floats) -> Floats:
+    """The middle rank of each item, less one half, where each stands there as often as it weighs."""
+    order, starts = _sorted(values)
+    tied = np.add.reduceat(weights[:, order], starts, axis=1)
+    middles = np.cumsum(tied, axis=1) - tied / 2
+    return np.asarray(middles[:, np.unique(values, return_inverse=True)[1]])
+
+
+def _correlation(first: Floats, second: Floats, weights: Floats) -> Floats:
+    whole = weights.sum(axis=1, keepdims=True)
+    one, two = (ranks - (weights * ranks).sum(axis=1, keepdims=True) / whole for ranks in (first, second))
+    spread = (weights * one**2).sum(axis=1) * (weights * two**2).sum(axis=1)
+    return _over((weights * one * two).sum(axis=1), np.sqrt(spread))
+
+
+def _over(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 1e-12)
+
+
+def _numbers(numbers: Ints | None, items: Floats) -> Ints:
+    return np.arange(len(items)) if numbers is None else numbers

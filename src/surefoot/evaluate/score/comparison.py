@@ -1,0 +1,322 @@
+"""Two evaluations on the records that both have, and conditions that an evaluation has to keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import UsageError
+from surefoot.evaluate.records.folder import Evaluated
+from surefoot.evaluate.score.summaries import SLACK, value
+from surefoot.lab.study.verdicts import holm
+from surefoot.stats.figures import Floats, Ints, mcnemar
+from surefoot.stats.groups import averaged, count, needed, numbered, visible
+from surefoot.types import Score, Summary
+
+DIFFERENCE = 0.05
+"""The difference that one would not want to miss, if nobody says which."""
+EXACT = 14
+"""Up to so many groups that differ, every way of flipping their signs is tried."""
+FLIPS = 20_000
+"""Otherwise so many are drawn, by `SEED`."""
+SEED = 0
+MOVED = 10
+"""Scores that fell most, and that rose most, are named up to so many."""
+
+
+Test = Literal["McNemar", "sign flips", ""]
+"""Empty: there was nothing to test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How one metric differs between two evaluations."""
+
+    metric: str
+    of: int
+    """Records that both scored; all figures are over them."""
+    groups: int
+    before: float | None
+    """Mean of the first; None: no record was scored by both."""
+    after: float | None
+    difference: float | None
+    """The second's mean less the first's."""
+    low: float | None
+    """95 % interval of the difference, from a bootstrap over groups; None: fewer than two."""
+    high: float | None
+    test: Test
+    p: float | None
+    """How often chance alone would set them as far apart, or further."""
+    holm: float | None
+    """The same after Holm's correction over all metrics."""
+    visible: float | None
+    """The difference that so many records show four times in five; None: no two records differ."""
+    needed: int | None
+    """Records that it would take to show the difference that was asked about as often."""
+    only_first: tuple[str, ...]
+    """Ids of records that both have and only the first scored."""
+    only_second: tuple[str, ...]
+    judges: tuple[str, ...]
+    """Of the first and of the second, if they are not the same; then the judges may be what differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A score that changed."""
+
+    record_id: str
+    metric: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two evaluations, side by side."""
+
+    records: int
+    """That both have: the same id, and the same question."""
+    only_first: tuple[str, ...]
+    """Ids of records that the other lacks."""
+    only_second: tuple[str, ...]
+    unlike: tuple[str, ...]
+    """Ids that name another question in the second; they are compared in nothing."""
+    asked: float
+    """The difference that `Change.needed` is about."""
+    changes: tuple[Change, ...]
+    """By metric, in alphabetical order."""
+    fell: tuple[Moved, ...]
+    """The worst first, at most `MOVED`."""
+    rose: tuple[Moved, ...]
+
+
+def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE) -> Comparison:
+    """What changed from the first to the second, metric by metric; records are told by their ids.
+
+    The test of metrics with two values is McNemar's, exact, where no two records share a group. Else signs are flipped
+    group by group (`flipped`), which tests the very mean that is shown, takes ties as they are, and is McNemar's where
+    that applies; ranks, as Wilcoxon's test has them, would be mostly ties on five levels. Raises UsageError where the
+    two have no record in common.
+    """
+    before = {record.id: record.question for record in first.records}
+    after = {record.id: record.question for record in second.records}
+    both = {name for name in before if after.get(name) == before[name]}
+    if not both:
+        raise UsageError("the two runs have no record in common: no id stands for the same question in both")
+    groups = {**second.groups, **first.groups}
+    table = _table(first, both), _table(second, both)
+    names = sorted({*table[0], *table[1]})
+    changes = [_change(name, table[0].get(name, {}), table[1].get(name, {}), groups, difference) for name in names]
+    moved = [one for name in names for one in _moved(name, table[0].get(name, {}), table[1].get(name, {}))]
+    rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
+    falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
+    return Comparison(
+        records=len(both),
+        only_first=tuple(name for name in before if name not in after),
+        only_second=tuple(name for name in after if name not in before),
+        unlike=tuple(name for name in before if name in after and name not in both),
+        asked=difference,
+        changes=_corrected(changes),
+        fell=tuple(one for one in rising if one.after < one.before)[:MOVED],
+        rose=tuple(one for one in falling if one.after > one.before)[:MOVED],
+    )
+
+
+def flipped(gaps: Floats, numbers: Ints) -> float:
+    """How often the differences would add up to as much as they do, or more, two-sided, had chance given each group
+    its sign: exact for up to `EXACT` groups that differ, else by `FLIPS` draws, of which what was seen is one more."""
+    added = np.asarray(np.bincount(numbers, gaps), dtype=float)
+    added = added[np.abs(added) > SLACK]
+    if len(added) <= EXACT:
+        every = np.arange(2 ** len(added))[:, None] >> np.arange(len(added)) & 1
+        return float(_as_far(every, added).mean())
+    random = np.random.default_rng(SEED)
+    far = [_as_far(random.integers(2, size=(1000, len(added))), added).sum() for _ in range(FLIPS // 1000)]
+    return (1 + int(sum(far))) / (1 + FLIPS)
+
+
+def _as_far(flips: npt.NDArray[np.signedinteger], added: Floats) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.abs((1.0 - 2.0 * flips) @ added) >= abs(added.sum()) - SLACK)
+
+
+Scores = Mapping[str, Score]
+"""Of one metric, by record id."""
+
+
+def _table(run: Evaluated, ids: set[str]) -> dict[str, dict[str, Score]]:
+    table: dict[str, dict[str, Score]] = {}
+    for score in run.scores:
+        if score.record_id in ids:
+            table.setdefault(score.metric, {})[score.record_id] = score
+    return table
+
+
+def _pairs(first: Scores, second: Scores) -> dict[str, tuple[float, float]]:
+    """The values of the records that both scored."""
+    found = {name: (value(score), value(second[name])) for name, score in first.items() if name in second}
+    return {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
+
+
+def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str], difference: float) -> Change:
+    pairs = _pairs(first, second)
+    values = np.array(list(pairs.values())).reshape(-1, 2)
+    gaps, numbers = values[:, 1] - values[:, 0], numbered(pairs, groups)
+    figure = averaged(gaps, numbers)
+    means = values.mean(axis=0) if pairs else (None, None)
+    before, after = (None if mean is None else float(mean) for mean in means)
+    test, p = tested(values, numbers)
+    return Change(
+        metric=metric,
+        of=len(pairs),
+        groups=count(numbers) if pairs else 0,
+        before=before,
+        after=after,
+        difference=figure.value,
+        low=figure.low,
+        high=figure.high,
+        test=test,
+        p=p,
+        holm=None,
+        visible=visible(gaps, numbers),
+        needed=needed(gaps, numbers, difference),
+        only_first=_alone(first, pairs),
+        only_second=_alone(second, pairs),
+        judges=_judges(first, second),
+    )
+
+
+def tested(values: Floats, numbers: Ints) -> tuple[Test, float | None]:
+    """The test of paired values, a row a record, and its p; None: there are none.
+
+    McNemar's, exact, where there are two values at most and no two records share a group, else sign flips.
+    """
+    if not len(values):
+        return "", None
+    levels = np.unique(values)
+    if len(levels) <= 2 and count(numbers) == len(numbers):
+        right = values == levels[-1]
+        return "McNemar", mcnemar(right[:, 0].tolist(), right[:, 1].tolist()).p
+    return "sign flips", flipped(values[:, 1] - values[:, 0], numbers)
+
+
+def _alone(scores: Scores, pairs: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name, score in scores.items() if value(score) is not None and name not in pairs)
+
+
+def _judges(first: Scores, second: Scores) -> tuple[str, ...]:
+    named = [", ".join(sorted({score.judge for score in side.values() if score.judge})) for side in (first, second)]
+    return tuple(named) if all(named) and named[0] != named[1] else ()
+
+
+def _moved(metric: str, first: Scores, second: Scores) -> Iterable[Moved]:
+    pairs = _pairs(first, second)
+    return (Moved(name, metric, before, after) for name, (before, after) in pairs.items() if before != after)
+
+
+def _corrected(changes: Sequence[Change]) -> tuple[Change, ...]:
+    tested = {change.metric: change.p for change in changes if change.p is not None}
+    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return tuple(replace(change, holm=corrected.get(change.metric)) for change in changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition, held against one metric."""
+
+    condition: str
+    metric: str
+    """Empty: there is none to hold it against."""
+    figure: str
+    value: float | None
+    sign: str
+    limit: float
+    kept: bool | None
+    """None: it cannot be checked."""
+    because: str
+    """Why it cannot; empty: it can."""
+
+
+FIGURES: dict[str, Callable[[Summary], float | None]] = {
+    "mean": lambda one: one.mean,
+    "low": lambda one: one.low,
+    "high": lambda one: one.high,
+    "least": lambda one: one.least,
+    "most": lambda one: one.most,
+    "smallest": lambda one: one.smallest,
+    "largest": lambda one: one.largest,
+    "scored": lambda one: one.scored,
+    "unscored": lambda one: _missing(one),
+    "coverage": lambda one: None if (missing := _missing(one)) is None else 1 - missing,
+}
+"""What a condition can be about; `unscored` and `coverage` are shares of the records that the metric applies to."""
+
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    ">=": lambda number, limit: number >= limit - SLACK,
+    "<=": lambda number, limit: number <= limit + SLACK,
+    ">": lambda number, limit: number > limit + SLACK,
+    "<": lambda number, limit: number < limit - SLACK,
+}
+_CONDITION = re.compile(r"\s*([\w.-]*?[\w-])\s*(>=|<=|>|<|≥|≤)\s*(\d*\.?\d+)\s*")
+
+
+def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Check, ...]:
+    """Whether each condition is kept, in their order; of one that names no metric, a check for each metric that applies
+    to any record.
+
+    A condition is `[METRIC.]FIGURE SIGN NUMBER`, or `METRIC SIGN NUMBER`, which is about the end of the interval that
+    is harder to keep. A metric may be named by its last word. Raises UsageError for what is no condition.
+    """
+    return tuple(check for text in conditions for check in _checks(text, summaries))
+
+
+def _checks(text: str, summaries: Sequence[Summary]) -> list[Check]:
+    if not (parsed := _CONDITION.fullmatch(text)):
+        raise UsageError(f"'{text}' is no condition; write METRIC.FIGURE>=NUMBER, such as adherence.low>=0.8")
+    what, sign, limit = parsed[1], {"≥": ">=", "≤": "<="}.get(parsed[2], parsed[2]), float(parsed[3])
+    metric, dot, figure = what.rpartition(".")
+    if not dot and what in FIGURES:
+        metric, figure = "", what
+    elif not dot:
+        metric, figure = what, "low" if sign in (">=", ">") else "high"
+    if figure not in FIGURES:
+        raise UsageError(f"'{text}': there is no figure '{figure}'; there are: {', '.join(FIGURES)}")
+    blank = Check(text, metric, figure, None, sign, limit, None, "")
+    found = _meant(metric, summaries)
+    if isinstance(found, str):
+        return [replace(blank, because=found)]
+    return [_checked(replace(blank, metric=one.metric), one) for one in found]
+
+
+def _meant(metric: str, summaries: Sequence[Summary]) -> list[Summary] | str:
+    """The summaries that a condition is about, or why there are none."""
+    if not metric:
+        return [one for one in summaries if one.scored + one.unscored] or "no metric applies to any record"
+    exact = [one for one in summaries if one.metric == metric]
+    found = exact or [one for one in summaries if one.metric.endswith(f"_{metric}")]
+    names = ", ".join(one.metric for one in found or summaries)
+    if len(found) > 1:
+        return f"'{metric}' could be any of: {names}"
+    return found or f"no metric '{metric}'; there are: {names or 'none'}"
+
+
+def _checked(check: Check, summary: Summary) -> Check:
+    number = FIGURES[check.figure](summary)
+    if number is None:
+        return replace(check, because=_lacking(check.figure, summary))
+    return replace(check, value=float(number), kept=_SIGNS[check.sign](number, check.limit))
+
+
+def _lacking(figure: str, summary: Summary) -> str:
+    if not summary.scored + summary.unscored:
+        return "it applies to no record"
+    return "no record is scored" if summary.mean is None else f"fewer than two groups of records, so no {figure}"
+
+
+def _missing(summary: Summary) -> float | None:
+    of = summary.scored + summary.unscored
+    return summary.unscored / of if of else None

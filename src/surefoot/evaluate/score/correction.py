@@ -1,0 +1,180 @@
+"""The mean of a metric as people would have it: a judge's mean over all records, corrected by a few labels.
+
+Prediction-powered inference: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023 (arXiv 2301.09633), with the weight
+of Angelopoulos, Duchi and Zrnic 2023 (PPI++, arXiv 2311.01453), here for records that come in groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from surefoot.evaluate.score.agreement import paired
+from surefoot.evaluate.score.labels import Label
+from surefoot.evaluate.score.summaries import rates, value
+from surefoot.stats.figures import Z95, Floats, Ints
+from surefoot.stats.groups import needed, numbered
+from surefoot.types import Score
+
+WITHIN = 0.05
+"""How far from the mean its interval may reach, if nobody says."""
+LEAST = 6
+"""Groups with labels below which there is no interval: the approximation of Student's quantile ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its 95 % interval."""
+
+    value: float
+    low: float | None
+    """None with `high`: fewer than `LEAST` groups have labels."""
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What people would make of a metric's mean, from a sample of their labels."""
+
+    metric: str
+    judge: str
+    labels: int
+    """Records that both people and the judge have judged."""
+    records: int
+    """That the judge has, these among them."""
+    judged: float
+    """The judge's own mean, over all."""
+    people: Estimate
+    """From the labels alone. In the judge's unit; of yes and no, the share of yes."""
+    corrected: Estimate
+    """From both."""
+    weight: float
+    """How far the judge is relied on: 0 not at all, then it is `people`."""
+    within: float
+    """Half the width of the interval that the next two are about."""
+    labels_alone: int | None
+    """Labels that it would take without a judge; None: the labels are all alike, so that they do not tell."""
+    labels_needed: int | None
+    """Labels that it would take with this judge and these records; None: so narrow they do not make it."""
+    bias_needed: int | None
+    """Labels that show a distance of `within` between judge and people four times in five; None: both always agree, or
+    the labels are yes and no and the judge rates, whose means are not of one unit."""
+
+
+def corrections(
+    scores: Iterable[Score], labels: Iterable[Label], groups: Mapping[str, str] | None = None, within: float = WITHIN
+) -> tuple[Correction, ...]:
+    """A correction for each metric that has labels, and each judge of it. The labelled records have to be a random
+    sample of all: chosen by their scores, or by how easy they were, they correct nothing."""
+    given = list(scores)
+    return tuple(
+        _correction(metric, judge, {one.label.record_id: one.label for one in found}, given, groups or {}, within)
+        for metric, judge, found in paired(given, labels)
+        if found
+    )
+
+
+def corrected(
+    people: Floats, judged: Floats, others: Floats, numbers: Ints, weight: float | None = None
+) -> tuple[Estimate, float]:
+    """The mean that people would give, and the weight of the judge in it.
+
+    `people` and `judged` are of the labelled records, `others` what the judge says of the rest; `numbers` is the group
+    of each, first of the labelled ones, then of the rest. A weight of 1 is plain prediction-powered inference, 0 the
+    mean of the labels; None takes the one that makes the interval narrowest, at least 0.
+    """
+    about, judges = _influences(people, judged, others, numbers)
+    fitted = weight is None and len(others) > 0 and float(judges @ judges) > 0
+    if weight is None:
+        weight = max(0.0, float(about @ judges) / float(judges @ judges)) if fitted else 0.0
+    shift = weight * float(others.mean() - judged.mean()) if weight else 0.0
+    free = len(np.unique(numbers[: len(people)])) - 1 - fitted
+    middle = float(people.mean()) + shift
+    if free < LEAST - 1 - fitted:
+        return Estimate(middle, None, None), weight
+    half = _student(free) * sqrt((free + 1 + fitted) / free * float(((about - weight * judges) ** 2).sum()))
+    return Estimate(middle, middle - half, middle + half), weight
+
+
+def labels_needed(people: Floats, judged: Floats, records: int, numbers: Ints, within: float) -> tuple[int | None, ...]:
+    """How many labels would put the ends of the interval `within` from the mean: without the judge, and with it where
+    it has judged so many records; None as in `Correction`.
+
+    With labels of variance s² and a correlation r of the two, n labels among N records have s²(1-r²)/n + s²r²/N.
+    """
+    about = _added(people, numbers, int(numbers.max()) + 1)
+    judges = _added(judged, numbers, int(numbers.max()) + 1)
+    several = int((np.bincount(numbers) > 0).sum())
+    spread = len(people) * several / max(1, several - 1) * float(about @ about)
+    wanted = (within / Z95) ** 2
+    if several < 2 or not spread:
+        return None, None
+    both = float(judges @ judges) * float(about @ about)
+    explained = max(0.0, float(about @ judges)) ** 2 / both if both else 0.0
+    left = wanted - spread * explained / records
+    count = max(2, ceil(spread * (1 - explained) / left - 1e-9)) if left > 0 else records + 1
+    return max(2, ceil(spread / wanted - 1e-9)), count if count <= records else None
+
+
+def _correction(
+    metric: str,
+    judge: str,
+    labels: Mapping[str, Label],
+    scores: Iterable[Score],
+    groups: Mapping[str, str],
+    within: float,
+) -> Correction:
+    mine = [score for score in scores if (score.metric, score.judge) == (metric, judge)]
+    values = {score.record_id: number for score in mine if (number := value(score)) is not None}
+    rest = [name for name in values if name not in labels]
+    binary, rated = any(label.binary for label in labels.values()), rates(mine)
+    people = np.array([(1 + 4 * one.share) / 5 if rated and not binary else one.share for one in labels.values()])
+    judged, others = np.array([values[name] for name in labels]), np.array([values[name] for name in rest])
+    known = {**groups, **{name: label.group for name, label in labels.items() if label.group}}
+    numbers = numbered([*labels, *rest], known)
+    few = numbers[: len(labels)]
+    estimate, weight = corrected(people, judged, others, numbers)
+    alone, helped = labels_needed(people, judged, len(values), few, within)
+    return Correction(
+        metric=metric,
+        judge=judge,
+        labels=len(labels),
+        records=len(values),
+        judged=float(np.mean(list(values.values()))),
+        people=corrected(people, judged, others, numbers, weight=0.0)[0],
+        corrected=estimate,
+        weight=weight,
+        within=within,
+        labels_alone=alone,
+        labels_needed=helped,
+        bias_needed=None if rated and binary else needed(judged - people, few, within),
+    )
+
+
+def _influences(people: Floats, judged: Floats, others: Floats, numbers: Ints) -> tuple[Floats, Floats]:
+    """What each group adds to the error of the labels' mean, and to that of what the judge is off by between the
+    labelled and the rest; the second, weighted, is taken off the first."""
+    labelled, rest, groups = numbers[: len(people)], numbers[len(people) :], int(numbers.max()) + 1
+    off = _added(judged, labelled, groups) - (_added(others, rest, groups) if len(others) else 0.0)
+    return _added(people, labelled, groups), off
+
+
+def _added(values: Floats, numbers: Ints, groups: int) -> Floats:
+    return np.asarray(np.bincount(numbers, (values - values.mean()) / len(values), groups), dtype=float)
+
+
+def _student(free: int) -> float:
+    """Two-sided 95 % quantile of Student's distribution, by Cornish and Fisher's expansion: from 4 degrees of freedom
+    on within 0.001."""
+    z = Z95
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return float(sum(term / free**power for power, term in enumerate(terms)))

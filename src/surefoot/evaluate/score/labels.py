@@ -1,0 +1,159 @@
+"""What people said of records: ratings, yes or no, or which of two is better."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.records.folder import rows
+
+NAMES = "label", "rating", "value"
+"""Where a label stands in its line, if nobody says; the first that is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a person says of a record."""
+
+    record_id: str
+    metric: str
+    share: float
+    """Where on the scale it stands: 0 its lowest, 1 its highest; of yes and no, 1 is yes."""
+    binary: bool = False
+    group: str = ""
+    """Of the record; empty: not said here."""
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which of two records a person finds better."""
+
+    metric: str
+    better: str
+    """Its id."""
+    worse: str
+    group: str = ""
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+def labelled(
+    path: str | Path, metric: str = "", label: str = "", scale: tuple[float, float] = (1, 5), group: str = "group"
+) -> tuple[Label | Preference, ...]:
+    """The labels of a file: JSON lines, or .csv with a heading.
+
+    A line has `id` and the label: `label`, `rating` or `value`, or what `label` names, through objects by dots. `true`
+    and `false` say yes and no, and so do 0 and 1 where a metric has no other labels, has a 0, and the scale begins
+    higher; other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. `metric` is what
+    the line says, else the one given; what stands under `group` is the record's, and `tags`, or `domain` and `system`,
+    are kept. A line without its label is none.
+
+    Raises UsageError, naming the line, for what is neither.
+    """
+    found = list(_rows(Path(path)))
+    names = [label] if label else NAMES
+    labels = [(where, row, said) for where, row in found if (said := _found(row, names)) is not None]
+    preferences = [_preference(where, row, metric, group) for where, row in found if "better" in row and "worse" in row]
+    if not labels and not preferences:
+        raise UsageError(f"{path} has no label: no line has {' or '.join(names)}, nor better and worse; see --label")
+    binary = _binary(labels, metric, scale)
+    return (*(_label(where, row, said, metric, group, scale, binary) for where, row, said in labels), *preferences)
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix.lower() != ".csv":
+        yield from rows(path)
+        return
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for row in (reader := csv.DictReader(file)):
+                yield f"{path}, line {reader.line_num}", {name: _cell(text) for name, text in row.items() if text}
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TraceFault(f"{path} is no table of comma-separated values in UTF-8: {error}") from error
+
+
+def _cell(text: Any) -> Any:
+    try:
+        return {"true": True, "false": False}[str(text).strip().lower()]
+    except KeyError:
+        return text
+
+
+def _found(row: dict[str, Any], names: Sequence[str]) -> Any:
+    """What stands under the first of the names that is there; None: under none of them."""
+    for name in names:
+        inner: Any = row
+        for part in name.split("."):
+            inner = inner.get(part) if isinstance(inner, dict) else None
+        if inner is not None:
+            return inner
+    return None
+
+
+def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scale: tuple[float, float]) -> set[str]:
+    """The metrics whose labels are yes and no."""
+    seen: dict[str, set[float]] = {}
+    for where, row, said in labels:
+        seen.setdefault(str(row.get("metric") or metric), set()).add(_number(where, said))
+    truths = {str(row.get("metric") or metric) for _, row, said in labels if isinstance(said, bool)}
+    return truths | {name for name, values in seen.items() if scale[0] > 0 and values in ({0.0}, {0.0, 1.0})}
+
+
+def _label(
+    where: str,
+    row: dict[str, Any],
+    said: Any,
+    metric: str,
+    group: str,
+    scale: tuple[float, float],
+    binary: set[str],
+) -> Label:
+    named = _metric(where, row, metric)
+    low, high = (0.0, 1.0) if named in binary else scale
+    number = _number(where, said)
+    if not low <= number <= high:
+        raise UsageError(f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale")
+    share = (number - low) / (high - low)
+    return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
+
+
+def _preference(where: str, row: dict[str, Any], metric: str, group: str) -> Preference:
+    better, worse = _text(where, row, "better"), _text(where, row, "worse")
+    return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
+
+
+def _metric(where: str, row: dict[str, Any], metric: str) -> str:
+    if named := str(row.get("metric") or metric):
+        return named
+    raise UsageError(f"{where} names no metric; give it with --metric")
+
+
+def _group(row: dict[str, Any], name: str) -> str:
+    said = _found(row, [name])
+    return "" if said is None else str(said)
+
+
+def _text(where: str, row: dict[str, Any], name: str) -> str:
+    said = row.get(name, row.get("record_id") if name == "id" else None)
+    if isinstance(said, str | int) and str(said):
+        return str(said)
+    raise UsageError(f"{where} has no {name}, which names a record")
+
+
+def _number(where: str, said: Any) -> float:
+    try:
+        return float(said)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where}: the label {said!r} is no number, nor true or false") from error
+
+
+def _tags(row: dict[str, Any]) -> dict[str, str]:
+    tags = row.get("tags")
+    plain = {name: row[name] for name in ("domain", "system") if row.get(name)}
+    return {name: str(said) for name, said in {**plain, **(tags if isinstance(tags, dict) else {})}.items()}

@@ -1,0 +1,367 @@
+"""Judges over records: many at a time, each judgement kept as it is made, and none made twice.
+
+The run's folder holds `records.jsonl` (a `Record` each; one that got a grading note has a second line, which counts),
+`scores.jsonl` (a `Score` each under `<record id>\\t<metric>`; the last line of a key counts), `passes.jsonl` (a `Pass`
+each time that somebody ran it to the end), and `run.json`, which says what is judged, by what, and in what
+environments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any, TypeVar
+
+from surefoot import meter
+from surefoot.errors import ComponentError, UsageError
+from surefoot.judges._diamond import METRICS, lacking
+from surefoot.llms._paced import Paced, Prices, Spent
+from surefoot.protocols import Judge
+from surefoot.store import Run, to_json, values
+from surefoot.text.json_values import parsed
+from surefoot.types import Record, Score
+
+RECORDS = "records.jsonl"
+SCORES = "scores.jsonl"
+PASSES = "passes.jsonl"
+ASSUMED = 2.0
+"""Seconds that a call of a language model is thought to take where nobody says."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would cost, from the texts themselves; without replies that have to be asked for again."""
+
+    records: int
+    judgements: int
+    """That are still to be made."""
+    kept: int
+    """That were made before, and cost nothing."""
+    not_applicable: int
+    spent: Spent
+    seconds: float
+    """Of calls alone: judges on this machine are not counted."""
+    money: float | None
+    """None: no prices are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    done: int
+    total: int
+    """Of this pass."""
+    unscored: int
+    calls: int
+    tokens: int
+    seconds: float
+    left: float | None
+    """Seconds to go at the pace so far; None: nothing is done yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one metric took in a pass."""
+
+    metric: str
+    judged: int
+    calls: int
+    tokens: int
+    seconds: float
+    """Of all its judgements together; they are made side by side."""
+    money: float | None
+    """Its share, by tokens, of what the pass cost; None: no prices are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One time that a run was begun, or gone on with, and came to an end."""
+
+    started: str
+    """UTC, ISO 8601."""
+    seconds: float
+    judged: int
+    unscored: int
+    calls: int
+    """Answered; those of failed judgements too."""
+    tokens: int
+    money: float | None
+    refused: int
+    """Times that the endpoint asked to wait."""
+    repeated: int
+    """Calls made again after silence or a failure."""
+    stages: tuple[Stage, ...] = ()
+    limits: dict[str, Any] = field(default_factory=dict)
+    """What it was run with that may change from pass to pass."""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def key(record_id: str, metric: str) -> str:
+    """Under which a score is kept."""
+    return f"{record_id}\t{metric}"
+
+
+def plan(
+    judges: Sequence[Judge],
+    records: Sequence[Record],
+    done: Mapping[str, Score] | None = None,
+    *,
+    in_flight: int = 1,
+    seconds: float = ASSUMED,
+    requests: float | None = None,
+    tokens: float | None = None,
+    prices: Prices | None = None,
+) -> Plan:
+    """What these judgements would cost; nothing is asked. `done`: what is there already.
+
+    `seconds` is what a call is thought to take; `requests` and `tokens` are the most a minute.
+    """
+    known = done or {}
+    missing = _missing(judges, records, known)
+    costs = [_expected(judge, record) for judge, record in missing]
+    spent = Spent()
+    for cost in costs:
+        spent = spent.plus(cost or Spent())
+    calls = spent.calls * seconds / in_flight
+    paced = max(60 * spent.calls / requests if requests else 0.0, 60 * spent.tokens / tokens if tokens else 0.0)
+    return Plan(
+        len(records),
+        len(missing),
+        len(judges) * len(records) - len(missing),
+        sum(_inapplicable(judge, record) for judge, record in missing),
+        spent,
+        max(calls, paced),
+        prices.of(spent.asked, spent.said) if prices else None,
+    )
+
+
+def run(
+    judges: Sequence[Judge],
+    records: Sequence[Record],
+    folder: Path,
+    about: Mapping[str, Any] | None = None,
+    *,
+    in_flight: int = 1,
+    model: Paced | None = None,
+    limits: Mapping[str, Any] | None = None,
+    on_progress: OnProgress = lambda _: None,
+) -> dict[str, Score]:
+    """Judge what is not judged yet, `in_flight` at a time; all scores of the folder, by `key`.
+
+    A score is on disk as soon as it is made, so that a run that is killed loses what was in flight and nothing else. On
+    the next run only that is judged, and what was unscored for a reason that may have passed. `about` is put on record,
+    with what is judged, and must be the same then; `limits` may change. `model` is what the judges ask, if they ask
+    one: what it spent is kept with the pass. Raises UsageError where records have an id in common, where the folder
+    holds another run, or where another process runs it.
+    """
+    if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
+        raise UsageError(f"{len(twice):,} records have an id that another has, such as {twice[0]!r}; give each its own")
+    described = _described(judges, records, folder, about or {})
+    kept, scored, ended = (Run(folder, described, file) for file in (RECORDS, SCORES, PASSES))
+    with kept.held():
+        known = kept.values(Record)
+        for record in records:
+            if record.id not in known:
+                kept.add(record.id, record)
+        noted = [replace(record, note=known.get(record.id, record).note) for record in records]
+        done = scored.values(Score)
+        work = _Work(_missing(judges, noted, done), done, kept, scored, on_progress)
+        work.run(in_flight, model)
+        if work.total:
+            ended.add(work.started, work.summary(model, limits or {}))
+    return work.scores
+
+
+def scores(folder: Path) -> dict[str, Score]:
+    """All scores in a run's folder, by `key`; empty where there are none. Raises TraceFault for a damaged line."""
+    return values(folder / SCORES, Score)
+
+
+def records(folder: Path) -> list[Record]:
+    """The records in a run's folder, with their grading notes; empty where there are none. Raises TraceFault."""
+    return [*values(folder / RECORDS, Record).values()]
+
+
+def passes(folder: Path) -> list[Pass]:
+    """Each time that the folder was run to the end, in order. Raises TraceFault."""
+    return [*values(folder / PASSES, Pass).values()]
+
+
+class _Work:
+    """The judgements of one pass, taken one by one by several threads."""
+
+    def __init__(
+        self,
+        missing: Sequence[tuple[Judge, Record]],
+        done: dict[str, Score],
+        records: Run,
+        kept: Run,
+        on_progress: OnProgress,
+    ) -> None:
+        self.total = len(missing)
+        self.scores = done
+        self.started = datetime.now(UTC).isoformat()
+        self._left: Iterator[tuple[Judge, Record]] = iter(missing)
+        self._records, self._kept, self._on_progress = records, kept, on_progress
+        self._begun = time.monotonic()
+        self._made: list[tuple[Score, float]] = []
+        self._unscored = self._calls = self._tokens = 0
+        self._lock, self._stop = Lock(), Event()
+
+    def run(self, in_flight: int, model: Paced | None) -> None:
+        """Make them all; what one thread raises ends the others, and is raised."""
+        self._on_progress(self._progress())
+        pool = ThreadPoolExecutor(max(1, min(in_flight, self.total)))
+        try:
+            taking = [pool.submit(self._take) for _ in range(min(in_flight, self.total))]
+            wait(taking)
+            for one in taking:
+                one.result()
+        except BaseException:
+            if model:
+                model.stop()  # or an endpoint that asks to wait would hold whoever wants to leave
+            raise
+        finally:
+            self._stop.set()
+            pool.shutdown()
+
+    def summary(self, model: Paced | None, limits: Mapping[str, Any]) -> Pass:
+        """What they took."""
+        money = model.purse.spent.money if model and model.prices else None
+        stages: dict[str, Stage] = {}
+        for score, seconds in self._made:
+            own = stages.get(score.metric, Stage(score.metric, 0, 0, 0, 0.0, None))
+            sums = own.judged + 1, own.calls + score.calls, own.tokens + score.tokens, own.seconds + seconds
+            share = None if money is None else money * sums[2] / max(1, self._tokens)
+            stages[score.metric] = Stage(score.metric, *sums, share)
+        return Pass(
+            self.started,
+            time.monotonic() - self._begun,
+            len(self._made),
+            self._unscored,
+            self._calls,
+            self._tokens,
+            money,
+            model.told.refused if model else 0,
+            model.told.repeated if model else 0,
+            tuple(stages.values()),
+            dict(limits),
+        )
+
+    def _take(self) -> None:
+        try:
+            while not self._stop.is_set():
+                with self._lock:
+                    job = next(self._left, None)
+                if job is None:
+                    return
+                begun = time.monotonic()
+                score = self._judged(*job)
+                with self._lock:
+                    self._keep(score, time.monotonic() - begun)
+        except BaseException:
+            self._stop.set()
+            raise
+
+    def _judged(self, judge: Judge, record: Record) -> Score:
+        """The judge's score; where it makes grading notes, the note is kept first, so that none is paid for twice."""
+        try:
+            with meter.metered() as spent:
+                whole = getattr(judge, "noted", lambda one: one)(record)
+        except ComponentError as error:
+            return _failed(judge, record, error, spent)
+        if whole is not record:
+            with self._lock:
+                self._records.add(record.id, whole)
+        try:
+            score = judge.judge(whole)
+        except ComponentError as error:
+            return _failed(judge, record, error, spent)
+        return replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
+
+    def _keep(self, score: Score, seconds: float) -> None:
+        if self.scores.get(name := key(score.record_id, score.metric)) != score:
+            self._kept.add(name, score)
+        self.scores[name] = score
+        self._made.append((score, seconds))
+        self._unscored += score.value is None and score.applies
+        self._calls += score.calls
+        self._tokens += score.tokens
+        self._on_progress(self._progress())
+
+    def _progress(self) -> Progress:
+        seconds, done = time.monotonic() - self._begun, len(self._made)
+        left = seconds / done * (self.total - done) if done else None
+        return Progress(done, self.total, self._unscored, self._calls, self._tokens, seconds, left)
+
+
+def _failed(judge: Judge, record: Record, error: ComponentError, spent: meter.Meter) -> Score:
+    return Score(
+        record.id,
+        judge.metric,
+        None,
+        unscored_because=str(error),
+        passing=True,
+        judge=judge.name,
+        calls=spent.calls,
+        tokens=spent.tokens,
+    )
+
+
+def _missing(
+    judges: Sequence[Judge], records: Sequence[Record], done: Mapping[str, Score]
+) -> list[tuple[Judge, Record]]:
+    """What is to be judged, record by record: a budget that ends leaves whole records behind."""
+
+    def final(score: Score | None) -> bool:
+        return score is not None and not (score.passing and score.value is None)
+
+    return [(judge, one) for one in records for judge in judges if not final(done.get(key(one.id, judge.metric)))]
+
+
+def _expected(judge: Judge, record: Record) -> Spent | None:
+    """What the judge says that it will cost; None: it does not say, and asks no language model."""
+    says = getattr(judge, "expected", None)
+    return None if says is None else says(record)
+
+
+def _inapplicable(judge: Judge, record: Record) -> bool:
+    about = METRICS.get(judge.metric)
+    return about is not None and bool(lacking(about, record))
+
+
+def _described(
+    judges: Sequence[Judge], records: Sequence[Record], folder: Path, about: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is put on record of the run; the time is that of its first beginning."""
+    hashed = hashlib.sha256()
+    for record in records:
+        hashed.update(json.dumps(to_json(record), sort_keys=True).encode())
+    try:
+        created = parsed((folder / "run.json").read_bytes())["created"]
+    except (OSError, ValueError, KeyError, TypeError):
+        created = datetime.now(UTC).isoformat()
+    systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}
+    return {
+        "experiment": folder.name,
+        "created": created,
+        **about,
+        "judges": {judge.metric: judge.name for judge in judges},
+        "records": {"count": len(records), "sha256": hashed.hexdigest()},
+        "systems": [*systems.values()],
+        "temperature": 0,
+        "seeds": {},
+    }

@@ -1,0 +1,74 @@
+"""What the scores of each metric come to: means with intervals, coverage, and what the missing ones allow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from math import isfinite
+
+from surefoot.stats.groups import averaged, numbered
+from surefoot.types import Level, Score, Summary
+
+LOWEST = 0.2
+"""Value of a rating of 1, which a metric that is rated cannot fall below; of any other metric it is 0."""
+SLACK = 1e-9
+"""By how much a mean of decimal fractions may miss a limit that it reaches on paper."""
+
+
+def summaries(scores: Iterable[Score], groups: Mapping[str, str]) -> tuple[Summary, ...]:
+    """A summary a metric, in alphabetical order; the order of the scores changes nothing.
+
+    `groups`: by record id; a record that is not in it is independent of all others.
+    """
+    ordered = sorted(scores, key=lambda score: (score.metric, score.record_id))
+    return tuple(_summary(name, list(mine), groups) for name, mine in groupby(ordered, lambda score: score.metric))
+
+
+def value(score: Score) -> float | None:
+    """Its value; None: there is none, it does not apply, or it is no number."""
+    return score.value if score.applies and score.value is not None and isfinite(score.value) else None
+
+
+def rates(scores: Iterable[Score]) -> bool:
+    """Whether these are ratings, of which a value is a fifth; the mean of several that differ has none of its own."""
+    return any(score.rating is not None or score.repeats for score in scores)
+
+
+def level(mean: float) -> Level:
+    """Low below .5, moderate below .9, high from there on."""
+    return "low" if mean < 0.5 - SLACK else "moderate" if mean < 0.9 - SLACK else "high"
+
+
+def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) -> Summary:
+    apply = [score for score in scores if score.applies]
+    there = {score.record_id: number for score in apply if (number := value(score)) is not None}
+    missing = Counter(_reason(score) for score in apply if value(score) is None)
+    values = list(there.values())
+    figure = averaged(values, numbered(there, groups))
+    least, most = _bounds(values, len(apply), LOWEST if rates(apply) else 0.0)
+    return Summary(
+        metric=metric,
+        mean=figure.value,
+        low=figure.low,
+        high=figure.high,
+        smallest=min(values, default=None),
+        largest=max(values, default=None),
+        scored=len(there),
+        unscored=len(apply) - len(there),
+        not_applicable=len(scores) - len(apply),
+        least=least,
+        most=most,
+        level=None if figure.value is None else level(figure.value),
+        unscored_because=dict(sorted(missing.items())),
+    )
+
+
+def _bounds(values: Sequence[float], of: int, lowest: float) -> tuple[float, float] | tuple[None, None]:
+    """The mean of so many, had all that is missing the lowest value, and had it 1."""
+    missing = of - len(values)
+    return ((sum(values) + missing * lowest) / of, (sum(values) + missing) / of) if of else (None, None)
+
+
+def _reason(score: Score) -> str:
+    return score.unscored_because or ("no reason given" if score.value is None else "its value is no number")

@@ -1,0 +1,1 @@
+"""What a passage may count for: what is planted, repeated or doubted decides nothing."""

@@ -1,0 +1,255 @@
+"""What of a passage counts as evidence for a question, and what does not.
+
+A passage can earn a grade, and even an answer, by saying the question again: a made-up FAQ, a quiz with its key, "if
+anybody asks …". The evaluator compares words, and no words are closer to a question than its own. But who repeats a
+question asserts nothing, and neither does who speaks of answering it. Such a sentence is told by what it has in common
+with the question, and with talk of answers, and does not count: it is blanked out before grading, and its strip is
+dropped. So is a sentence that gives orders to the machine (`surefoot.text.screen`), and one in a language that the
+evaluator has not learned, whose grade would be a guess. The rest of the passage counts as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from surefoot.protocols import Evaluator
+from surefoot.text.languages import language
+from surefoot.text.screen import Span, orders, unmasked
+from surefoot.text.words import content_words, sentences, stem, words
+from surefoot.types import Action, Grade, Passage
+
+ORDER = "an instruction to the machine"
+REPEATED = "it repeats the question"
+TALK = "it speaks of answering, not of what was asked"
+LEFT_OVER = "it goes with such a sentence"
+FOREIGN = "it is in a language that the evaluator does not read"
+FOUND = {
+    ORDER: "instructions found",
+    REPEATED: "the question repeated",
+    TALK: "talk of answering",
+    LEFT_OVER: "what goes with it",
+    FOREIGN: "another language than the evaluator reads",
+}
+"""How a step tells of them."""
+
+_WHO = frozenset("who whom whose what which when where why how".split())
+_VERBS = frozenset(
+    "is are was were do does did can could will would should shall may might must has have had am".split()
+)
+_MARKS = re.compile("[?？؟]")
+_IN_QUESTION = re.compile(r"\b(?:in|into|under|beyond|out\s+of)\s+question\b", re.IGNORECASE)
+_FIRST = re.compile(r"[^\W_]")
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_TALK = re.compile(
+    r"""
+      \b(?:correct|right|true|only|final|valid|accepted|official|reference|expected|proper|model)
+        \s+(?:\w+\s+)?(?:answer|reply)\b
+    | \b(?:answer|reply)\s+(?:must|should|shall)\b | \b(?:answer|reply)\s*[:=]
+    | \b(?:if|when|whenever|should|once)\s+(?:you|they|anyone|anybody|someone|somebody)\s+(?:(?:are|is|be|ever)\s+)?
+        asks?(?:ed)?(?:,|\s+(?:about|for|of|who|what|when|where|which|how)\b)
+    | \b(?:you|they)\s+(?:are|were)\s+(?:about|going)\s+to\s+(?:say|answer|reply|write)\b
+    | \b(?:whoever|anybody|anyone|everybody|everyone)\s+asks?\b | \bbe\s+asked\s+(?:something|about|who)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_TOLD = re.compile(
+    r"""
+      \b(?:shall|must|should|(?:has|have|(?<!that\s)(?:is|are))\s+to)\s+(?:always\s+|only\s+)?
+        (?:say|state|name|tell|reply|be\s+(?:told|answered|stated|given\s+as|cited\s+as))\b(?!-)
+    | \b(?:the\s+)?others?\s+(?:say|claim|passages?|documents?|sources?|texts?|entries|rows|statements?)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What a sentence says of telling, where it is about what was asked: what is to be said, and what others say."""
+_ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
+SHARE, MOST = 0.6, 0.75
+"""Of a question's words: so many repeat it in a run that begins as it does; so many in any run, or in a question."""
+HALF = 0.5
+"""Of a question's words in a sentence: with so many it says something about what was asked."""
+FEWEST = 5
+"""Words of a sentence that can say something by itself after a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """A sentence that does not count as evidence: `text[start:end]`."""
+
+    start: int
+    end: int
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What counts as evidence for one question, before an evaluator that reads certain languages."""
+
+    question: str
+    reads: tuple[str, ...] | None = None
+    """Codes of languages; None: any."""
+
+    @classmethod
+    def before(cls, evaluator: Evaluator, question: str) -> Evidence:
+        """For this evaluator, whose `reads` says which languages it has learned; without it, any."""
+        return cls(question, getattr(evaluator, "reads", None))
+
+    def discounts(self, passage: Passage) -> tuple[Discount, ...]:
+        """The sentences of the passage that are no evidence, in order and disjoint.
+
+        Where its source is vouched for, a repeated question counts, as in an FAQ of one's own.
+        """
+        found = dict.fromkeys(orders(passage.text), ORDER)
+        if passage.standing != "vouched":
+            found |= {span: why for span, why in _talk(self.question, passage.text) if span not in found}
+        for span in self._unread(passage.text):
+            found.setdefault(span, FOREIGN)
+        return tuple(Discount(start, end, found[start, end]) for start, end in sorted(found))
+
+    def of(self, passage: Passage) -> Passage:
+        """The passage with such sentences replaced by as many spaces, so that all offsets stay true; a title that is
+        one by nothing."""
+        text = passage.text
+        for one in self.discounts(passage):
+            text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+        title = "" if self.discounts(replace(passage, text=passage.title)) else passage.title
+        return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
+
+    def dismissed(self, passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
+        """What was found that is no evidence, in words, and the ids of the passages that hold it in text or title."""
+        found: dict[str, list[str]] = {}
+        for passage in passages:
+            both = passage, replace(passage, text=passage.title)
+            for what in sorted({FOUND[one.because] for each in both for one in self.discounts(each)}):
+                found.setdefault(what, []).append(passage.id)
+        return {what: tuple(ids) for what, ids in found.items()}
+
+    def judged(self, passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
+        """The grades, with INCORRECT for a passage of which nothing counts: that is known without a score."""
+        return tuple(
+            Grade(passage.id, None, label=Action.INCORRECT, reason=why, cap=Action.INCORRECT)
+            if (why := self._nothing(passage))
+            else grade
+            for passage, grade in zip(passages, grades, strict=True)
+        )
+
+    def _nothing(self, passage: Passage) -> str:
+        """Why the passage does not count, of which only scraps would; empty: it does, or it has no text at all."""
+        gone = {(one.start, one.end): one.because for one in self.discounts(passage)}
+        kept = [passage.text[slice(*span)] for span in sentences(passage.text) if span not in gone]
+        if not gone or any(len(_tokens(said)) >= FEWEST for said in kept):
+            return ""
+        return f"nothing in it counts as evidence: {', '.join(dict.fromkeys(gone.values()))}"
+
+    def _unread(self, text: str) -> Iterator[Span]:
+        own = language(self.question)
+        if self.reads is not None and own:
+            known, names = {"", own, *self.reads}, frozenset(content_words(self.question))
+            yield from (span for span in sentences(text) if language(text[slice(*span)], names) not in known)
+
+
+@lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
+def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
+    asked = _Asked.of(question)
+    spans = sentences(text)
+    own = [asked.dodged(text[start:end]) for start, end in spans]
+    every = list(own)
+    for n, (start, end) in enumerate(spans):
+        if own[n]:
+            continue
+        said = text[start:end]
+        replies = n and own[n - 1] == REPEATED and not _parted(text, spans[n - 1], spans[n]) and asked.hangs_on(said)
+        goes_on = n and every[n - 1] and asked.is_scrap(said)
+        leads_up = n + 1 < len(spans) and own[n + 1] == REPEATED and len(_tokens(said)) < FEWEST
+        if replies or goes_on or leads_up:
+            every[n] = LEFT_OVER
+    return tuple((span, why) for span, why in zip(spans, every, strict=True) if why)
+
+
+def _parted(text: str, one: Span, other: Span) -> bool:
+    """Whether a paragraph ends between two sentences."""
+    return bool(_PARAGRAPH.search(text, one[1], other[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, as its repetitions are told from texts that answer it."""
+
+    words: tuple[str, ...]
+    asking: int | None
+    """Which of the words makes it a question; None: none that is known here."""
+    is_question: bool
+    """False: a query of keywords, which any good passage repeats."""
+    content: frozenset[str]
+
+    @classmethod
+    def of(cls, question: str) -> _Asked:
+        every = _tokens(question)
+        asking = next((n for n, word in enumerate(every) if word in _WHO or (n == 0 and word in _VERBS)), None)
+        is_question = asking is not None or bool(_MARKS.search(question))
+        return cls(every, asking, is_question, frozenset(map(stem, content_words(question))))
+
+    def dodged(self, said: str) -> str:
+        """Why a sentence says nothing about the world: it puts the question again, or speaks of answering. Empty: it
+        may say something. What is spelt to slip past is read as it was meant."""
+        return next(filter(None, map(self._dodged, dict.fromkeys((said, unmasked(said))))), "")
+
+    def _dodged(self, said: str) -> str:
+        there = _tokens(said)
+        if self.is_question and self._share(there) >= SHARE and (self._put(there) or self._asks(said)):
+            return REPEATED
+        if self.content & _ABOUT:
+            return ""
+        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", said)))) or _TOLD.search(said)
+        return TALK if _TALK.search(said) or (about and self._share(there) >= SHARE) else ""
+
+    def hangs_on(self, said: str) -> bool:
+        """Whether a sentence says too little of what was asked to stand without the question before it."""
+        return self._share(_tokens(said)) < HALF or _goes_on(said)
+
+    def is_scrap(self, said: str) -> bool:
+        """Whether it is the rest of a sentence, or a word or two that say nothing of what was asked."""
+        there = _tokens(said)
+        return _goes_on(said) or (len(there) < FEWEST and not self._share(there))
+
+    def _share(self, there: Sequence[str]) -> float:
+        return len(self.content.intersection(map(stem, there))) / max(1, len(self.content))
+
+    def _put(self, there: Sequence[str]) -> bool:
+        """In a run of the question's own words, with the one that makes it a question; more of them where that stands
+        in its midst, as "which" may in what is no question."""
+        run = self._run(there)
+        share = SHARE if self.asking is not None and self.asking < 2 else MOST
+        whole = self.asking is None or self.asking in run
+        return whole and len(run) >= max(3, share * len(self.words))
+
+    def _asks(self, said: str) -> bool:
+        """In a question of its own, in which most of the other's words stand."""
+        *before, _ = _MARKS.split(said)
+        held = self.content.intersection(map(stem, _tokens(" ".join(before))))
+        return len(self.content) > 2 and len(held) >= MOST * len(self.content)
+
+    def _run(self, there: Sequence[str]) -> range:
+        """Where in the question the longest run of words stands that stands in the sentence too."""
+        best = range(0)
+        lengths = [0] * (len(there) + 1)
+        for i, word in enumerate(self.words):
+            previous, lengths = lengths, [0] * (len(there) + 1)
+            for j, other in enumerate(there):
+                if word == other:
+                    lengths[j + 1] = previous[j] + 1
+                    if lengths[j + 1] > len(best):
+                        best = range(i + 1 - lengths[j + 1], i + 1)
+        return best
+
+
+def _goes_on(said: str) -> bool:
+    first = _FIRST.search(said)
+    return first is None or first[0].islower()
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    """Words; of a script without spaces, characters."""
+    return tuple(token for word in words(text) for token in (word if _UNSPACED.search(word) else (word,)))

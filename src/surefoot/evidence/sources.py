@@ -1,0 +1,79 @@
+"""How far a passage's source is relied on, and which passages decide nothing by themselves.
+
+Anybody can write a page. So what comes from the open web is doubted: a passage of it that is graded CORRECT stays
+AMBIGUOUS until another source points at the same answer. Files of the index, and encyclopedias that somebody named, are
+taken as plain; `[sources]` says where that is wrong, and where it says too little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from surefoot.text.words import content_words
+from surefoot.types import Action, Grade, Passage, Standing
+
+ALONE = "no other source says the same"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which sources stand otherwise than they come: patterns of files and addresses, `*` for anything."""
+
+    vouched: tuple[str, ...] = ()
+    """Yours, and known to be right: an FAQ of these may repeat the question word for word."""
+    doubted: tuple[str, ...] = ()
+    """Other people's, such as mails or uploads; named in both, a source is doubted."""
+
+    def placed(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """The passages, each with the standing of its source."""
+        return tuple(replace(passage, standing=self._standing(passage)) for passage in passages)
+
+    def _standing(self, passage: Passage) -> Standing:
+        where = passage.file or passage.url or ""  # the address that a row claims is not the file's
+        if any(fnmatchcase(where, pattern) for pattern in self.doubted):
+            return "doubted"
+        return "vouched" if any(fnmatchcase(where, pattern) for pattern in self.vouched) else passage.standing
+
+
+def corroborated(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
+    """The grades, those of doubted sources at most AMBIGUOUS where no other source backs them.
+
+    Another source backs a passage when it is not graded INCORRECT and the evaluator points at the same words in it; for
+    an evaluator that points at nothing, when it is graded CORRECT too.
+    """
+    pairs = list(zip(passages, grades, strict=True))
+    return tuple(
+        replace(grade, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS, reason=f"{grade.reason}; {ALONE}".lstrip("; "))
+        if grade.label is Action.CORRECT and passage.standing == "doubted" and not _backed(passage, grade, pairs)
+        else grade
+        for passage, grade in pairs
+    )
+
+
+def _backed(passage: Passage, grade: Grade, pairs: Sequence[tuple[Passage, Grade]]) -> bool:
+    mine = _pointed(passage, grade)
+    return any(
+        _origin(other) != _origin(passage)
+        and its.label not in (None, Action.INCORRECT)
+        and (_same(mine, _pointed(other, its)) if mine else its.label is Action.CORRECT)
+        for other, its in pairs
+    )
+
+
+def _pointed(passage: Passage, grade: Grade) -> frozenset[str]:
+    return frozenset(content_words(passage.text[slice(*grade.span)])) if grade.span else frozenset()
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one and other) and (one <= other or other <= one)
+
+
+def _origin(passage: Passage) -> str:
+    """Who is behind it: a file of an index, or the last two parts of a host's name, which one owner has."""
+    if passage.file or passage.source == "corpus":
+        return f"file {passage.file or passage.url or passage.id}"
+    host = urlsplit(passage.url or "").hostname or passage.id
+    return ".".join(host.split(".")[-2:])

@@ -1,0 +1,143 @@
+"""How far texts carry a claim, from the words they share: no model that infers, so a claim that is true for other
+words than those that stand there gets less than it deserves, and one that twists the words gets more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+
+from surefoot.judges._heads import head
+from surefoot.protocols import Embedder, Matrix
+from surefoot.text.refusals import refuses
+from surefoot.text.words import STOP_WORDS, sentences, stem, words
+from surefoot.types import Passage
+
+FEWEST = 4
+"""Telling words from which a claim's direction says more than its words do."""
+_MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
+_NEGATIONS = frozenset("not no never none nor neither cannot without nobody nothing t".split())
+"""With the "t" of a "did n't" that was cut apart."""
+_PERSON = frozenset("i me my we our you your im ourselves myself".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a claim shares with texts."""
+
+    triples: float
+    """Share of its word triples that stand in the texts; of fewer than three words, whether they stand side by side."""
+    near: float
+    """Cosine with the nearest sentence; of a claim of few words, which has no direction, the share of its telling words
+    in the sentence that has most of them."""
+    person: float
+    """Whether it speaks of "I" or "you", and no text does."""
+    figures: float
+    """Share of its numbers that stand nowhere; 0 where it has none."""
+    negation: float
+    """Whether one of the claim and the sentence that has most of it is negated, and the other is not."""
+
+
+NAMES = tuple(Shared.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far the texts carry a claim, and by what."""
+
+    shared: Shared
+    passage_id: str
+    """Of the text with the sentence that has most of the claim's telling words."""
+    sentence: str
+    """That sentence, as it stands there."""
+    missing: tuple[str, ...]
+    """Telling words of the claim that stand nowhere, in order."""
+
+    @property
+    def probability(self) -> float:
+        """The chance that people would say so, by the package's own head."""
+        return head("support").probability(astuple(self.shared))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    passage_id: str
+    text: str
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    held: frozenset[str]
+
+
+class Evidence:
+    """Texts that claims are held against, cut into sentences and embedded once."""
+
+    def __init__(self, passages: Sequence[Passage], embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._sentences = [_read(p.id, text) for p in passages for text in _cut(f"{p.title}\n{p.text}")]
+        self._vectors: Matrix = embedder.embed([one.text for one in self._sentences])
+        self._words = {word for one in self._sentences for word in one.words}
+        self._stems = {word for one in self._sentences for word in one.stems}
+        self._triples = {triple for one in self._sentences for triple in _triples(one.stems)}
+
+    @property
+    def empty(self) -> bool:
+        """Nothing stands there but addresses and marks."""
+        return not self._stems
+
+    def of(self, claim: str) -> Support:
+        """The claim against all the texts; raises ValueError where they are empty."""
+        plain = words(plainly(claim))
+        every = [word for word in plain if word not in STOP_WORDS] or plain or ["?"]
+        sought = {stem(word): word for word in every}
+        cosines = self._vectors @ self._embedder.embed([plainly(claim)])[0]
+        ranks = [(len(sought.keys() & one.held), cosine) for one, cosine in zip(self._sentences, cosines, strict=True)]
+        best = self._sentences[ranks.index(max(ranks))]
+        near = max(ranks)[0] / len(sought) if len(sought) < FEWEST else max(0.0, float(cosines.max()))
+        numbers = [word for word in plain if word[0].isdigit()]
+        stems = tuple(stem(word) for word in plain)
+        shared = Shared(
+            self._triple_share(stems),
+            near,
+            float(bool(_PERSON.intersection(plain) - self._words)),
+            sum(word not in self._words for word in numbers) / len(numbers) if numbers else 0.0,
+            float(_NEGATIONS.isdisjoint(plain) != _NEGATIONS.isdisjoint(best.words)),
+        )
+        missing = tuple(word for stemmed, word in sought.items() if stemmed not in self._stems)
+        return Support(shared, best.passage_id, best.text, missing)
+
+    def _triple_share(self, stems: tuple[str, ...]) -> float:
+        if len(stems) < 3:
+            width = len(stems)
+            return float(any(stems == s.stems[i : i + width] for s in self._sentences for i in range(len(s.stems))))
+        triples = _triples(stems)
+        return sum(triple in self._triples for triple in triples) / len(triples)
+
+
+def claims(text: str) -> list[str]:
+    """What an answer claims, a sentence or a line of a list each, as they stand there.
+
+    What only leads up to a list, or says that nothing is known, claims nothing.
+    """
+    return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
+
+
+def plainly(text: str) -> str:
+    """Without markers of citations, addresses and signs of Markdown."""
+    return " ".join(_MARKS.sub(" ", text).split())
+
+
+def _cut(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        for start, end in sentences(line):
+            if words(plainly(line[start:end])):
+                yield line[start:end]
+
+
+def _read(passage_id: str, text: str) -> _Sentence:
+    plain = tuple(words(plainly(text)))
+    stems = tuple(stem(word) for word in plain)
+    return _Sentence(passage_id, text, plain, stems, frozenset(stems))
+
+
+def _triples(stems: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(stems[i : i + 3]) for i in range(len(stems) - 2)]

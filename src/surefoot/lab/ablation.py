@@ -1,0 +1,193 @@
+"""Each stage of the pipeline taken out: what did it earn?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from surefoot.act import Threshold
+from surefoot.datasets.questions import Example
+from surefoot.errors import UsageError
+from surefoot.evaluate.ask.methods import crag, crag_search
+from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
+from surefoot.lab import qa
+from surefoot.lab.qa import Comparison, Report
+from surefoot.pipeline import Pipeline
+from surefoot.protocols import Pair
+from surefoot.rewriters.verbatim import Verbatim
+from surefoot.searchers.nowhere import Nowhere
+from surefoot.stats.figures import RESAMPLES, SEED
+from surefoot.store import to_json
+from surefoot.text.screen import unscreened
+from surefoot.types import Answer, Grade, Passage, Strip, Thresholds, Trace
+
+WHOLE = "whole"
+"""What the pipeline with all of its stages is called."""
+
+NEVER = 1e9
+"""A score that no passage has; infinity is no JSON, and a trace holds the thresholds."""
+
+_NO_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Earned:
+    """What came of a stage."""
+
+    stage: str
+    instead: str
+    """What stands in its place."""
+    earned: tuple[Comparison, ...]
+    """By each rule that fits: the whole pipeline, first, and that without the stage."""
+    changed: int
+    """Questions that are answered in other words, or no longer, or only then."""
+
+
+class Alike:
+    """An evaluator for which all passages are equally good: they stay in the order in which they were retrieved."""
+
+    name: ClassVar[str] = "alike"
+    thresholds: ClassVar[Thresholds] = Thresholds(0.0, -NEVER, -NEVER, "alike")
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """1 each."""
+        return tuple(Grade(passage.id, 1.0, reason="not graded") for _, passage in pairs)
+
+
+class Whole:
+    """A refiner that keeps every passage whole."""
+
+    def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
+        """One strip a passage."""
+        return tuple(Strip(p.id, 0, len(p.text), p.text, None, kept=True) for p in passages)
+
+
+def grading(pipeline: Pipeline, question: str) -> Trace:
+    """Without the evaluator's word on passages; strips and answer are still chosen by it."""
+    policy = Threshold(Alike.thresholds)
+    return replace(pipeline, evaluator=Alike(), policy=policy, config=_said(pipeline, "grading")).run(question)
+
+
+def correct(pipeline: Pipeline, question: str) -> Trace:
+    """Without the action CORRECT (the paper, table 3)."""
+    return _decided(pipeline, question, "correct", replace(pipeline.policy.thresholds, upper=NEVER))
+
+
+def ambiguous(pipeline: Pipeline, question: str) -> Trace:
+    """Without the action AMBIGUOUS (the paper, table 3, which does not say where its one threshold lies)."""
+    own = pipeline.policy.thresholds
+    middle = (own.upper + own.lower) / 2
+    return _decided(pipeline, question, "ambiguous", replace(own, upper=middle, lower=middle))
+
+
+def incorrect(pipeline: Pipeline, question: str) -> Trace:
+    """Without the action INCORRECT (the paper, table 3)."""
+    return _decided(pipeline, question, "incorrect", replace(pipeline.policy.thresholds, lower=-NEVER))
+
+
+def refinement(pipeline: Pipeline, question: str) -> Trace:
+    """Without strips."""
+    return pipeline.but(refiner=Whole()).run(question)
+
+
+def search(pipeline: Pipeline, question: str) -> Trace:
+    """Without knowledge from outside."""
+    return pipeline.but(searcher=Nowhere()).run(question)
+
+
+def rewriting(pipeline: Pipeline, question: str) -> Trace:
+    """Without queries of its own."""
+    return pipeline.but(rewriter=Verbatim()).run(question)
+
+
+def selection(pipeline: Pipeline, question: str) -> Trace:
+    """Without a choice among what was found outside, but for what says the same."""
+    return pipeline.but(external_keep=_NO_LIMIT).run(question)
+
+
+def screening(pipeline: Pipeline, question: str) -> Trace:
+    """Without a look for orders to the machine."""
+    with unscreened():
+        return replace(pipeline, config=_said(pipeline, "screening")).run(question)
+
+
+def checking(pipeline: Pipeline, question: str) -> Trace:
+    """Without a refusal of what does not stand in the sources."""
+    trace = replace(pipeline, config=_said(pipeline, "checking")).run(question)
+    if trace.answer and trace.answer.refused and trace.answer.withheld:
+        return replace(trace, answer=Answer(trace.answer.withheld, model=trace.answer.model))
+    return trace
+
+
+STAGES: dict[str, tuple[Callable[[Pipeline, str], Trace], str]] = {
+    "grading": (grading, "every passage counts as CORRECT, in the order of the retrieval; nothing is searched for"),
+    "correct": (correct, "no passage counts as CORRECT: at best AMBIGUOUS, and searched for too"),
+    "ambiguous": (ambiguous, "one threshold, in the middle between both: CORRECT or INCORRECT"),
+    "incorrect": (incorrect, "no passage counts as INCORRECT: at worst AMBIGUOUS, and refined too"),
+    "refinement": (refinement, "passages are read whole"),
+    "search": (search, "nothing is searched for"),
+    "rewriting": (rewriting, "the question itself is searched for"),
+    "selection": (selection, "all that was found outside is refined, and not the best of it only"),
+    "screening": (screening, "orders to the machine in retrieved texts are read as any sentence"),
+    "checking": (checking, "what the generator says is passed on, whether or not it stands in what was read"),
+}
+"""What can be taken out: the pipeline without it, and what stands in its place."""
+OUTSIDE = ("correct", "search", "rewriting", "selection")
+"""Stages that do nothing where nothing is searched for."""
+
+
+def stages(names: Sequence[str], searches: bool) -> tuple[str, ...]:
+    """The stages of these names, or without names all that do anything. Raises UsageError for one that there is not, or
+    that does nothing as no searcher is configured."""
+    there = tuple(name for name in STAGES if searches or name not in OUTSIDE)
+    if unknown := [name for name in names if name not in STAGES]:
+        raise UsageError(f"no stage called '{unknown[0]}'; there are: {', '.join(STAGES)}")
+    if idle := [name for name in names if name not in there]:
+        raise UsageError(f"'{idle[0]}' does nothing without a searcher; configure one, or leave it out")
+    return tuple(dict.fromkeys(names)) or there
+
+
+def measured(
+    names: Sequence[str],
+    searches: bool,
+    examples: Sequence[Example],
+    spread: Spread,
+    folder: Path,
+    about: dict[str, Any],
+    on_done: OnDone,
+) -> tuple[list[Report], list[Earned]]:
+    """The report of the whole pipeline and of each without a stage, and what each stage earned, in their order."""
+    whole = crag_search if searches else crag
+    every = [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question))]
+    reports = qa.run([*every, *map(_without, names)], examples, spread, folder, about, on_done)
+    return reports, [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
+
+
+def as_json(reports: Sequence[Report], found: Sequence[Earned], about: dict[str, Any]) -> dict[str, Any]:
+    """As plain data: the keys of `about`, the fields of the whole pipeline's report, `without`: the reports of those
+    without a stage, `stages`: what each earned, `seed` and `resamples`."""
+    whole, *others = to_json(reports)
+    return {**about, **whole, "without": others, "stages": to_json(found), "seed": SEED, "resamples": RESAMPLES}
+
+
+def _without(name: str) -> Arm:
+    return Arm(f"without {name}", lambda pipeline, example: STAGES[name][0](pipeline, example.question))
+
+
+def _earned(name: str, whole: Report, without: Report) -> Earned:
+    pairs = zip(whole.outcomes, without.outcomes, strict=True)
+    changed = sum(one["answer"] != other["answer"] for one, other in pairs)
+    earned = tuple(qa.compared(whole, without, rule) for rule in whole.fitting)
+    return Earned(name, STAGES[name][1], earned, changed)
+
+
+def _decided(pipeline: Pipeline, question: str, name: str, thresholds: Thresholds) -> Trace:
+    policy = replace(pipeline.policy, thresholds=thresholds)  # type: ignore[type-var]
+    return replace(pipeline, policy=policy, config=_said(pipeline, name)).run(question)
+
+
+def _said(pipeline: Pipeline, name: str) -> dict[str, Any]:
+    """What a trace says of a stage that no part of the configuration names."""
+    return {**pipeline.config, "without": {"stage": name}}

@@ -1,0 +1,167 @@
+"""Where a run goes wrong: accuracy by action, by type of question, and by both, from a run folder's traces alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot.datasets import choices
+from surefoot.datasets.problems import Problem
+from surefoot.datasets.questions import Example, Loaded
+from surefoot.errors import UsageError
+from surefoot.stats.figures import Share, counted
+from surefoot.store import to_json
+from surefoot.types import Action, Trace
+
+KEYWORDS = "occupation country sport genre religion author director composer city".split()
+"""Types of the open reproduction: the first of these words in the question, as a word of its own, names its type. Of
+PopQA's questions they name what `prop` does, but "city" for the place of birth, and "other" for seven rarer ones."""
+
+OTHER = "other"
+UNDECIDED = "no decision"
+"""In place of the action where none was taken: the method takes none, or the question failed."""
+
+_KEYWORD = re.compile(rf"\b({'|'.join(KEYWORDS)})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """How the questions fared that took one action."""
+
+    action: str
+    questions: Share
+    """Its share of all questions."""
+    right: Share
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRow:
+    """How the questions of one type fared."""
+
+    type: str
+    questions: Share
+    right: Share
+    dominant: str
+    """The action that most of them took; of equals the first, in the order of the actions."""
+    dominance: Share
+    """How many of them did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How the questions of one type that took one action fared; `right.of` is how many there are."""
+
+    type: str
+    action: str
+    right: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run comes to. The JSON form is stable: fields are added, never changed."""
+
+    run: str
+    data: str
+    method: str
+    rule: str
+    """What counts as right: a name of `choices.RULES`. Refused and failed questions are wrong."""
+    right: Share
+    refused: int
+    failed: int
+    missing: int
+    """Questions of the run that were not asked yet; they are in no share."""
+    named: int
+    """Questions whose type the data name; that of the others comes from their words."""
+    actions: tuple[ActionRow, ...]
+    types: tuple[TypeRow, ...]
+    """The commonest first."""
+    cells: tuple[Cell, ...]
+    """Type by type; one without questions is there too."""
+    problems: tuple[Problem, ...] = ()
+    """Of the data."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What the run's folder says of it: settings, the data's hash, in what environments it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    type: str
+    action: str
+    right: bool
+
+
+def kind(example: Example) -> str:
+    """What type of thing is asked for: as the data name it, or else by a word of the question."""
+    if example.prop:
+        return example.prop
+    found = _KEYWORD.search(example.question.lower())
+    return found[1] if found else OTHER
+
+
+def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Trace], rule: str) -> Report:
+    """The figures of a run whose questions are among those of `loaded`; pure.
+
+    Raises UsageError where a trace belongs to no question, or where the rule does not fit the questions.
+    """
+    known = {example.id: example for example in loaded.examples}
+    if strangers := [key for key in traces if key not in known]:
+        raise UsageError(
+            f"{run} has {len(strangers):,} questions that its data do not have, such as '{strangers[0]}'; name the "
+            "file that it was run on with --data, and its --golds"
+        )
+    asked = [(known[key], trace) for key, trace in traces.items()]
+    outcomes = [_outcome(example, trace, rule) for example, trace in asked]
+    types = [name for name, _ in Counter(outcome.type for outcome in outcomes).most_common()]
+    present = {outcome.action for outcome in outcomes}
+    actions = [action.value for action in Action] + [UNDECIDED] * (UNDECIDED in present)
+    return Report(
+        run,
+        str(about.get("data", "")),
+        str(about.get("method", "")),
+        rule,
+        _right(outcomes),
+        sum(trace.answer is not None and trace.answer.refused for _, trace in asked),
+        sum(trace.error is not None for _, trace in asked),
+        max(0, int(about.get("questions", 0)) - len(asked)),
+        sum(bool(example.prop) for example, _ in asked),
+        tuple(_action(action, outcomes) for action in actions),
+        tuple(_type(name, outcomes, actions) for name in types),
+        tuple(_cell(name, action, outcomes) for name in types for action in actions),
+        loaded.problems,
+        about,
+    )
+
+
+def as_json(reports: Sequence[Report]) -> list[dict[str, Any]]:
+    """The reports as plain data."""
+    return [to_json(report) for report in reports]
+
+
+def _outcome(example: Example, trace: Trace, rule: str) -> _Outcome:
+    text = trace.answer.text if trace.answer and not trace.answer.refused else ""
+    action = trace.decision.action.value if trace.decision else UNDECIDED
+    return _Outcome(kind(example), action, choices.RULES[rule](text, example))
+
+
+def _action(action: str, outcomes: Sequence[_Outcome]) -> ActionRow:
+    mine = [outcome for outcome in outcomes if outcome.action == action]
+    return ActionRow(action, counted(len(mine), len(outcomes)), _right(mine))
+
+
+def _type(name: str, outcomes: Sequence[_Outcome], actions: Sequence[str]) -> TypeRow:
+    mine = [outcome for outcome in outcomes if outcome.type == name]
+    taken = Counter(outcome.action for outcome in mine)
+    dominant = max(actions, key=lambda action: taken[action])
+    shares = counted(len(mine), len(outcomes)), _right(mine)
+    return TypeRow(name, *shares, dominant, counted(taken[dominant], len(mine)))
+
+
+def _cell(name: str, action: str, outcomes: Sequence[_Outcome]) -> Cell:
+    return Cell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
+
+
+def _right(outcomes: Sequence[_Outcome]) -> Share:
+    return counted(sum(outcome.right for outcome in outcomes), len(outcomes))

@@ -1,0 +1,216 @@
+"""Are the facts of a long answer supported? FActScore (Min et al. 2023) through any language model.
+
+A sentence at a time is split into atomic facts, and each fact is held against the sources that resemble it most. The
+paper judges by all of Wikipedia's article on the person; ours by the texts that came with the question, the same ones
+for every method, so that a fact which these do not tell counts as unsupported, true or not. Its prompts are not ours,
+and its length penalty and its second opinion by a likelihood model are left out.
+
+Cost: a call of the language model a sentence, and one a fact; about 30 for a biography of 100 words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from surefoot.datasets.given import inside, outside
+from surefoot.datasets.questions import Example
+from surefoot.errors import ComponentError, TraceFault
+from surefoot.evaluate.ask.runs import OnDone
+from surefoot.protocols import LLM
+from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
+from surefoot.store import from_json, to_json
+from surefoot.text.json_values import parsed
+from surefoot.text.screen import line, screened
+from surefoot.text.words import content_words, sentences
+from surefoot.types import Message, Passage, Trace
+
+FILE = "facts.jsonl"
+"""In a run's folder: what was judged, a line a question."""
+SOURCES = 5
+"""That a fact is held against: of all, those that share most words with it (the paper: five)."""
+TOKENS = 300
+"""Of a reply that lists facts."""
+
+_MARKER = re.compile(r"(?<!\s)\s*\[\d+\]")
+_FACTS = {
+    "type": "object",
+    "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
+    "required": ["facts"],
+    "additionalProperties": False,
+}
+_VERDICT = {
+    "type": "object",
+    "properties": {"supported": {"type": "boolean"}},
+    "required": ["supported"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement of an answer."""
+
+    text: str
+    supported: bool | None
+    """None: it could not be judged."""
+    reason: str = ""
+    """Why it could not be; empty: it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one answer."""
+
+    facts: tuple[Fact, ...] = ()
+    unjudged: str = ""
+    """Why the answer, or a sentence of it, could not be split or judged at all; empty: all of it was."""
+
+    @property
+    def score(self) -> float | None:
+        """Share of the judged facts that is supported; None: there is none, and it is no 0."""
+        known = [fact.supported for fact in self.facts if fact.supported is not None]
+        return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How well the facts of a run are supported. The JSON form is stable: fields are added, never changed."""
+
+    run: str
+    judge: str
+    answered: Share
+    """Of all questions; the others say nothing that could be judged."""
+    score: Figure
+    """FActScore: the mean over the answers that could be judged of the share of their facts that is supported."""
+    supported: Share
+    """Of all facts that could be judged."""
+    facts: int
+    unjudged: dict[str, int] = field(default_factory=dict)
+    """Answers, sentences and facts that could not be judged, by reason; they are in no share."""
+
+
+def splitting(question: str, sentence: str) -> list[Message]:
+    """The conversation that asks for the facts of a sentence of an answer."""
+    return [
+        Message(
+            "user",
+            f"The question was: {line(question)}\nA sentence of the answer: {line(sentence)}\n"
+            "List every single fact that the sentence states, each as a short sentence that can be understood alone: "
+            'names, no pronouns. Reply as JSON: {"facts": ["...", "..."]}',
+        )
+    ]
+
+
+def judging(question: str, fact: str, sources: Sequence[Passage]) -> list[Message]:
+    """The conversation that asks whether the sources support a fact."""
+    quoted = [f"> {line(f'{source.title}: {source.text}' if source.title else source.text)}" for source in sources]
+    asked = f"The question was: {line(question)}\nA statement of the answer: {line(fact)}"
+    rule = "Do the sources say so? What they leave open, or deny, they do not say."
+    form = 'Reply as JSON: {"supported": true} or {"supported": false}'
+    return [Message("user", "\n".join(["Sources:", *quoted, "", asked, f"{rule} {form}"]))]
+
+
+def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> Judged:
+    """The facts of an answer, each with whether the sources support it. A call that fails leaves its part unjudged."""
+    if not sources:
+        return Judged(unjudged="there are no texts to judge by")
+    facts: list[Fact] = []
+    failed = ""
+    for start, end in sentences(answer):
+        try:
+            stated = _asked(llm, splitting(question, answer[start:end]), _FACTS, TOKENS)["facts"]
+        except ComponentError as error:
+            failed = failed or f"a sentence could not be split: {error}"
+        else:
+            facts += [_held(llm, question, fact, sources) for fact in stated if fact.strip()]
+    return Judged(tuple(facts), failed or ("" if facts else "it states no facts"))
+
+
+def run(
+    llm: LLM, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
+) -> dict[str, Judged]:
+    """By question, what became of each answer of a run that is no refusal; none is judged twice."""
+    path = folder / FILE
+    done = _kept(path)
+    answered = [(example, text) for example in examples if (text := _said(traces.get(example.id)))]
+    for number, (example, text) in enumerate(answered):
+        on_done(number, len(answered))
+        if example.id not in done:
+            sources = [screened(passage) for passage in (*inside(example), *outside(example))]
+            done[example.id] = judged(llm, example.question, text, sources)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": example.id, "judged": to_json(done[example.id])}) + "\n")
+    on_done(len(answered), len(answered))
+    return {example.id: done[example.id] for example, _ in answered}
+
+
+def report(name: str, judge: str, questions: int, found: Mapping[str, Judged]) -> Report:
+    """The figures of these answers, out of so many questions; pure."""
+    scores = [one.score for one in found.values() if one.score is not None]
+    facts = [fact for one in found.values() for fact in one.facts]
+    known = [fact.supported for fact in facts if fact.supported is not None]
+    reasons = Counter([one.unjudged for one in found.values() if one.unjudged])
+    reasons.update(fact.reason for fact in facts if fact.supported is None)
+    score = figure(mean(scores), resampled(max(1, len(scores))))[0]
+    shares = counted(sum(known), len(known))
+    return Report(name, judge, counted(len(found), questions), score, shares, len(facts), dict(reasons.most_common()))
+
+
+def _held(llm: LLM, question: str, fact: str, sources: Sequence[Passage]) -> Fact:
+    said = set(content_words(fact))
+    nearest = sorted(sources, key=lambda source: -len(said & set(content_words(f"{source.title} {source.text}"))))
+    try:
+        supported = _asked(llm, judging(question, fact, nearest[:SOURCES]), _VERDICT, 20)["supported"]
+    except ComponentError as error:
+        return Fact(fact, None, str(error))
+    return Fact(fact, supported)
+
+
+def _asked(llm: LLM, messages: Sequence[Message], schema: dict[str, Any], tokens: int) -> dict[str, Any]:
+    """The reply, as the schema has it. Raises ComponentError where it is not so."""
+    text = llm.complete(messages, schema, max_tokens=tokens).text
+    try:
+        reply = parsed(text)  # and not mended: of a list that was cut off the rest would be missing without a word
+    except ValueError as error:
+        raise ComponentError("the judge's reply is no JSON") from error
+    (name, kind), *_ = schema["properties"].items()
+    value = reply.get(name) if isinstance(reply, dict) else None
+    fits = isinstance(value, bool) if kind["type"] == "boolean" else _texts(value)
+    if not fits:
+        raise ComponentError(f"the judge's reply has no '{name}'")
+    return {name: value}
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _said(trace: Trace | None) -> str:
+    """The answer without its citations, which are no facts."""
+    return _MARKER.sub("", trace.answer.text) if trace and trace.answer and not trace.answer.refused else ""
+
+
+def _kept(path: Path) -> dict[str, Judged]:
+    """What was judged before; a torn last line is cut off."""
+    if not path.exists():
+        return {}
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if whole != data:
+        path.write_bytes(whole)
+    return dict(_lines(whole.splitlines(), path))
+
+
+def _lines(lines: Iterable[bytes], path: Path) -> Iterable[tuple[str, Judged]]:
+    for number, text in enumerate(lines, start=1):
+        try:
+            row = parsed(text)
+            yield row["key"], from_json(Judged, row["judged"])
+        except (ValueError, TypeError, KeyError, TraceFault) as error:
+            raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error

@@ -1,0 +1,184 @@
+"""Question answering: how often is the answer right, which action was taken, what did it cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from surefoot.datasets.choices import RULES, rules
+from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
+from surefoot.evaluate.ask.runs import run as asked
+from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, Share, counted, difference, mcnemar, recall_at
+from surefoot.store import to_json
+from surefoot.types import Action, Trace
+
+RANKS = (1, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How the questions that took one action fared."""
+
+    action: str
+    questions: Share
+    match_lower: Share
+    answered: Share
+    match: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run of one method over one file comes to. The JSON form is stable: fields are added, never changed."""
+
+    method: str
+    questions: int
+    match: Share
+    """A gold alias is in the answer, case and all. Refused and failed questions count as wrong."""
+    match_lower: Share
+    """The same in lower case."""
+    answered: Share
+    """Not refused, and not failed."""
+    right_when_answered: Share
+    """`match_lower` among the answered."""
+    failed: int
+    actions: tuple[Row, ...]
+    """Empty for methods that decide nothing."""
+    recall: dict[str, Share]
+    """By rank: a gold passage is among the first k retrieved, over the questions whose gold passages are known."""
+    seconds: float | None
+    """Median a question."""
+    stages: dict[str, float]
+    """Median seconds of each step, over the questions that took it, summed within a question."""
+    outcomes: tuple[dict[str, Any], ...]
+    """One a question: id, action, answer, each rule of `choices.rules` that fits it, refused, seconds."""
+    rules: dict[str, Share] = field(default_factory=dict)
+    """By rule: how often the answer is right, over the questions that the rule fits."""
+
+    @property
+    def fitting(self) -> tuple[str, ...]:
+        """Names of the rules that fit any of the questions."""
+        return tuple(self.rules)
+
+    def right(self, rule: str) -> Share:
+        """How often the answer is right by this rule."""
+        return self.rules.get(rule) or counted(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two methods fared on the same questions by one rule."""
+
+    first: str
+    second: str
+    rule: str
+    paired: Paired
+    gain: Figure
+    """Share that the first has right less the second's, with the 95 % interval of a bootstrap over the questions."""
+
+
+def run(
+    arms: Sequence[Arm],
+    examples: Sequence[Example],
+    spread: Spread,
+    folder: Path,
+    about: dict[str, Any],
+    on_done: OnDone,
+) -> list[Report]:
+    """A report an arm, of all questions; `runs.run` says what is asked and what is kept."""
+    return [report(arm.name, examples, traces) for arm, traces in asked(arms, examples, spread, folder, about, on_done)]
+
+
+def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> Report:
+    """The figures of these traces; pure, so that they can be counted again from a run folder."""
+    outcomes = tuple(_outcome(example, trace) for example, trace in zip(examples, traces, strict=True))
+    answered = [outcome for outcome in outcomes if not outcome["refused"]]
+    return Report(
+        method,
+        len(examples),
+        _share(outcomes, "match"),
+        _share(outcomes, "match_lower"),
+        counted(len(answered), len(outcomes)),
+        _share(answered, "match_lower"),
+        sum(trace.error is not None for trace in traces),
+        tuple(_row(action, outcomes) for action in Action if any(o["action"] for o in outcomes)),
+        {str(k): _recall(k, examples, traces) for k in RANKS},
+        median(outcome["seconds"] for outcome in outcomes) if outcomes else None,
+        _stages(traces),
+        outcomes,
+        {name: _share(fitting, name) for name in RULES if (fitting := [one for one in outcomes if name in one])},
+    )
+
+
+def compared(one: Report, other: Report, rule: str) -> Comparison:
+    """Which of two runs has more of the questions right that both were asked and that the rule fits, and whether that
+    may be chance."""
+    right = {outcome["id"]: outcome[rule] for outcome in other.outcomes if rule in outcome}
+    both = [outcome for outcome in one.outcomes if outcome["id"] in right]
+    first, second = [outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both]
+    return Comparison(one.method, other.method, rule, mcnemar(first, second), difference(first, second))
+
+
+def comparisons(reports: Sequence[Report]) -> list[Comparison]:
+    """Each report against each later one, by each rule that fits questions of theirs."""
+    return [compared(one, other, rule) for one, other in combinations(reports, 2) for rule in one.fitting]
+
+
+def telling(reports: Sequence[Report]) -> str:
+    """The rule to go by: "strict" where it fits all of the questions, else "match_lower"."""
+    fits = all(report.right("strict").of == report.questions > 0 for report in reports)
+    return "strict" if fits else "match_lower"
+
+
+def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
+    """The reports as plain data. The form is stable: fields are added, never changed.
+
+    The keys of `about`; the fields of the first `Report`; `others`: the reports behind it; `comparisons`: each pair of
+    them, by each rule, with `seed` and `resamples` of the bootstrap.
+    """
+    first, *others = to_json(reports)
+    drawn = {"seed": SEED, "resamples": RESAMPLES, "comparisons": to_json(comparisons(reports))}
+    return {**about, **first, "others": others, **drawn}
+
+
+def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
+    text = trace.answer.text if trace.answer and not trace.answer.refused else ""
+    return {
+        "id": example.id,
+        "action": trace.decision.action.value if trace.decision else None,
+        "answer": text,
+        **{rule: RULES[rule](text, example) for rule in rules(example)},
+        "refused": not text,
+        "seconds": sum(step.seconds for step in trace.steps),
+    }
+
+
+def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> Row:
+    mine = [outcome for outcome in outcomes if outcome["action"] == action.value]
+    answered = sum(not outcome["refused"] for outcome in mine)
+    shares = counted(len(mine), len(outcomes)), _share(mine, "match_lower"), counted(answered, len(mine))
+    return Row(action.value, *shares, _share(mine, "match"))
+
+
+def _recall(k: int, examples: Sequence[Example], traces: Sequence[Trace]) -> Share:
+    retrieves = any(step.name == "retrieve" for trace in traces for step in trace.steps)
+    known = [
+        (e.gold, [p.id for p in t.passages]) for e, t in zip(examples, traces, strict=True) if e.gold and retrieves
+    ]
+    return counted(sum(recall_at(k, retrieved, gold) for gold, retrieved in known), len(known))
+
+
+def _share(outcomes: Sequence[dict[str, Any]], key: str) -> Share:
+    return counted(sum(outcome[key] for outcome in outcomes), len(outcomes))
+
+
+def _stages(traces: Sequence[Trace]) -> dict[str, float]:
+    spent: dict[str, list[float]] = {}
+    for trace in traces:
+        for name in dict.fromkeys(step.name for step in trace.steps):
+            spent.setdefault(name, []).append(sum(step.seconds for step in trace.steps if step.name == name))
+    return {name: median(seconds) for name, seconds in spent.items()}

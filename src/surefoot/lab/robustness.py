@@ -1,0 +1,256 @@
+"""Robustness: what do an evaluator's grades do when one thing about a pair is changed?"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.act import label, require_match
+from surefoot.datasets.pairs import LabelledPair, LabelledSet
+from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.runs import OnDone
+from surefoot.lab import grading as bench_evaluator
+from surefoot.lab import probes
+from surefoot.lab.grading import draws, graded, told
+from surefoot.lab.probes import PROBES, Expectation, Probe
+from surefoot.protocols import Evaluator, Pair
+from surefoot.stats import figures
+from surefoot.stats.figures import Figure, Share, counted
+from surefoot.store import to_json
+from surefoot.types import Action, Grade, Thresholds
+
+Moves = Sequence[tuple[Action, Action]]
+"""The labels (`act.label`) of pairs before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """How many pairs crossed a threshold."""
+
+    down: int
+    up: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one probe did to the grades of one file.
+
+    `as_expected` is counted over the pairs that could do otherwise:
+
+    - falls: of the pairs at or above τ+ before, the share that is below τ+ afterwards;
+    - low: of the pairs below τ+ before, the share that is still below it;
+    - holds: of all pairs, the share whose label (`act.label`: at τ+ and τ−) is the same as before;
+    - reported: None.
+
+    Its interval is Wilson's: a pair is one trial. The intervals of the changes are from a bootstrap over questions.
+    """
+
+    probe: str
+    expects: Expectation
+    screened: bool
+    """The changed passage was graded as a pipeline has it graded, after `screen.screened`."""
+    pairs: int
+    """That were changed, and graded before and after."""
+    left_out: dict[str, int]
+    """Pairs that the probe does not apply to, by reason."""
+    ungraded: dict[str, int]
+    """Changed pairs of which one of the two grades is missing, by reason."""
+    score_before: float | None
+    """The mean over `pairs`; None: there are none."""
+    score_change: Figure
+    """Mean of after less before."""
+    probability_change: Figure
+    """The same over the pairs that have both probabilities."""
+    upper: Flips
+    """At τ+."""
+    lower: Flips
+    """At τ−."""
+    as_expected: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What the probes did on one file."""
+
+    file: str
+    sha256: str
+    questions: int
+    relevant: int
+    """Pairs with label 1 that were probed: one a question, where it has any; drawn by the passages' ids."""
+    irrelevant: int
+    """The same with label 0."""
+    findings: tuple[Finding, ...]
+    """One a probe, in the order of `probes.PROBES`."""
+    graded: int
+    """Distinct pairs that the evaluator was given."""
+    seconds: float
+    """Inside the evaluator."""
+    calls: int
+    """Of a language model."""
+    tokens: int
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the probes did to one evaluator's grades of some files."""
+
+    evaluator: str
+    thresholds: Thresholds
+    seed: int
+    files: tuple[FileReport, ...]
+    config: dict[str, Any] = field(default_factory=dict)
+    """What the evaluator was built from; empty: by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    before: LabelledPair
+    after: LabelledPair
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    file: LabelledSet
+    chosen: tuple[LabelledPair, ...]
+    trials: dict[Probe, list[_Trial]]
+    left_out: dict[Probe, Counter[str]]
+
+    @property
+    def pairs(self) -> list[LabelledPair]:
+        """What is graded, each once. A question's pairs stand far apart: some evaluators grade a few of them together,
+        and a pair and its changed form should not be compared with each other."""
+        after = [trial.after for trials in self.trials.values() for trial in trials]
+        return list({_pair(one): one for one in (*self.chosen, *after)}.values())
+
+
+def run(
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    on_done: OnDone,
+    thresholds: Thresholds | None = None,
+) -> Report:
+    """Grade one relevant and one irrelevant pair of each question as they are and as each probe changes them.
+
+    That is at most 16 pairs for the relevant one and 14 for the irrelevant one. `on_done` is told of the pairs
+    of all files together. `thresholds` are the evaluator's own unless others are given.
+    """
+    used = thresholds or evaluator.thresholds
+    require_match(used, evaluator.name)
+    plans = [_planned(file) for file in files]
+    total, before = sum(len(plan.pairs) for plan in plans), 0
+    done = []
+    for plan in plans:
+        done.append(_measured(plan, evaluator, partial(told, on_done, before, total), used))
+        before += len(plan.pairs)
+    return Report(evaluator.name, used, probes.SEED, tuple(done))
+
+
+def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
+    """The reports as plain data. The form is stable: fields are added, never changed.
+
+    It is that of `evaluator.as_json`, whose `evaluators` is empty here, with `probes`: one a report, with `evaluator`
+    (its name), `thresholds`, `seed`, `config` and `files`. Each file has the fields of `FileReport`, and each of its
+    `findings` those of `Finding`. Figures and shares are as they are there.
+    """
+    return {**bench_evaluator.as_json([], about), "probes": to_json(reports)}
+
+
+def _planned(file: LabelledSet) -> _Plan:
+    lent, chosen = probes.stock(file.pairs), _chosen(file.pairs)
+    trials: dict[Probe, list[_Trial]] = {probe: [] for probe in PROBES}
+    left_out: dict[Probe, Counter[str]] = {probe: Counter() for probe in PROBES}
+    for probe in PROBES:
+        for pair in (pair for pair in chosen if pair.label == probe.label):
+            made = probes.perturbed(probe, pair, lent)
+            if isinstance(made, str):
+                left_out[probe][made] += 1
+            else:
+                trials[probe].append(_Trial(pair, made))
+    return _Plan(file, chosen, trials, left_out)
+
+
+def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
+    """Of each question and label, the pair whose passage's id hashes lowest."""
+    alike: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
+    for pair in pairs:
+        alike[pair.question_id, pair.label].append(pair)
+    return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in alike.values())
+
+
+def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Thresholds) -> FileReport:
+    pairs = plan.pairs
+    made = graded(evaluator, pairs, on_done)
+    grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
+    ids = list(dict.fromkeys(pair.question_id for pair in plan.file.pairs))
+    numbers, counts = dict(zip(ids, range(len(ids)), strict=True)), draws(plan.file)
+    labels = Counter(pair.label for pair in plan.chosen)
+    found = [_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES]
+    about = (plan.file.path, plan.file.sha256, len(ids), labels[1], labels[0], tuple(found), len(pairs))
+    return FileReport(*about, made.seconds, made.calls, made.tokens, made.degraded)
+
+
+def _finding(
+    probe: Probe,
+    plan: _Plan,
+    grades: Mapping[Pair, Grade],
+    numbers: Mapping[str, int],
+    counts: npt.NDArray[np.uint16],
+    thresholds: Thresholds,
+) -> Finding:
+    each = [
+        (numbers[t.before.question_id], grades[_pair(t.before)], grades[_pair(t.after)]) for t in plan.trials[probe]
+    ]
+    scores = [(n, b.score, a.score) for n, b, a in each if b.score is not None and a.score is not None]
+    chances = [(n, b.probability, a.probability) for n, b, a in each]
+    sure = [(n, b, a) for n, b, a in chances if b is not None and a is not None]
+    moves = [(label(b, thresholds), label(a, thresholds)) for _, b, a in scores]
+    return Finding(
+        probe=probe.name,
+        expects=probe.expects,
+        screened=probe.screened,
+        pairs=len(scores),
+        left_out=dict(plan.left_out[probe].most_common()),
+        ungraded=dict(Counter(_reason(b, a) for _, b, a in each if b.score is None or a.score is None).most_common()),
+        score_before=sum(before for _, before, _ in scores) / len(scores) if scores else None,
+        score_change=_change(scores, counts, "the probe applies to no pair that could be graded"),
+        probability_change=_change(sure, counts, "no grade has a probability"),
+        upper=_flips([(before is Action.CORRECT, after is Action.CORRECT) for before, after in moves]),
+        lower=_flips([(before is not Action.INCORRECT, after is not Action.INCORRECT) for before, after in moves]),
+        as_expected=_as_expected(probe.expects, moves),
+    )
+
+
+def _reason(before: Grade, after: Grade) -> str:
+    return before.reason if before.score is None else after.reason
+
+
+def _change(each: Sequence[tuple[int, float, float]], counts: npt.NDArray[np.uint16], undefined: str) -> Figure:
+    changes = [after - before for _, before, after in each]
+    questions = np.array([number for number, _, _ in each], dtype=np.int64)
+    return figures.figure(replace(figures.mean(changes, questions), undefined=undefined), counts)[0]
+
+
+def _flips(above: Sequence[tuple[bool, bool]]) -> Flips:
+    crossed = Counter(above)
+    return Flips(down=crossed[True, False], up=crossed[False, True])
+
+
+def _as_expected(expects: Expectation, moves: Moves) -> Share | None:
+    correct = Action.CORRECT
+    could = {
+        "falls": [after is not correct for before, after in moves if before is correct],
+        "low": [after is not correct for before, after in moves if before is not correct],
+        "holds": [after is before for before, after in moves],
+    }.get(expects)
+    return None if could is None else counted(sum(could), len(could))
+
+
+def _pair(pair: LabelledPair) -> Pair:
+    return pair.question, pair.passage

@@ -1,0 +1,117 @@
+"""Evaluators whose explanations must look otherwise: if they do not, an explanation is not one of the evaluator.
+
+`Hashed` has no structure at all: values that agree with its values come from the texts and the method, and not from
+what the evaluator knows. `shuffled` keeps a network's shape and all its numbers, but not where they stand: what agrees
+with that was not learned. Neither can show that an explanation is right; they can only show that it is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from surefoot import evaluators
+from surefoot.datasets.questions import hashed
+from surefoot.errors import UsageError
+from surefoot.protocols import Pair
+from surefoot.store import write_text
+from surefoot.text.json_values import parsed
+from surefoot.types import Grade, Thresholds
+
+_SIZES = {1: 4, 2: 1, 3: 1, 10: 2, 11: 8}
+"""Bytes of an element, by ONNX's type of tensor: the floating ones and the quantised. Others hold shapes and places."""
+_GRAPH, _INITIALIZER, _TYPE, _RAW = 7, 5, 2, 9
+"""Numbers of fields in ONNX's ModelProto, GraphProto and TensorProto; they never change."""
+
+
+class Hashed:
+    """Scores drawn by the hash of question, title and text: the same for the same, and without any sense."""
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self.name = "hashed"
+        self.thresholds = thresholds
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair, in [-1, 1]."""
+        return tuple(Grade(passage.id, _by_chance(f"{question}\0{passage.title}\0{passage.text}"), reason="by chance")
+                     for question, passage in pairs)  # fmt: skip
+
+
+def shuffled(model: Path, folder: Path, seed: int = 0) -> Path:
+    """A folder with the same model, an ONNX file with its JSON, but each tensor of weights in another order.
+
+    `model`: the ONNX file. Raises UsageError for a file that is none.
+    """
+    data = bytearray(model.read_bytes())
+    random, found = np.random.default_rng(seed), 0
+    try:
+        for start, end, size in _weights(data):
+            elements = np.frombuffer(memoryview(data)[start:end], dtype=f"V{size}")
+            data[start:end] = random.permutation(elements).tobytes()
+            found += 1
+    except (IndexError, ValueError) as error:
+        raise UsageError(f"{model} is no ONNX model: {error}") from error
+    if not found:
+        raise UsageError(f"{model} is no ONNX model with weights of its own")
+    card = parsed(model.with_suffix(".json").read_text(encoding="utf-8"))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / model.name).write_bytes(data)
+    write_text(folder / f"{model.stem}.json", json.dumps({**card, "sha256": hashlib.sha256(data).hexdigest()}))
+    return folder
+
+
+def weights(model: str | None) -> Path:
+    """The ONNX file of the evaluator `minilm`: that of the folder, or of the package."""
+    return Path(model) / "minilm.onnx" if model else Path(evaluators.__file__).with_name("minilm.onnx")
+
+
+def _by_chance(text: str) -> float:
+    return math.sin(int.from_bytes(hashed(text)[:6], "big"))
+
+
+def _weights(data: bytearray) -> Iterator[tuple[int, int, int]]:
+    """From and to of each weight tensor's bytes, and the size of an element."""
+    for graph in _fields(data, 0, len(data), _GRAPH):
+        for start, end in _fields(data, *graph, _INITIALIZER):
+            kind = next((value for number, value, _ in _read(data, start, end) if number == _TYPE), 0)
+            if size := _SIZES.get(kind):
+                yield from ((a, b, size) for a, b in _fields(data, start, end, _RAW) if b - a > size)
+
+
+def _fields(data: bytearray, start: int, end: int, wanted: int) -> list[tuple[int, int]]:
+    return [(value, stop) for number, value, stop in _read(data, start, end) if number == wanted and stop]
+
+
+def _read(data: bytearray, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The fields of a message in Protocol Buffers' wire format: number, value, 0; or number, from, to."""
+    while at < end:
+        key, at = _varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = _varint(data, at)
+            yield number, value, 0
+        elif wire == 2:
+            length, at = _varint(data, at)
+            yield number, at, at + length
+            at += length
+        elif wire in (1, 5):
+            at += 8 if wire == 1 else 4
+        else:
+            raise ValueError(f"field {number} is of the unknown type {wire}")
+    if at != end:
+        raise ValueError("it ends in the middle of a field")
+
+
+def _varint(data: bytearray, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at

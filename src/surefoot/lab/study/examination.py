@@ -1,0 +1,215 @@
+"""All that the evaluator is asked about one pair: its words, its changed forms, and whether these are the right words.
+
+Raw numbers only, and nothing is tested here; a line of the run's folder is one `Examined`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot.act import finite
+from surefoot.datasets.pairs import LabelledPair
+from surefoot.datasets.questions import hashed
+from surefoot.explain.grade import Baseline, Score, Words, explain, taken_apart
+from surefoot.explain.shapley import EXACT, Counted
+from surefoot.lab.probes import PROBES, Made, Probe, Stock, entity_in_both, perturbed
+from surefoot.lab.study.kinds import Rarity, kinds
+from surefoot.lab.study.sample import Candidate
+from surefoot.protocols import Evaluator
+from surefoot.text.words import places
+from surefoot.types import Action, Attribution
+
+FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5)
+"""Of a pair's units, at least one, taken out or left alone."""
+BASELINE: Baseline = "delete"
+"""By which the words of all pairs are explained; the others are checks."""
+_SYLLABLES = "bra dro fen gul hax jor kel lum mip nax orv pli quon rask stel tove ulm vrek wab xil yor zan".split()
+
+
+def unheard_of(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+    """Question and passage about a name that nobody has: coined of syllables, as long as the real one."""
+    length = min(3, len(lent.subjects.get(pair.question_id, "").split()))
+    name = " ".join("".join(chance.choices(_SYLLABLES, k=3)).capitalize() for _ in range(length))
+    return entity_in_both(pair, replace(lent, alike=dict.fromkeys(lent.alike, (name,))), chance)
+
+
+_USED = (
+    "entity in question",
+    "entity in passage",
+    "entity in both",
+    "answer removed",
+    "relation changed",
+    "entity stuffed",
+    "words shuffled",
+)
+SUITE = (
+    *(next(probe for probe in PROBES if probe.name == name) for name in _USED),
+    Probe("unheard-of name in both", "reported", unheard_of),
+)
+"""The changed forms; each is made of whatever pair it applies to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How closely pairs are looked at; the settings of `explain`."""
+
+    tolerance: float = 0.1
+    most: int = 400
+    """Evaluations of an attribution; it takes twice two a unit, whatever is said here."""
+    seed: int = 0
+    """Each pair makes one of its own of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of the score."""
+
+    probe: str
+    score: float | None
+    """Of the changed pair; None: it does not apply, or could not be graded."""
+    reason: str = ""
+    """Why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Scores with units taken out, or alone, in an order of importance; one a fraction of `FRACTIONS`."""
+
+    order: str
+    without: tuple[float, ...]
+    alone: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The units' values once more, by another seed and with one thing about the explanation changed."""
+
+    how: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A pair and everything that was measured on it."""
+
+    question_id: str
+    passage_id: str
+    action: Action
+    score: float
+    label: int
+    holds_answer: bool
+    names_entity: bool
+    relation: str
+    subject: str
+    """What the question is about; empty: it names nothing."""
+    attribution: Attribution
+    kinds: tuple[str, ...]
+    """One a unit, of `kinds.KINDS`."""
+    idf: tuple[float, ...]
+    """One a unit."""
+    changes: tuple[Change, ...]
+    """One a probe of `SUITE`."""
+    tried: tuple[Tried, ...]
+    again: tuple[Again, ...]
+    """Empty but for the pairs that the explanation itself is checked on."""
+
+
+def examined(
+    one: Candidate,
+    evaluator: Evaluator,
+    lent: Stock,
+    rare: Rarity,
+    effort: Effort,
+    controls: Mapping[str, Evaluator] | None = None,
+) -> Examined:
+    """Everything about one pair. `controls`: evaluators that must be explained otherwise; None: no checks of it.
+
+    Raises ComponentError where the evaluator fails.
+    """
+    pair, subject = one.pair, lent.subjects.get(one.pair.question_id, "")
+    # By one seed for all, pairs that are built alike would err alike, and their mean as much as any of them.
+    own = replace(effort, seed=2 * int.from_bytes(hashed(one.key)[:6], "big") + effort.seed)
+    found = _explained(evaluator, pair, own)
+    words = Words(pair.question, pair.passage, found.units)
+    named = any(places(subject, part) for part in (pair.passage.title, pair.passage.text))
+    idf = tuple(rare.of(unit.words) for unit in found.units)
+    return Examined(
+        question_id=pair.question_id,
+        passage_id=pair.passage.id,
+        action=one.action,
+        score=one.score,
+        label=pair.label,
+        holds_answer=one.holds_answer,
+        names_entity=named,
+        relation=one.relation,
+        subject=subject,
+        attribution=found,
+        kinds=kinds(words, subject, pair.answers),
+        idf=idf,
+        changes=_changes(evaluator, pair, lent, effort.seed),
+        tried=_tried(evaluator, words, _orders(found.values, idf, one.key, effort.seed)),
+        again=() if controls is None else _again(evaluator, pair, own, controls),
+    )
+
+
+def _explained(evaluator: Evaluator, pair: LabelledPair, effort: Effort, baseline: Baseline = BASELINE) -> Attribution:
+    units = len(taken_apart(pair.question, pair.passage, entities=True).units)
+    return explain(
+        evaluator,
+        pair.question,
+        pair.passage,
+        baseline=baseline,
+        entities=True,
+        # Left alone, it would count all 4,096 coalitions of twelve units, whatever `most` says.
+        method="exact" if 2**units <= min(effort.most, 2**EXACT) else "regression",
+        tolerance=effort.tolerance,
+        most=effort.most,
+        seed=effort.seed,
+    )
+
+
+def _changes(evaluator: Evaluator, pair: LabelledPair, lent: Stock, seed: int) -> tuple[Change, ...]:
+    made = {probe.name: perturbed(probe, pair, lent, seed) for probe in SUITE}
+    there = {name: one for name, one in made.items() if not isinstance(one, str)}
+    grades = map(finite, evaluator.grade([(one.question, one.passage) for one in there.values()]) if there else ())
+    graded = dict(zip(there, grades, strict=True))
+    return tuple(
+        Change(name, None, one) if isinstance(one, str) else Change(name, graded[name].score, graded[name].reason)
+        for name, one in made.items()
+    )
+
+
+def _orders(values: Sequence[float], idf: Sequence[float], key: str, seed: int) -> dict[str, list[int]]:
+    """The units from what holds the score up most to what pulls it down most; by rarity; and by chance."""
+    random = np.random.default_rng([seed, int.from_bytes(hashed(key)[:4], "big")])
+    return {
+        "attribution": np.argsort(-np.array(values), kind="stable").tolist(),
+        "IDF": np.argsort(-np.array(idf), kind="stable").tolist(),
+        "chance": random.permutation(len(values)).tolist(),
+    }
+
+
+def _tried(evaluator: Evaluator, words: Words, orders: Mapping[str, Sequence[int]]) -> tuple[Tried, ...]:
+    count = len(words.units)
+    tops = [max(1, round(share * count)) for share in FRACTIONS]
+    alone = np.array([[n in order[:top] for n in range(count)] for order in orders.values() for top in tops])
+    scores = Counted(Score(evaluator, words, BASELINE))(np.concatenate([~alone, alone])).reshape(2, len(orders), -1)
+    return tuple(Tried(name, tuple(scores[0, n]), tuple(scores[1, n])) for n, name in enumerate(orders))
+
+
+def _again(
+    evaluator: Evaluator, pair: LabelledPair, effort: Effort, controls: Mapping[str, Evaluator]
+) -> tuple[Again, ...]:
+    # With the same seed, the same words would be missing together, and the errors would agree.
+    other = replace(effort, seed=effort.seed + 1)
+    found = {
+        "another seed": _explained(evaluator, pair, other),
+        "filler": _explained(evaluator, pair, other, "filler"),
+        "pad": _explained(evaluator, pair, other, "pad"),
+        **{name: _explained(control, pair, other) for name, control in controls.items()},
+    }
+    return tuple(Again(how, one.values) for how, one in found.items())

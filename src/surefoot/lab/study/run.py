@@ -1,0 +1,234 @@
+"""The study: the hypotheses are put on record, pairs are drawn and examined once each, and the claims are judged.
+
+All that is computed lies in the run's folder, as it comes: what is asked again after an interruption is only what was
+under way, and the report is the same as without one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from surefoot.act import require_match
+from surefoot.datasets.pairs import LabelledSet
+from surefoot.errors import TraceFault, UsageError
+from surefoot.lab.grading import graded
+from surefoot.lab.probes import stock
+from surefoot.lab.study.examination import FRACTIONS, Effort, Examined, examined
+from surefoot.lab.study.hypotheses import Hypotheses, register
+from surefoot.lab.study.kinds import rarity
+from surefoot.lab.study.sample import Sample, Stratum, drawn, eligible
+from surefoot.lab.study.tables import Tables, tables
+from surefoot.lab.study.verdicts import Concluded, Finding, concluded, judged, questions
+from surefoot.protocols import Evaluator
+from surefoot.store import Run, from_json, to_json, write_text
+from surefoot.text.json_values import parsed
+from surefoot.types import Action, Thresholds
+
+PAIRS = "pairs.jsonl"
+"""In the run's folder: a line a pair, an `Examined` each."""
+SAMPLE = "sample.json"
+"""Which pairs are examined; written when all were graded."""
+
+OnStage = Callable[[str, int, int], None]
+"""Is told what is being done ("grading", "explaining"), how many are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How much is looked at, and how closely."""
+
+    per_action: int = 120
+    """Pairs of each action."""
+    checked: int = 10
+    """Of these, so many of each action are explained again, in other ways."""
+    longest: int = 150
+    """Words of a passage; longer ones are left out, and counted."""
+    tolerance: float = 0.1
+    most: int = 400
+    """Evaluations of an attribution, of which there are 1, and 4 or 5 more for one that is checked."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Data that the pairs are from."""
+
+    path: str
+    sha256: str
+    questions: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What was found. It follows from the lines of the run's folder and the hypotheses alone."""
+
+    evaluator: str
+    thresholds: Thresholds
+    files: tuple[File, ...]
+    settings: Settings
+    hypotheses: Hypotheses
+    controls: tuple[str, ...]
+    """Evaluators that must be explained otherwise."""
+    strata: tuple[Stratum, ...]
+    spread: float
+    """The standard deviation of the scores of all `graded` pairs: the unit of all effects."""
+    graded: int
+    too_long: int
+    ungraded: int
+    examined: int
+    """Pairs."""
+    questions: int
+    named: int
+    """Of the examined pairs, those whose question is known to be about something with a name."""
+    noted: int
+    """Examined pairs with texts that could not be graded on the way to their attribution."""
+    note: str
+    """On the first of them; empty: there is none."""
+    findings: tuple[Finding, ...]
+    conclusions: tuple[Concluded, ...]
+    tables: Tables
+    fractions: tuple[float, ...]
+    """Of a pair's units, that were taken out or left alone."""
+
+
+def run(
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    hypotheses: Hypotheses,
+    folder: Path,
+    on_stage: OnStage,
+    settings: Settings | None = None,
+    thresholds: Thresholds | None = None,
+    controls: Mapping[str, Evaluator] | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Study:
+    """Do, or go on with, the study in this folder, and report.
+
+    `thresholds` are the evaluator's own unless others are given; `about` is put on record with everything else that
+    must be the same when the run goes on. Cost: one graded pair for each pair of the files, and for each examined one
+    about `most` and 40 more; for a checked one five times that. Raises UsageError where the folder was begun with other
+    hypotheses, settings or data, or where another process runs it, ComponentError where the evaluator fails; then it
+    can be gone on with.
+    """
+    chosen, used, others = settings or Settings(), thresholds or evaluator.thresholds, controls or {}
+    require_match(used, evaluator.name)
+    known = [File(one.path, one.sha256, len({p.question_id for p in one.pairs}), len(one.pairs)) for one in files]
+    described = _described(evaluator.name, used, known, chosen, tuple(others), about or {})
+    kept = register(folder, hypotheses, described, PAIRS)
+    with kept.held():
+        sample = _sampled(evaluator, files, folder, chosen, used, partial(on_stage, "grading"))
+        found = _examined(evaluator, files, sample, kept, chosen, others, partial(on_stage, "explaining"))
+    return report(evaluator.name, used, known, chosen, hypotheses, sample, found, tuple(others))
+
+
+def report(
+    evaluator: str,
+    thresholds: Thresholds,
+    files: Sequence[File],
+    settings: Settings,
+    hypotheses: Hypotheses,
+    sample: Sample,
+    pairs: Sequence[Examined],
+    controls: tuple[str, ...] = (),
+) -> Study:
+    """What these pairs say; pure."""
+    if not sample.spread:
+        raise UsageError(f"{evaluator} gives all {sample.graded:,} pairs the same score; there is nothing to explain")
+    among = questions(pairs, hypotheses.resamples, hypotheses.seed)
+    findings = judged(pairs, hypotheses, among, sample.spread)
+    return Study(
+        evaluator=evaluator,
+        thresholds=thresholds,
+        files=tuple(files),
+        settings=settings,
+        hypotheses=hypotheses,
+        controls=controls,
+        strata=sample.strata,
+        spread=sample.spread,
+        graded=sample.graded,
+        too_long=sample.too_long,
+        ungraded=sample.ungraded,
+        examined=len(pairs),
+        questions=len(among.numbers),
+        named=sum(bool(one.subject) for one in pairs),
+        noted=sum(bool(one.attribution.notes) for one in pairs),
+        note=next((note for one in pairs for note in one.attribution.notes), ""),
+        findings=findings,
+        conclusions=concluded(findings, hypotheses.conclusions),
+        tables=tables(pairs, among, sample.spread, thresholds),
+        fractions=FRACTIONS,
+    )
+
+
+def _described(
+    evaluator: str,
+    thresholds: Thresholds,
+    files: Sequence[File],
+    settings: Settings,
+    controls: tuple[str, ...],
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
+        **about,
+        "study": 1,
+        "evaluator": evaluator,
+        "thresholds": to_json(thresholds),
+        "data": to_json(tuple(files)),
+        "settings": asdict(settings),
+        "controls": list(controls),
+    }
+
+
+def _sampled(
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    folder: Path,
+    settings: Settings,
+    thresholds: Thresholds,
+    on_done: Callable[[int, int], None],
+) -> Sample:
+    """As it was drawn when the run began; else all pairs are graded now."""
+    path = folder / SAMPLE
+    if not path.exists():
+        pairs, too_long = eligible([pair for file in files for pair in file.pairs], settings.longest)
+        if not pairs:
+            raise UsageError(f"no passage has {settings.longest} words or fewer; allow longer ones")
+        grades = graded(evaluator, pairs, on_done).grades
+        sample = drawn(pairs, grades, thresholds, settings.per_action, settings.seed, too_long)
+        if not sample.candidates:
+            raise UsageError(f"{evaluator.name} could grade none of {len(pairs):,} pairs: {grades[0].reason}")
+        write_text(path, json.dumps(to_json(sample), ensure_ascii=True, allow_nan=False) + "\n")
+    try:
+        return from_json(Sample, parsed(path.read_bytes()))
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
+
+
+def _examined(
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    sample: Sample,
+    kept: Run,
+    settings: Settings,
+    controls: Mapping[str, Evaluator],
+    on_done: Callable[[int, int], None],
+) -> list[Examined]:
+    every, _ = eligible([pair for file in files for pair in file.pairs], settings.longest)
+    lent, rare = stock(every), rarity(pair.passage for pair in every)
+    effort = Effort(settings.tolerance, settings.most, settings.seed)
+    done = kept.values(Examined)
+    places = {action: [one.key for one in sample.candidates if one.action is action] for action in Action}
+    checked = {key for keys in places.values() for key in keys[: settings.checked]}
+    for number, one in enumerate(sample.candidates):
+        on_done(number, len(sample.candidates))
+        if one.key not in done:
+            done[one.key] = examined(one, evaluator, lent, rare, effort, controls if one.key in checked else None)
+            kept.add(one.key, done[one.key])
+    on_done(len(sample.candidates), len(sample.candidates))
+    return [done[one.key] for one in sample.candidates]

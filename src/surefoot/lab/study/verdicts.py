@@ -1,0 +1,155 @@
+"""From numbers to verdicts: the effect, how sure one can be of it, and what follows for each claim. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.lab.study.examination import Examined
+from surefoot.lab.study.hypotheses import Claim, Conclusion, Hypotheses, fits
+from surefoot.lab.study.measures import MEASURES
+from surefoot.stats import figures
+from surefoot.stats.figures import Figure, Floats
+
+Verdict = Literal["supported", "refuted", "undetermined"]
+Draws = npt.NDArray[np.uint16]
+"""How often each question is in each resample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim, and what was found."""
+
+    claim: Claim
+    questions: int
+    effect: Figure
+    """The mean over pairs, in standard deviations of the scores, upwards; `of` counts pairs."""
+    delta: Figure
+    """Cliff's delta within pairs: the share of those in which it is above 0, less that in which it is below."""
+    supports: float | None
+    """How often chance alone would speak for the claim so clearly; None: not tested."""
+    refutes: float | None
+    """How often chance alone would speak against it so clearly."""
+    supports_holm: float | None
+    """After Holm's correction over all claims that are tested."""
+    refutes_holm: float | None
+    verdict: Verdict
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """A conclusion and what its claims make of it."""
+
+    conclusion: Conclusion
+    verdict: Verdict
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Which question each pair belongs to, and the resamples of them."""
+
+    numbers: dict[str, int]
+    draws: Draws
+
+    def of(self, pairs: Sequence[Examined]) -> figures.Ints:
+        """The number of each pair's question."""
+        return np.array([self.numbers[pair.question_id] for pair in pairs], dtype=np.int64)
+
+
+def questions(pairs: Sequence[Examined], resamples: int, seed: int) -> Questions:
+    """The questions of these pairs, and so many samples of as many of them, with replacement."""
+    ids = list(dict.fromkeys(pair.question_id for pair in pairs))
+    random = np.random.default_rng(seed)
+    draws = random.multinomial(len(ids), [1 / len(ids)] * len(ids), size=resamples).astype(np.uint16)
+    return Questions(dict(zip(ids, range(len(ids)), strict=True)), draws)
+
+
+def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, spread: float) -> tuple[Finding, ...]:
+    """A finding a claim, by the rule that stands in the hypotheses."""
+    found = [_found(claim, pairs, drawn, spread, hypotheses) for claim in hypotheses.claims]
+    tested = [n for n, one in enumerate(found) if one.supports is not None]
+    supports = holm([p for n in tested if (p := found[n].supports) is not None])
+    refutes = holm([p for n in tested if (p := found[n].refutes) is not None])
+    for n, one, other in zip(tested, supports, refutes, strict=True):
+        found[n] = _decided(replace(found[n], supports_holm=one, refutes_holm=other), hypotheses.alpha)
+    return tuple(found)
+
+
+def concluded(findings: Sequence[Finding], conclusions: Sequence[Conclusion]) -> tuple[Concluded, ...]:
+    """Supported by all of its claims, refuted by one, or neither."""
+    verdicts = {finding.claim.id: finding.verdict for finding in findings}
+    return tuple(_concluded(one, {name: verdicts[name] for name in one.needs}) for one in conclusions)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """The p-values after Holm's step-down correction (1979), in their order; at most 1."""
+    adjusted, worst = [0.0] * len(p), 0.0
+    for step, n in enumerate(sorted(range(len(p)), key=lambda n: p[n])):
+        worst = max(worst, min(1.0, (len(p) - step) * p[n]))
+        adjusted[n] = worst
+    return adjusted
+
+
+def effects(claim: Claim, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
+    """The pairs that the claim is about and that have something to measure, with the effect in each."""
+    found = []
+    for pair in (pair for pair in pairs if fits(claim.among, pair)):
+        values = [MEASURES[name](pair) for name in (claim.measure, claim.less) if name]
+        if all(value is not None for value in values):
+            first, *rest = [value / spread for value in values if value is not None]
+            found.append((pair, first - sum(rest)))
+    return found
+
+
+def _found(claim: Claim, pairs: Sequence[Examined], drawn: Questions, spread: float, hypotheses: Hypotheses) -> Finding:
+    nothing = Figure(None, None, None, 0, claim.untestable or "no pair has anything of the kind")
+    if claim.untestable:
+        return Finding(claim, 0, nothing, nothing, None, None, None, None, "undetermined", claim.untestable)
+    each = effects(claim, pairs, spread) if spread else []
+    values = np.array([value for _, value in each])
+    numbers = drawn.of([pair for pair, _ in each])
+    if (many := len(set(numbers.tolist()))) < hypotheses.questions:
+        why = f"pairs of {many} questions have anything to measure, and it takes {hypotheses.questions}"
+        if not each:
+            return Finding(claim, 0, nothing, nothing, None, None, None, None, "undetermined", why)
+    effect, replicates = figures.figure(figures.mean(values, numbers), drawn.draws)
+    delta = figures.figure(figures.mean(np.sign(values), numbers), drawn.draws)[0]
+    if many < hypotheses.questions:
+        return Finding(claim, many, effect, delta, None, None, None, None, "undetermined", why)
+    there, isnt = _chances(claim, replicates)
+    both = (there, isnt) if claim.presence == "present" else (isnt, there)
+    return Finding(claim, many, effect, delta, *both, None, None, "undetermined", "")
+
+
+def _chances(claim: Claim, replicates: Floats) -> tuple[float, float]:
+    """How often a resample has no effect, or one against the direction; and how often one as large as the smallest."""
+    drawn = replicates[~np.isnan(replicates)] * (1 if claim.direction == "up" else -1)
+    none, large = int((drawn <= 0).sum()), int((drawn >= claim.smallest).sum())
+    return (none + 1) / (len(drawn) + 1), (large + 1) / (len(drawn) + 1)
+
+
+def _decided(one: Finding, alpha: float) -> Finding:
+    claim, effect = one.claim, one.effect.value or 0.0
+    large = (effect if claim.direction == "up" else -effect) >= claim.smallest
+    fitting = large is (claim.presence == "present")
+    p = one.supports_holm if fitting else one.refutes_holm
+    if p is None or p >= alpha:
+        return replace(one, because="neither is the effect sure enough, nor its absence")
+    verdict: Verdict = "supported" if fitting else "refuted"
+    return replace(one, verdict=verdict, because=f"p {p:.2g} < {alpha:g} after Holm's correction")
+
+
+def _concluded(one: Conclusion, verdicts: dict[str, Verdict]) -> Concluded:
+    against = [name for name, verdict in verdicts.items() if verdict == "refuted"]
+    unsure = [name for name, verdict in verdicts.items() if verdict == "undetermined"]
+    if against:
+        return Concluded(one, "refuted", f"refuted: {', '.join(against)}")
+    if unsure:
+        return Concluded(one, "undetermined", f"undetermined: {', '.join(unsure)}")
+    return Concluded(one, "supported", f"supported: {', '.join(verdicts)}")

@@ -1,0 +1,50 @@
+"""One network from several trainings: the mean of their weights.
+
+Trainings that begin at the same weights mostly end in the same valley, and its middle is often better than any of its
+edges, at the cost of none of them (Wortsman et al. 2022, "model soups").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from surefoot.errors import ModelError
+from surefoot.lab.train.evaluator import MADE, claimed, keep
+from surefoot.lab.train.network import restored, saved
+from surefoot.store import write_text
+
+
+def average(paths: Sequence[Path], folder: Path) -> Path:
+    """Write the mean of these weights to `best.pt` of the folder, and their hashes to `made.json`; the former.
+
+    Each is a `best.pt`, or a `checkpoint.pt` for the weights that a training ended with; all count the same. Raises
+    ModelError for one that is neither, or of another shape than the first.
+    """
+    read = [_weights(path) for path in paths]
+    shapes = [{name: tensor.shape for name, tensor in weights.items()} for weights in read]
+    if odd := [path for path, shape in zip(paths, shapes, strict=True) if shape != shapes[0]]:
+        raise ModelError(f"{odd[0]} is of another shape than {paths[0]}; only trainings of one network can be averaged")
+    mean = {
+        name: (sum(weights[name].float() for weights in read) / len(read)).to(tensor.dtype)
+        for name, tensor in read[0].items()
+    }
+    with claimed(folder):
+        keep(folder / "best.pt", mean)
+        hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+        write_text(folder / MADE, json.dumps({"average": hashes}, indent=1) + "\n")
+    restored(folder / "best.pt")
+    return folder / "best.pt"
+
+
+def _weights(path: Path) -> dict[str, torch.Tensor]:
+    found: Any = saved(path)
+    weights: dict[str, Any] | None = found.get("network", found) if isinstance(found, dict) else None
+    if not weights or not all(isinstance(tensor, torch.Tensor) for tensor in weights.values()):
+        raise ModelError(f"{path} holds no evaluator's weights; give the best.pt or the checkpoint.pt of a training")
+    return weights

@@ -1,0 +1,432 @@
+"""How the weights of `surefoot.evaluators.minilm` come about.
+
+One pass over the lessons of `mixture`, easy ones first, in batches of like length; AdamW with a short warm-up and a
+straight fall to 0; the word vectors stay as they are. What is kept is the state that was best on the `fit` half of the
+development questions, whose articles no lesson touches; the other half is never looked at. A run that is stopped goes
+on from its last checkpoint and ends, on a CPU and with as many threads, with the very weights that an undisturbed one
+ends with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock, Timeout
+from torch import Tensor
+from torch.nn import functional
+
+from surefoot.errors import ConfigError, ModelError, UsageError
+from surefoot.evaluators.minilm import Pieces, encode, tokenizer
+from surefoot.lab.train.mixture import Lesson, Mixture, Row, find, half
+from surefoot.lab.train.network import Network, saved
+from surefoot.stats.figures import roc_auc
+from surefoot.store import write_text
+
+MADE = "made.json"
+"""Beside the weights: what they come from."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The numbers of the training; the shipped weights are those of the defaults."""
+
+    rate: float = 8e-5
+    """AdamW's at its highest, for the layers."""
+    head_rate: float = 5e-4
+    """The same for what starts from nothing: both heads, and the marks of shared pieces."""
+    warm_up: float = 0.06
+    """Share of the steps in which the rates rise."""
+    decay: float = 0.01
+    """Of weights, not of biases and norms."""
+    pieces: int = 160
+    """A longer pair loses its end, or its beginning where the evidence stands late."""
+    batch_pieces: int = 3600
+    """Padded pieces of a batch."""
+    batch: int = 48
+    """Pairs of a batch, at most."""
+    evidence: float = 1.0
+    """Weight of the evidence loss beside the relevance loss."""
+    clip: float = 1.0
+    """Longest gradient."""
+    check: int = 400
+    """Steps from one look at the development questions to the next."""
+    patience: int = 5
+    """Looks without improvement after which training stops."""
+    checkpoint: int = 150
+    """Steps between checkpoints."""
+    dev_pairs: int = 100
+    """Of each development file's `fit` half, at most so many are looked at while training."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands."""
+
+    step: int
+    steps: int
+    pairs_per_second: float
+    """Since this process began."""
+    seconds_left: float
+    loss: float
+    """Relevance loss, mean of the last 50 batches."""
+    dev: float | None
+    """Mean ROC-AUC over the development files, at the last look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A lesson in numbers."""
+
+    ids: list[int]
+    sides: list[int]
+    label: float
+    weight: float
+    starts: list[int] | None
+    """Pieces at which evidence begins; [0] where there is none, None where nobody knows."""
+    ends: list[int] | None
+
+
+@dataclass(slots=True)
+class _State:
+    """All that a stopped training needs to go on."""
+
+    about: str
+    """A hash of all that decides the weights."""
+    network: Network
+    optimiser: Any
+    step: int = 0
+    looks: list[dict[str, Any]] = field(default_factory=list)
+    """The development figures so far: `step`, their `mean`, and each file's."""
+
+    @property
+    def dev(self) -> float | None:
+        """The mean at the last look."""
+        return self.looks[-1]["mean"] if self.looks else None
+
+    @property
+    def worse(self) -> int:
+        """Looks since the best one, the first of equals."""
+        means = [look["mean"] for look in self.looks]
+        return len(means) - 1 - means.index(max(means)) if means else 0
+
+
+def train(
+    network: Network,
+    mixture: Mixture,
+    folder: Path,
+    recipe: Recipe,
+    on_progress: Callable[[Progress], None],
+    device: str | None = None,
+) -> Path:
+    """Train the network, or go on training it, in `folder`; the path of the best weights.
+
+    The folder then holds `checkpoint.pt`, `best.pt`, `log.jsonl` and `made.json`. `device` None: a GPU where there is
+    one; two cores do some 25 pairs a second. Raises ConfigError for a mixture without lessons or development questions,
+    UsageError where the folder holds another training, and ModelError for a loss that is no number.
+    """
+    lessons = mixture.lessons(recipe.seed)
+    examples = examples_of(lessons, recipe.pieces)
+    dev = dev_examples(mixture.dev, recipe)
+    if not examples or not dev:
+        raise ConfigError("the mixture has no lessons, or no development file with both labels; add a section for them")
+    with claimed(folder):
+        origin, about = made(network, mixture, recipe), _hash(network, lessons, recipe)
+        state = _begun(_placed(network, device), about, recipe, folder)
+        write_text(folder / MADE, json.dumps(origin, indent=1) + "\n")
+        _learn(state, examples, dev, recipe, folder, on_progress)
+    return folder / "best.pt"
+
+
+def made(network: Network, mixture: Mixture, recipe: Recipe) -> dict[str, Any]:
+    """What a training comes from: this version, the recipe, and hashes of the mixture, its files and these first
+    weights."""
+    return {
+        "surefoot": version("surefoot"),
+        "recipe": asdict(recipe),
+        **mixture.about,
+        "start": _weights_hash(network),
+    }
+
+
+def _learn(
+    state: _State,
+    examples: Sequence[Example],
+    dev: dict[str, list[Example]],
+    recipe: Recipe,
+    folder: Path,
+    on_progress: Callable[[Progress], None],
+) -> None:
+    batches = batched(examples, recipe)
+    first, began, pairs, losses = state.step, time.monotonic(), 0, list[float]()
+    while state.step < len(batches) and state.worse < recipe.patience:
+        batch = [examples[i] for i in batches[state.step]]
+        losses = [*losses[-49:], _turn(state, batch, len(batches), recipe)]
+        pairs += len(batch)
+        state.step = done = state.step + 1
+        looked = done % recipe.check == 0 or done == len(batches)
+        if looked:
+            _look(state, dev, folder)
+        if looked or done % recipe.checkpoint == 0:
+            _keep(state, folder)
+        spent = time.monotonic() - began
+        left = spent / (done - first) * (len(batches) - done)
+        on_progress(Progress(done, len(batches), pairs / spent, left, sum(losses) / len(losses), state.dev))
+
+
+def _turn(state: _State, batch: Sequence[Example], steps: int, recipe: Recipe) -> float:
+    """One step of AdamW; the relevance loss before it."""
+    _set_rates(state.optimiser, state.step, steps, recipe)
+    state.network.train()
+    with torch.random.fork_rng():
+        torch.manual_seed(recipe.seed * 1_000_003 + state.step)  # what is left out at a step does not depend on stops
+        relevance, evidence = losses_of(state.network, batch)
+    loss = relevance + recipe.evidence * evidence
+    if not torch.isfinite(loss):
+        raise ModelError(f"the loss is {loss.item()} after {state.step} steps; give a lower rate, or other data")
+    state.optimiser.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(state.network.parameters(), recipe.clip)
+    state.optimiser.step()
+    return float(relevance.detach())
+
+
+def examples_of(lessons: Sequence[Lesson], most: int) -> list[Example]:
+    """The lessons in numbers; a pair of more than `most` pieces is cut, around its evidence where that stands late."""
+    reader = tokenizer()
+    found = []
+    for start in range(0, len(lessons), 1000):
+        part = lessons[start : start + 1000]
+        pieces = encode(reader, [(lesson.question, lesson.title, lesson.text) for lesson in part])
+        found += [_example(lesson, p, most) for lesson, p in zip(part, pieces, strict=True)]
+    return found
+
+
+def _example(lesson: Lesson, pieces: Pieces, most: int) -> Example:
+    room = most - pieces.first - 1
+    spans = [place for span in lesson.spans or () if (place := _place(span, pieces.offsets))]
+    skipped = 0
+    if spans and spans[0][1] >= room:
+        skipped = max(0, min(spans[0][0] - room // 4, len(pieces.offsets) - room))
+    ids = [*pieces.ids[: pieces.first], *pieces.ids[pieces.first : -1][skipped : skipped + room], pieces.ids[-1]]
+    shift = pieces.first - skipped
+    kept = [(a + shift, b + shift) for a, b in spans if a >= skipped and b - skipped < room]
+    nowhere = [(0, 0)] if lesson.spans is not None and not lesson.label else []
+    where = kept or nowhere
+    return Example(
+        ids,
+        pieces.sides[: len(ids)],
+        float(lesson.label),
+        lesson.weight,
+        [a for a, _ in where] or None,
+        [b for _, b in where] or None,
+    )
+
+
+def _place(span: tuple[int, int], offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """The first and the last piece that the characters of the span touch; None for characters that are in no piece."""
+    touched = [i for i, (a, b) in enumerate(offsets) if a < span[1] and span[0] < b]
+    return (touched[0], touched[-1]) if touched else None
+
+
+def batched(examples: Sequence[Example], recipe: Recipe) -> list[list[int]]:
+    """Which examples go together: neighbours in the order of learning, by length, so that little is padded."""
+    chance = random.Random(recipe.seed)  # noqa: S311
+    batches: list[list[int]] = []
+    for start in range(0, len(examples), 2048):
+        near = sorted(range(start, min(start + 2048, len(examples))), key=lambda i: len(examples[i].ids))
+        fresh: list[list[int]] = [[]]
+        for i in near:
+            full = (len(fresh[-1]) + 1) * len(examples[i].ids) > recipe.batch_pieces or len(fresh[-1]) == recipe.batch
+            if full and fresh[-1]:
+                fresh.append([])
+            fresh[-1].append(i)
+        chance.shuffle(fresh)
+        batches += fresh
+    return batches
+
+
+def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Shape (rows, longest), 0 where a row has ended."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+
+
+def losses_of(network: Network, batch: Sequence[Example]) -> tuple[Tensor, Tensor]:
+    """Relevance loss and evidence loss, each a mean over the pairs that it concerns, by their weight."""
+    relevance, evidence, ids = _read(network, batch)
+    labels, weights = (
+        torch.tensor(v, device=ids.device) for v in zip(*[(e.label, e.weight) for e in batch], strict=True)
+    )
+    entropy = functional.binary_cross_entropy_with_logits(relevance, labels, reduction="none")
+    loss = (entropy * weights).sum() / weights.sum()
+    known = [(i, e) for i, e in enumerate(batch) if e.starts is not None]
+    if not known:
+        return loss, relevance.new_zeros(())
+    evidence = evidence.masked_fill((ids == 0)[:, :, None], -1e4)
+    right = torch.zeros_like(evidence, dtype=torch.bool)
+    for i, e in known:
+        right[i, e.starts or [], 0] = True
+        right[i, e.ends or [], 1] = True
+    rows = torch.tensor([i for i, _ in known], device=ids.device)
+    # The mass on all right places: an answer that stands there twice may be found at either.
+    missed = evidence[rows].logsumexp(1) - evidence[rows].masked_fill(~right[rows], -1e4).logsumexp(1)
+    return loss, (missed.mean(1) * weights[rows]).sum() / weights[rows].sum()
+
+
+def _read(network: Network, batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor]:
+    """Relevance, evidence, and the ids that they are of."""
+    device = network.relevance.weight.device
+    ids, sides = padded([e.ids for e in batch]).to(device), padded([e.sides for e in batch]).to(device)
+    return *network(ids, sides), ids
+
+
+def _optimiser(network: Network, recipe: Recipe) -> Any:
+    network.word.weight.requires_grad_(False)
+    groups: dict[tuple[float, float], list[Tensor]] = {}
+    for name, tensor in network.named_parameters():
+        if tensor.requires_grad:
+            fresh = name.startswith(("shared", "relevance", "evidence"))
+            decay = 0.0 if tensor.ndim < 2 else recipe.decay
+            groups.setdefault((recipe.head_rate if fresh else recipe.rate, decay), []).append(tensor)
+    return torch.optim.AdamW(
+        [{"params": list(params), "peak": peak, "weight_decay": decay} for (peak, decay), params in groups.items()]
+    )
+
+
+def _set_rates(optimiser: Any, step: int, steps: int, recipe: Recipe) -> None:
+    rising = recipe.warm_up * steps
+    share = (step + 1) / rising if step < rising else (steps - step) / (steps - rising)
+    for group in optimiser.param_groups:
+        group["lr"] = group["peak"] * share
+
+
+def dev_examples(dev: dict[str, list[Row]], recipe: Recipe) -> dict[str, list[Example]]:
+    """Of each development file with labels, whole questions of its `fit` half up to `dev_pairs` pairs, uncropped."""
+    chance = random.Random(recipe.seed)  # noqa: S311
+    chosen: dict[str, list[Example]] = {}
+    for name, rows in dev.items():
+        lessons: list[Lesson] = []
+        fit = [row for row in rows if half(row) == "fit"]
+        for row in chance.sample(fit, len(fit)):
+            if len(lessons) < recipe.dev_pairs:
+                lessons += [_dev_lesson(row, p) for p in row.get("passages", ()) if p.get("label") is not None]
+        if len({lesson.label for lesson in lessons}) == 2:
+            chosen[name] = examples_of(lessons, 256)
+    return chosen
+
+
+def _dev_lesson(row: Row, passage: Row) -> Lesson:
+    spans = find([str(one) for one in row.get("answers", ())], passage["text"]) if passage["label"] else ()
+    return Lesson(row["question"], passage.get("title") or "", passage["text"], passage["label"], 1.0, spans or None)
+
+
+@torch.no_grad()
+def scored(network: Network, examples: Sequence[Example]) -> list[float]:
+    """The relevance logit of each."""
+    network.eval()
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].ids))
+    scores = [0.0] * len(examples)
+    for start in range(0, len(order), 16):
+        part = order[start : start + 16]
+        relevance, *_ = _read(network, [examples[i] for i in part])
+        for i, score in zip(part, relevance.tolist(), strict=True):
+            scores[i] = score
+    return scores
+
+
+def _look(state: _State, dev: dict[str, list[Example]], folder: Path) -> None:
+    """Measure on the development questions; keep the weights when they are the best so far."""
+    aucs: dict[str, float] = {}
+    for name, part in dev.items():
+        value = roc_auc(scored(state.network, part), [e.label for e in part]).value
+        if value is not None:  # it never is: both labels are there
+            aucs[name] = value
+    state.looks.append({"step": state.step, "mean": sum(aucs.values()) / len(aucs), **aucs})
+    if not state.worse:
+        keep(folder / "best.pt", state.network.state_dict())
+    write_text(folder / "log.jsonl", "".join(json.dumps(look) + "\n" for look in state.looks))
+
+
+def _begun(network: Network, about: str, recipe: Recipe, folder: Path) -> _State:
+    """The state that was kept, if there is one, else a new one."""
+    state, path = _State(about, network, _optimiser(network, recipe)), folder / "checkpoint.pt"
+    if not path.exists():
+        return state
+    try:
+        kept = saved(path, network.relevance.weight.device)
+    except ModelError as error:
+        raise UsageError(f"{path} is damaged; remove it to start again") from error
+    if kept.get("about") != about:
+        raise UsageError(f"{path} is of a training with other data or settings; give those again, or another folder")
+    network.load_state_dict(kept["network"])
+    state.optimiser.load_state_dict(kept["optimiser"])
+    state.step, state.looks = kept["step"], kept["looks"]
+    _log.info("going on from step %d", state.step)
+    return state
+
+
+def _keep(state: _State, folder: Path) -> None:
+    parts = {"network": state.network.state_dict(), "optimiser": state.optimiser.state_dict()}
+    keep(folder / "checkpoint.pt", {"about": state.about, "step": state.step, "looks": state.looks, **parts})
+
+
+def keep(path: Path, value: Any) -> None:
+    """Write tensors to a file, whole or not at all, also when the machine stops in the middle."""
+    fresh = path.with_name(f"{path.name}.new")
+    with fresh.open("wb") as file:
+        torch.save(value, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+
+
+def _hash(network: Network, lessons: Sequence[Lesson], recipe: Recipe) -> str:
+    """Of the first weights, of what is learned, and of how."""
+    digest = hashlib.sha256(json.dumps([_weights_hash(network), asdict(recipe)]).encode())
+    for lesson in lessons:
+        digest.update(repr(lesson).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+def _weights_hash(network: Network) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in network.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.cpu().contiguous().numpy().data)
+    return digest.hexdigest()
+
+
+def _placed(network: Network, device: str | None) -> Network:
+    wanted = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        network.to(wanted)
+    except (RuntimeError, AssertionError) as error:
+        said = str(error).partition("\n")[0]
+        raise ConfigError(f"the device '{wanted}' cannot be used: {said}; cpu always can") from error
+    return network
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """This process alone writes there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / "lock").acquire(timeout=0):
+            yield
+    except Timeout as error:
+        raise UsageError(f"another training is writing {folder}; wait for it, or give another folder") from error

@@ -1,0 +1,70 @@
+"""From the trained network to what ships: one ONNX file with int8 weights.
+
+Word vectors are rounded row by row; the layers' matrices column by column, and their inputs at run time by the largest
+activation of the text (onnxruntime's dynamic quantisation). One text a run: a second one would change that scale.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from pathlib import Path
+
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import Tensor, nn
+
+from surefoot.lab.train.network import Network
+
+
+class Shipped(nn.Module):
+    """The network as it is run: whole texts only, and word vectors in int8 with a scale a row."""
+
+    rows: Tensor
+    scales: Tensor
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        table = network.word.weight.detach()
+        scales = table.abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
+        self.register_buffer("rows", (table / scales).round().to(torch.int8))
+        self.register_buffer("scales", scales)
+
+    def forward(self, ids: Tensor, sides: Tensor) -> tuple[Tensor, Tensor]:
+        """As `Network.forward`."""
+        return self.network.read(ids, sides, self.rows[ids].float() * self.scales[ids], None)
+
+
+def export(network: Network, path: Path, quantised: bool = True) -> None:
+    """Write the network, which must be on the CPU, as ONNX, put in place whole; `quantised` False: layers in float32.
+
+    Inputs `ids` and `sides`, (1, pieces); outputs `relevance`, (1,), and `evidence`, (1, pieces, 2).
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        made = Path(folder) / "float.onnx"
+        _traced(Shipped(network.eval()), made)
+        if quantised:
+            plain, made = made, Path(folder) / "int8.onnx"
+            matrices = ["MatMul", "Gemm"]
+            quantize_dynamic(plain, made, per_channel=True, weight_type=QuantType.QInt8, op_types_to_quantize=matrices)
+        os.replace(made, path)
+
+
+def _traced(shipped: Shipped, path: Path) -> None:
+    ids = torch.tensor([[101, 2040, 2003, 2009, 102, 2009, 2003, 1037, 3231, 102]])
+    sides = torch.tensor([[0] * 5 + [1] * 5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the old exporter says that it is old; the new one needs onnxscript
+        torch.onnx.export(
+            shipped,
+            (ids, sides),
+            str(path),
+            input_names=["ids", "sides"],
+            output_names=["relevance", "evidence"],
+            dynamic_axes={"ids": {1: "pieces"}, "sides": {1: "pieces"}, "evidence": {1: "pieces"}},
+            opset_version=17,
+            dynamo=False,
+        )

@@ -1,0 +1,168 @@
+"""From the best weights to an evaluator that can be used: int8, calibrated, with thresholds of its own.
+
+Half of the development questions fit the calibration and the thresholds, in the very precision in which the evaluator
+runs; the other half is left to be measured on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from onnxruntime import InferenceSession
+
+from surefoot.datasets import pairs
+from surefoot.datasets.pairs import LabelledPair, LabelledSet
+from surefoot.errors import ConfigError
+from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
+from surefoot.lab import tuning
+from surefoot.lab.grading import graded
+from surefoot.lab.train.evaluator import MADE, claimed
+from surefoot.lab.train.export import export
+from surefoot.lab.train.mixture import Mixture
+from surefoot.lab.train.network import restored
+from surefoot.stats import calibration
+from surefoot.stats.calibration import Calibration
+from surefoot.store import to_json, write_text
+from surefoot.text.json_values import parsed
+from surefoot.types import Grade, Thresholds
+
+AIM = tuning.Aim(target=0.2, discard_target=0.2, strip_target=0.1)
+"""What the shipped thresholds keep."""
+QUESTIONS = 150
+"""Of each file, at most so many fit: a large one says no more about what is asked elsewhere."""
+MARGINS = (-8.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0)
+"""By how much evidence must beat "no answer here": the least of these with which it is `SILENT`. At 0 it would say "no
+answer" too often, as most lessons hold none."""
+SILENT = 0.5
+"""In so many of the irrelevant passages it points at nothing, each file counting the same. Not in more: what it points
+at is looked at only where the score is good, and there "no answer" is wrong more often than right."""
+POINTED = 12
+"""Questions of each file that the margin is chosen on."""
+
+OnDone = Callable[[int, int], None]
+
+
+def require_questions(mixture: Mixture) -> None:
+    """Raise ConfigError where even an evaluator that never errs could not be shown to keep `AIM`: before a training."""
+    if not mixture.searched:
+        raise ConfigError("no file of the mixture has searched = true; thresholds are fitted on such files")
+    with TemporaryDirectory() as folder:
+        files = _searched(_fitting(mixture, Path(folder)), mixture)
+    grades = [[Grade(pair.passage.id, float(pair.label)) for pair in file.pairs] for file in files]
+    asked = [one for file, some in zip(files, grades, strict=True) for one in tuning.questions(file.pairs, some)]
+    if why := _why(tuning.fit(asked, AIM)):
+        raise ConfigError(f"the mixture has {len(asked)} questions to fit thresholds on, which are too few: {why}")
+
+
+def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
+    """Write `minilm.onnx` and `minilm.json` to `folder`, and the development files to its `dev`; the folder.
+
+    `dev/fit` and `dev/test` are the halves. `on_done` is told of pairs. Some minutes. All is put in place at the end,
+    the JSON file last. Raises ConfigError when the development questions are too few to show that any thresholds keep
+    `AIM`.
+    """
+    with claimed(folder):
+        work = folder / ".finishing"
+        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
+        try:
+            _finish(best, mixture, work, on_done)
+            shutil.rmtree(folder / "dev", ignore_errors=True)
+            for name in ("dev", "minilm.onnx", "minilm.json"):
+                os.replace(work / name, folder / name)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return folder
+
+
+def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
+    export(restored(best), work / "minilm.onnx")
+    files = _fitting(mixture, work / "dev")
+    margin = _margin(work / "minilm.onnx", [_irrelevant(file.path) for file in files.values()], on_done)
+    _write_card(work, margin, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))
+    evaluator = MiniLM(str(work))
+    fitted = _calibrated(evaluator, list(files.values()), on_done)
+    found = tuning.run(evaluator, _searched(files, mixture), on_done, AIM)
+    if not found.thresholds:
+        raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
+    about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
+    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **_made(best))
+
+
+def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:
+    """What the calibration is fitted on, by file; the development files are written to the folder."""
+    mixture.write_dev(folder)
+    return {path.stem: pairs.read(path, QUESTIONS) for path in sorted((folder / "fit").glob("*.jsonl"))}
+
+
+def _searched(files: dict[str, LabelledSet], mixture: Mixture) -> tuple[LabelledSet, ...]:
+    """What the thresholds are fitted on."""
+    return tuning.thinned([file for name, file in files.items() if name in mixture.searched])
+
+
+def _why(fitted: tuning.Fit) -> str:
+    """Why there are no thresholds; empty: there are."""
+    return "; ".join(choice.reason for choice in (fitted.upper, fitted.lower, fitted.strip) if choice.reason)
+
+
+def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone) -> Calibration:
+    """Every file counts the same: a large one must not speak for the others."""
+    every = [(pair, 1 / len(file.pairs)) for file in files for pair in file.pairs]
+    grades = graded(evaluator, [pair for pair, _ in every], on_done).grades
+    known = [(g.score, p.label, weight) for g, (p, weight) in zip(grades, every, strict=True) if g.score is not None]
+    scores, labels, weights = zip(*known, strict=True)
+    return calibration.fit(scores, labels, weights)
+
+
+def _margin(model: Path, files: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> float:
+    """Each pair is read once, and then judged by every margin."""
+    session, reader = InferenceSession(str(model), providers=["CPUExecutionProvider"]), tokenizer()
+    total, read = sum(map(len, files)), list[list[tuple[Logits, Pieces]]]()
+    for file in filter(None, files):
+        pieces = encode(reader, [(pair.question, pair.passage.title, pair.passage.text) for pair in file])
+        read.append([_best(session, one) for one in pieces])
+        on_done(sum(map(len, read)), total)
+    for margin in MARGINS if read else ():
+        if np.mean([np.mean([pointed(*one, margin) is None for one in part]) for part in read]) >= SILENT:
+            return margin
+    return MARGINS[-1]
+
+
+def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
+    """The evidence of the best window, and its pieces."""
+    parts = [part for part, _ in windows(pieces)]
+    feeds = [{"ids": np.array([part.ids], np.int64), "sides": np.array([part.sides], np.int64)} for part in parts]
+    said = [session.run(None, feed) for feed in feeds]
+    best = max(range(len(said)), key=lambda i: float(said[i][0][0]))
+    return said[best][1][0], parts[best]
+
+
+def _irrelevant(path: str) -> list[LabelledPair]:
+    return [pair for pair in pairs.read(path, POINTED).pairs if not pair.label]
+
+
+def _made(best: Path) -> dict[str, Any]:
+    """What the weights come from, where their training left it beside them."""
+    path = best.with_name(MADE)
+    return {"made": parsed(path.read_text(encoding="utf-8"))} if path.exists() else {}
+
+
+def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds, **more: Any) -> None:
+    kept = {key: value for key, value in to_json(thresholds).items() if key != "evaluator"}
+    card: dict[str, Any] = {
+        "format": FORMAT,
+        "sha256": hashlib.sha256((folder / "minilm.onnx").read_bytes()).hexdigest(),
+        "thresholds": kept,
+        "evidence": {"margin": margin},
+        "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},
+        **more,
+    }
+    write_text(folder / "minilm.json", json.dumps(card, indent=1) + "\n")

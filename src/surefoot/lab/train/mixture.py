@@ -1,0 +1,480 @@
+"""What the evaluator learns from: labelled files of many domains, and negatives made from their positives.
+
+An evaluator that is only shown its files' own negatives learns what answers look like, or which names go together, and
+not what was asked. So each positive brings negatives that break one thing and leave the rest:
+
+- "other question": the passage with a question of another one of the set; what looks like an answer is none.
+- "answer removed": the passage without the sentences that hold an answer; the entity stays.
+- "other entity": the question about another entity of the same relation.
+- "other relation": another question about the same entity or article.
+- "renamed": the passage with another entity's name in place of the question's.
+- "joined": sentences of a question run together to a passage; a positive, where the one that answers is among them.
+
+Nothing of a development question's articles is learned from: neither its question, nor any passage that it has, nor
+another passage of an article that one of them belongs to, nor one that shares a long sentence with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from surefoot.datasets import pairs, questions
+from surefoot.datasets.questions import hashed
+from surefoot.errors import ConfigError
+from surefoot.lab.train import openings
+from surefoot.store import write_text
+from surefoot.text import toml_values
+from surefoot.text.words import bare, fold, places_of, renamed, sentences, without, words
+
+Row = dict[str, Any]
+Spans = tuple[tuple[int, int], ...]
+Use = Literal["train", "dev", "split"]
+Half = Literal["fit", "test"]
+Evidence = Literal["answers", "number", "unknown"]
+
+SHIPPED = Path(__file__).with_name("mixture.toml")
+"""What the shipped weights learned from."""
+PARAGRAPHS, PAGES = "corpus/wikipedia.jsonl", "miniwiki/pages.jsonl"
+"""Under the data's folder: passages {id, title, text}, and pages {title, paragraphs}. Questions of files without
+passages, such as PopQA's, are given those that bear their subject's name."""
+NO_ARTICLE = "table"
+"""A title that passages bear which are not of one article."""
+
+SHARE_DEV = 20
+"""Percent of a "split" file's articles that are development data."""
+_OWN_NEGATIVES = 3
+"""Of a question's own negatives, at most so many a copy."""
+_CROPPED = 0.5
+"""Of the passages, so many are cut to a few sentences: an evaluator grades strips too, and short texts train faster."""
+_UNTITLED = 0.15
+"""Of the passages, so many lose their title: not every corpus has titles."""
+_LEFT = 60
+"""Characters that must be left of a text without its answer: a scrap would be told from a passage by its length."""
+_LONG = 60
+"""A sentence of more characters is no common phrase: who has seen it has seen the passage."""
+_NEEDS = {
+    "answer removed": "answers",
+    "other entity": "s_wiki_title",
+    "other relation": "answers",
+    "renamed": "s_wiki_title",
+}
+"""What a question must have so that this can be made of its positives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One pair with what is known of it."""
+
+    question: str
+    title: str
+    text: str
+    label: int
+    """1: the passage answers the question."""
+    weight: float
+    spans: Spans | None
+    """Where answers stand in the text; empty: nowhere; None: not known."""
+    hardness: int = 0
+    """0 to 2: how little sets a negative apart from a positive. Easy ones come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A section of a mixture file; what its keys mean is said there. Raises ValueError for what none can mean."""
+
+    name: str
+    use: Use
+    weight: float = 1.0
+    copies: int = 1
+    made: tuple[str, ...] = ()
+    absent: bool = False
+    evidence: Evidence = "answers"
+    answered: bool = False
+    searched: bool = False
+    asked: bool = False
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        for key, value, known in (
+            ("use", (self.use,), get_args(Use)),
+            ("evidence", (self.evidence,), get_args(Evidence)),
+            ("made", self.made, MADE),
+        ):
+            if unknown := [one for one in value if one not in known]:
+                raise ValueError(f"{key} of {self.name} cannot be {unknown[0]!r}; there are: {', '.join(known)}")
+        if not self.weight > 0 or not self.copies >= 1:
+            raise ValueError(f"weight and copies of {self.name} must be above 0")
+        if self.use == "dev" and self.made:
+            raise ValueError(f"nothing is made of {self.name}, as its use is dev; leave made out")
+
+
+def sources(path: Path = SHIPPED) -> list[Source]:
+    """The sections of a mixture file; raises ConfigError for a key or a value that does not exist."""
+    try:
+        table = toml_values.parsed(path.read_text(encoding="utf-8"))
+        return [Source(name, **{**keys, "made": tuple(keys.get("made", ()))}) for name, keys in table.items()]
+    except (OSError, ValueError, TypeError) as error:  # TypeError: a key that Source lacks, a value of another kind
+        raise ConfigError(f"the mixture {path} cannot be read: {error}") from error
+
+
+def fingerprint(listed: Sequence[Source]) -> str:
+    """A hash of what the sections say; keys that were left out, comments and layout do not count."""
+    usual = asdict(Source("", "dev")).items()
+    told = [sorted(asdict(source).items() - usual) for source in listed]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def half(row: Row) -> Half:
+    """What a development question is for, by a hash of its id: to choose by (weights, calibration and thresholds), or
+    only to be measured on."""
+    return "fit" if hashed(str(row["id"]))[0] % 2 else "test"
+
+
+class Mixture:
+    """The rows of all files, parted into what is learned from and what is only measured on.
+
+    Raises UsageError for a file that is missing or does not fit, and ConfigError for negatives that cannot be made of
+    it.
+    """
+
+    def __init__(self, data: Path, listed: Sequence[Source]) -> None:
+        self.train: dict[Source, list[Row]] = {}
+        self.dev: dict[str, list[Row]] = {}
+        self.searched = {_stem(source.name) for source in listed if source.searched}
+        """Development files, without their ending, that thresholds for actions are fitted on."""
+        found = {source: _questions(data / f"{source.name}.jsonl", source) for source in listed}
+        for source, rows in found.items():
+            self.dev[source.name] = [row for row in rows if _is_dev(row, source)]
+        held = _Held([row for rows in self.dev.values() for row in rows])
+        lacking = {source for source, rows in found.items() if source.use != "dev" and not any(map(_passages, rows))}
+        paragraphs = _paragraphs(data) if lacking else {}
+        for source, rows in found.items():
+            mine = [_with_passages(row, paragraphs) for row in rows] if source in lacking else rows
+            kept = (held.without(row) for row in mine if not _is_dev(row, source))
+            self.train[source] = [row for row in kept if row][: source.most]
+        files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
+        self.about = {"mixture": fingerprint(listed), "data": {name: _sha256(data / name) for name in files}}
+        """What it was read from, in hashes."""
+
+    def lessons(self, seed: int) -> list[Lesson]:
+        """All lessons of one pass; the same for the same seed.
+
+        Positives are spread evenly, and negatives grow harder between them. (Ordered by hardness alone, the last
+        quarter was all negatives, and unlearned what the others had taught: development AUC fell from .838 to .832.)
+        """
+        chance = random.Random(seed)  # noqa: S311
+        made = [lesson for source, rows in self.train.items() for lesson in _lessons(source, rows, chance)]
+        order = sorted(range(len(made)), key=lambda i: chance.random() + 0.35 * made[i].hardness)
+        kinds = [[i for i in order if made[i].label == label] for label in (0, 1)]
+        placed = [(place / len(kind), i) for kind in kinds for place, i in enumerate(kind)]
+        return [made[i] for _, i in sorted(placed)]
+
+    def write_dev(self, folder: Path) -> None:
+        """The development questions as files of the same format: all of them, and their halves in `fit` and `test`.
+
+        A file without a labelled passage is not written.
+        """
+        for name, rows in self.dev.items():
+            for part in ("", *get_args(Half)):
+                some = [row for row in rows if not part or half(row) == part]
+                if any(p.get("label") is not None for row in some for p in _passages(row)):
+                    lines = "".join(json.dumps(row) + "\n" for row in some)
+                    write_text(folder / part / f"{_stem(name)}.jsonl", lines)
+
+
+class _Held:
+    """What no training pair may come from."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        passages = [p for row in rows for p in _passages(row)]
+        self.ids = {p["id"] for p in passages}
+        self.sentences = {key for p in passages for key in _long(p["text"])}
+        self.questions = {_normal(row["question"]) for row in rows}
+        self.titles = {_normal(p["title"]) for p in passages if _is_article(p)}
+        self.titles |= {_normal(row["s_wiki_title"]) for row in rows if row.get("s_wiki_title")}
+        self.titles.discard("")  # of a title without letters, and of every row without a subject
+
+    def without(self, row: Row) -> Row | None:
+        """The row without held passages; None when its question or its subject is held, or nothing is left."""
+        if _normal(row["question"]) in self.questions or _normal(row.get("s_wiki_title") or "") in self.titles:
+            return None
+        free = [p for p in _passages(row) if not self._holds(p)]
+        return {**row, "passages": free} if free else None
+
+    def _holds(self, passage: Row) -> bool:
+        titled = _is_article(passage) and _normal(passage["title"]) in self.titles
+        return titled or passage["id"] in self.ids or not self.sentences.isdisjoint(_long(passage["text"]))
+
+
+def _lessons(source: Source, rows: Sequence[Row], chance: random.Random) -> Iterator[Lesson]:
+    maker = _Maker(source, rows, chance)
+    for row in [row for row in rows for _ in range(source.copies)]:
+        own = [_lesson(source, row, p) for p in row["passages"] if p.get("label") is not None]
+        good = [lesson for lesson in own if lesson.label]
+        bad = [lesson for lesson in own if not lesson.label]
+        if source.answered and not good:
+            continue
+        picked = good + chance.sample(bad, min(len(bad), _OWN_NEGATIVES))
+        for lesson in [*picked, *(new for each in good for new in maker.made(row, each, bad))]:
+            yield _varied(lesson, chance)
+
+
+def _lesson(source: Source, row: Row, passage: Row) -> Lesson:
+    label, text = int(passage["label"]), passage["text"]
+    nowhere: Spans | None = () if source.absent else None
+    spans = _evidence(source, row, text) if label else nowhere
+    title = passage.get("title") or ""
+    return Lesson(row["question"], title, text, label, source.weight, spans, hardness=0 if label else 1)
+
+
+def _evidence(source: Source, row: Row, text: str) -> Spans | None:
+    """Where a passage that answers does so, as far as its source tells."""
+    found: Spans | None = () if source.evidence == "unknown" else find(_answers(row), text)
+    if not found and source.evidence == "number":
+        found = _only_number(row["question"], text)
+    return found or None
+
+
+class _Maker:
+    """Makes lessons of one source's positives, as its `made` says; each kind draws only what it needs."""
+
+    def __init__(self, source: Source, rows: Sequence[Row], chance: random.Random) -> None:
+        self.source, self.chance = source, chance
+        self.nowhere: Spans | None = () if source.absent else None
+        self.rows = rows
+        self.rivals: dict[str, list[Row]] = defaultdict(list)
+        for row in rows:
+            self.rivals[row.get("prop", "")].append(row)
+
+    @cached_property
+    def _alike(self) -> dict[str, list[Row]]:
+        """Rows with known answers, by what they are about."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            if row.get("answers"):
+                found[_article(row)].append(row)
+        return found
+
+    def made(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Iterator[Lesson]:
+        """One of each kind, where the positive lends itself to it and chance has it."""
+        for kind in self.source.made:
+            if lesson := MADE[kind](self, row, good, bad):
+                yield lesson
+
+    def other_question(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The passage, and a question of another one, which it does not answer as far as labels and answers tell."""
+        other = self.chance.choice(self.rows)
+        if self.chance.random() >= 0.7 or _answered(other, good):
+            return None
+        return replace(good, question=other["question"], label=0, spans=self.nowhere)
+
+    def answer_removed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The passage without the sentences that hold an answer."""
+        if not good.spans or self.chance.random() >= 0.6:
+            return None
+        rest = without(good.text, good.spans)
+        if len(rest) < _LEFT or find(_answers(row), good.title):
+            return None
+        return replace(good, text=rest, label=0, spans=self.nowhere, hardness=2)
+
+    def other_entity(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The passage, and the same question about a rival whom it neither names nor answers for."""
+        rival = self._rival(row, good)
+        if not rival or find(_answers(rival), good.text):
+            return None
+        return replace(good, question=rival["question"], label=0, spans=self.nowhere, hardness=1)
+
+    def other_relation(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The passage, and another question about the same, with answers of which none stands in it."""
+        asked = _normal(good.question)
+        others = [one for one in self._alike.get(_article(row), ()) if _normal(one["question"]) != asked]
+        for other in self.chance.sample(others, len(others)):
+            if not _answered(other, good) and not places_of(_answers(other), f"{good.title}\n{good.text}"):
+                return replace(good, question=other["question"], label=0, spans=self.nowhere, hardness=2)
+        return None
+
+    def renamed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The passage, told of a rival."""
+        rival = self._rival(row, good)
+        if not rival or self.chance.random() >= 0.6:
+            return None
+        mine, other = _subject(row), _subject(rival)
+        title, text = (renamed(part, mine, other) for part in (good.title, good.text))
+        if text == good.text:
+            return None
+        return replace(good, title=title, text=text, label=0, spans=self.nowhere, hardness=2)
+
+    def joined(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+        """The sentence that answers, among others that were found for the same question; still a positive."""
+        if not bad or self.chance.random() >= 0.5:
+            return None
+        others = self.chance.sample([lesson.text for lesson in bad], min(len(bad), self.chance.randint(1, 2)))
+        at = self.chance.randint(0, len(others))
+        before = len("".join(f"{text} " for text in others[:at]))
+        text = " ".join([*others[:at], good.text, *others[at:]])
+        spans = good.spans and tuple((start + before, end + before) for start, end in good.spans)
+        return replace(good, text=text, spans=spans)
+
+    def _rival(self, row: Row, good: Lesson) -> Row | None:
+        """Another entity of which the same is asked, drawn by chance; None when the passage speaks of it."""
+        rival = self.chance.choice(self.rivals[row.get("prop", "")])
+        mine, other = _subject(row), _subject(rival)
+        spoken_of = find([other], f"{good.title} {good.text}")
+        return rival if mine and other and fold(mine) != fold(other) and not spoken_of else None
+
+
+MADE: dict[str, Callable[[_Maker, Row, Lesson, Sequence[Lesson]], Lesson | None]] = {
+    "other question": _Maker.other_question,
+    "answer removed": _Maker.answer_removed,
+    "other entity": _Maker.other_entity,
+    "other relation": _Maker.other_relation,
+    "renamed": _Maker.renamed,
+    "joined": _Maker.joined,
+}
+"""What can be made of a positive, by its name in a mixture file."""
+
+
+def _varied(lesson: Lesson, chance: random.Random) -> Lesson:
+    """The lesson, perhaps without its title, perhaps cut to some of its sentences."""
+    if chance.random() < _UNTITLED and find([bare(lesson.title)], lesson.text):
+        lesson = replace(lesson, title="")
+    if chance.random() >= _CROPPED or (lesson.label and not lesson.spans):
+        return lesson
+    ranges = sentences(lesson.text)
+    if len(ranges) < 2:
+        return lesson
+    anchor = chance.choice(lesson.spans)[0] if lesson.spans else chance.randrange(len(lesson.text))
+    centre = next((i for i, (_, end) in enumerate(ranges) if anchor < end), len(ranges) - 1)
+    first, last = max(0, centre - chance.randint(0, 2)), min(len(ranges) - 1, centre + chance.randint(0, 2))
+    start, end = ranges[first][0], ranges[last][1]
+    spans = lesson.spans and tuple((a - start, b - start) for a, b in lesson.spans if start <= a and b <= end)
+    if lesson.label and not spans:  # the answer crosses a sentence's end
+        return lesson
+    return replace(lesson, text=lesson.text[start:end], spans=spans)
+
+
+def find(answers: Sequence[str], text: str) -> Spans:
+    """Where an answer stands in the text, at word boundaries, in any case; in order.
+
+    To the letter, unlike `words.places`: what is taught to be pointed at is all of "26.1 %".
+    """
+    found = {
+        match.span()
+        for answer in answers
+        if answer.strip()
+        for match in re.finditer(rf"(?<!\w){re.escape(answer.strip())}(?!\w)", text, re.IGNORECASE)
+    }
+    return tuple(sorted(found))
+
+
+def _only_number(question: str, text: str) -> Spans | None:
+    """The sentence's only number, where the question asks for one; else not known."""
+    if not re.match(
+        r"(?:in |on |during |about |approximately )*(?:when|what year|how (?:many|much|old|long))", question
+    ):
+        return None
+    numbers = [match.span() for match in re.finditer(r"\d[\d,.]*\d|\d", text)]
+    return tuple(numbers) if len(numbers) == 1 else None
+
+
+def _is_dev(row: Row, source: Source) -> bool:
+    if source.use != "split":
+        return source.use == "dev"
+    return int.from_bytes(hashed(_article(row), 8), "big") % 100 < SHARE_DEV
+
+
+def _article(row: Row) -> str:
+    """What a row is about: its subject's page, the article of its first positive or passage, its item, or itself."""
+    passages = sorted(_passages(row), key=lambda p: p.get("label") != 1)
+    title = next((p["title"] for p in passages if _is_article(p)), "")
+    return _normal(row.get("s_wiki_title") or title) or str(row.get("item") or row["id"])
+
+
+def _is_article(passage: Row) -> bool:
+    return bool(passage.get("title")) and passage["title"] != NO_ARTICLE
+
+
+def _long(text: str) -> Iterator[bytes]:
+    """Of each long sentence a hash that spelling does not change."""
+    return (hashed(_normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
+
+
+def _answered(other: Row, good: Lesson) -> bool:
+    """Whether the passage answers the other question too, as far as labels and answers tell."""
+    known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
+    return known or bool(find(_answers(other), good.text))
+
+
+def _paragraphs(data: Path) -> dict[str, list[Row]]:
+    """Passages of both corpora, by the bare name in their title."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for name in (PARAGRAPHS, PAGES):
+        for passage in _texts(data / name):
+            found[_normal(bare(passage["title"]))].append(passage)
+    return found
+
+
+def _texts(path: Path) -> Iterator[Row]:
+    """The passages of a corpus: its lines, or, where these are pages, their paragraphs."""
+    for _, row in questions.rows(path):
+        if "paragraphs" in row:
+            numbered = enumerate(row["paragraphs"])
+            yield from ({"id": f"{row['title']}#{n}", "title": row["title"], "text": text} for n, text in numbered)
+        else:
+            yield row
+
+
+def _with_passages(row: Row, paragraphs: dict[str, list[Row]]) -> Row:
+    """The question with what is known under its subject's name; the label is PopQA's: a gold alias stands in it."""
+    mine = paragraphs.get(_normal(_subject(row)), ())
+    return {**row, "passages": [{**p, "label": int(bool(find(_answers(row), p["text"])))} for p in mine]}
+
+
+def _questions(path: Path, source: Source) -> list[Row]:
+    """The rows of a file, which are as `bench.pairs` reads them, or `bench.datasets` where none has a passage."""
+    if source.asked:
+        return openings.questions(_texts(path))
+    rows = [row for _, row in questions.rows(path)]
+    if any(isinstance(row, dict) and row.get("passages") for row in rows):
+        pairs.read(path)
+    else:
+        questions.read(path)
+    for kind in source.made:
+        if (key := _NEEDS.get(kind)) and not any(row.get(key) for row in rows):
+            raise ConfigError(f"of {source.name} no '{kind}' can be made: none of its questions has {key}")
+    return rows
+
+
+def _passages(row: Row) -> list[Row]:
+    found: list[Row] = row.get("passages", [])
+    return found
+
+
+def _answers(row: Row) -> list[str]:
+    return list(map(str, row.get("answers", [])))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _stem(name: str) -> str:
+    return name.replace("/", "-")
+
+
+def _subject(row: Row) -> str:
+    """The bare name of the entity that is asked about; empty where the file does not say."""
+    return bare(row.get("s_wiki_title") or "")
+
+
+def _normal(text: str) -> str:
+    return " ".join(words(text))

@@ -1,0 +1,284 @@
+"""How CRAG's evaluator was trained, again, from any T5: `surefoot train t5`.
+
+Its recipe: a sequence classifier with one output on the base T5, mean squared error to +1 and -1, AdamW at 1e-4 falling
+to 0 in a straight line, batches of 12, 8 epochs, gradients clipped at 1, 512 pieces, all weights trained. A pair is a
+question and a retrieved passage; +1 where the passage's title is the page of the question's subject.
+
+Different from CRAG's script in cost alone: batches are padded to their longest input and not to 512, and a run that was
+stopped goes on where it was, with as many threads to the very same weights.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, Literal
+
+import torch
+from filelock import FileLock, Timeout
+from tokenizers import Encoding
+
+from surefoot.datasets.pairs import read
+from surefoot.errors import ConfigError, ModelError, UsageError
+from surefoot.evaluators.t5 import check_task, encoded, open_t5
+from surefoot.models.checkpoint import Checkpoint
+from surefoot.store import to_json, write_text
+from surefoot.types import Passage
+
+Label = Literal["label_title", "label"]
+"""CRAG's, whether the passage's title is the page of the question's subject; or whether the passage is relevant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The numbers of the training; the defaults are CRAG's."""
+
+    task: str = "popqa"
+    """Sets the input's form, as in `surefoot.evaluators.t5`."""
+    epochs: int = 8
+    batch: int = 12
+    rate: float = 1e-4
+    """AdamW's in the first step."""
+    clip: float = 1.0
+    """Largest norm of all gradients together."""
+    max_pieces: int = 512
+    seed: int = 0
+    """Of the new head, of the order of the pairs, and of the dropout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a training is."""
+
+    step: int
+    steps: int
+    epoch: int
+    """From 1."""
+    loss: float
+    """Mean squared error of the last batch."""
+    pairs_per_second: float
+    """Since this process began."""
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of a training."""
+
+    folder: Path
+    pairs: int
+    positives: int
+    losses: tuple[float, ...]
+    """Mean squared error over each epoch's batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A pair to learn from."""
+
+    question: str
+    passage: Passage
+    target: float
+    """+1 or -1."""
+
+
+@dataclass(slots=True)
+class _State:
+    """All that a stopped training needs to go on."""
+
+    about: str
+    """A hash of all that decides the weights."""
+    model: Any
+    optimiser: Any
+    losses: list[float]
+    """Of each step that was made."""
+
+
+def lessons(files: Sequence[Path], label: Label = "label_title") -> list[Lesson]:
+    """The pairs of files as `surefoot.datasets.pairs` reads them, in their order, but for those without this label.
+
+    Raises UsageError with the line number, and where no pair has the label.
+    """
+    pairs = [(pair, getattr(pair, label)) for file in files for pair in read(file).pairs]
+    found = [Lesson(pair.question, pair.passage, 2.0 * value - 1) for pair, value in pairs if value is not None]
+    if not found:
+        raise UsageError(f"no passage of {', '.join(map(str, files))} has a {label}; try the other label")
+    return found
+
+
+def train(
+    start: str,
+    data: Sequence[Lesson],
+    out: Path,
+    recipe: Recipe,
+    *,
+    every: int = 200,
+    device: str | None = None,
+    on_step: Callable[[Progress], None] = lambda progress: None,
+) -> Trained:
+    """Fine-tune the T5 of the folder `start`, and write the evaluator's folder `out`, whole or not at all.
+
+    Every so many steps, and after each epoch, all that is needed to go on is kept in `out`.training (three times the
+    model's size); it goes when `out` is there. The same call again goes on from it, also after `kill -9`, and ends with
+    the same weights as a run that was never stopped. `device` None: a GPU where there is one. Raises UsageError where
+    `out` exists or another training has it, and ModelError for a start that is no T5 or a loss that is no number.
+    """
+    check_task(recipe.task)
+    _require_sizes(recipe, every)
+    with _claimed(out), torch.random.fork_rng():
+        checkpoint = open_t5(start, device, recipe.seed)
+        inputs, targets = _inputs(checkpoint, data, recipe)
+        state = _begun(checkpoint, _hash([checkpoint.fingerprint(), asdict(recipe), _hash(data)]), recipe, _kept(out))
+        _learn(checkpoint, inputs, targets, state, recipe, every, _kept(out), on_step)
+        done = _report(out, targets, state.losses, recipe)
+        _publish(checkpoint, done, {"start": start, "data": _hash(data), "recipe": asdict(recipe)})
+    return done
+
+
+def _learn(
+    checkpoint: Checkpoint,
+    inputs: Sequence[Encoding],
+    targets: Sequence[float],
+    state: _State,
+    recipe: Recipe,
+    every: int,
+    kept: Path,
+    on_step: Callable[[Progress], None],
+) -> None:
+    per_epoch = -(-len(inputs) // recipe.batch)
+    steps, first, started = per_epoch * recipe.epochs, len(state.losses), time.monotonic()
+    state.model.train()
+    for step in range(first, steps):
+        chosen = _order(len(inputs), step // per_epoch, recipe)[step % per_epoch]
+        tensors = checkpoint.tensors([inputs[place] for place in chosen])
+        goal = torch.tensor([targets[place] for place in chosen], device=state.model.device)
+        state.losses.append(_turn(state, tensors, goal, recipe.rate * (1 - step / steps), recipe.clip))
+        if (step + 1) % every == 0 or (step + 1) % per_epoch == 0:
+            _keep(state, kept)
+        speed = (step + 1 - first) / (time.monotonic() - started)
+        left = (steps - step - 1) / speed
+        on_step(Progress(step + 1, steps, step // per_epoch + 1, state.losses[-1], speed * recipe.batch, left))
+    state.model.eval()
+
+
+def _turn(state: _State, tensors: dict[str, Any], goal: Any, rate: float, clip: float) -> float:
+    """One step of AdamW; the batch's loss before it."""
+    loss = torch.nn.functional.mse_loss(state.model(**tensors).logits[:, 0], goal)
+    if not torch.isfinite(loss):
+        raise ModelError(f"the loss is {loss.item()} after {len(state.losses)} steps; give a lower rate, or other data")
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(state.model.parameters(), clip)
+    for group in state.optimiser.param_groups:
+        group["lr"] = rate
+    state.optimiser.step()
+    state.optimiser.zero_grad()
+    return float(loss.item())
+
+
+def _order(count: int, epoch: int, recipe: Recipe) -> list[list[int]]:
+    """The epoch's batches: the same for the same seed and epoch, whatever came before."""
+    dice = torch.Generator().manual_seed(recipe.seed * 1_000_003 + epoch)
+    places = torch.randperm(count, generator=dice).tolist()
+    return [places[start : start + recipe.batch] for start in range(0, count, recipe.batch)]
+
+
+def _inputs(checkpoint: Checkpoint, data: Sequence[Lesson], recipe: Recipe) -> tuple[list[Encoding], list[float]]:
+    """What the model reads, and what it should say; a pair without words in question or text has nothing to teach."""
+    read = [(encoded(checkpoint, it.question, it.passage, recipe.task, recipe.max_pieces), it.target) for it in data]
+    kept = [(found[0], target) for found, target in read if not isinstance(found, str)]
+    if not kept:
+        raise UsageError("no pair has both a question and a text; there is nothing to learn from")
+    return [inputs for inputs, _ in kept], [target for _, target in kept]
+
+
+def _begun(checkpoint: Checkpoint, about: str, recipe: Recipe, kept: Path) -> _State:
+    """The state that was kept, if there is one, else a new one."""
+    model = checkpoint.model
+    state = _State(about, model, torch.optim.AdamW(model.parameters(), lr=recipe.rate), [])
+    torch.manual_seed(recipe.seed)
+    if not kept.exists():
+        return state
+    try:
+        saved = torch.load(kept, map_location=model.device, weights_only=True)
+    except (RuntimeError, EOFError, OSError, UnpicklingError) as error:
+        raise UsageError(f"{kept} is damaged; remove it to start again") from error
+    if saved["about"] != about:
+        raise UsageError(f"{kept} is of a training with other data or settings; give those again, or another folder")
+    model.load_state_dict(saved["model"])
+    state.optimiser.load_state_dict(saved["optimiser"])
+    state.losses = saved["losses"]
+    torch.set_rng_state(saved["dice"].cpu())
+    if saved["cuda_dice"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([dice.cpu() for dice in saved["cuda_dice"]])
+    return state
+
+
+def _keep(state: _State, kept: Path) -> None:
+    fresh = kept.with_name(f"{kept.name}.new")
+    saved = {
+        "about": state.about,
+        "model": state.model.state_dict(),
+        "optimiser": state.optimiser.state_dict(),
+        "losses": state.losses,
+        "dice": torch.get_rng_state(),
+        "cuda_dice": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+    }
+    with fresh.open("wb") as file:
+        torch.save(saved, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, kept)
+
+
+def _publish(checkpoint: Checkpoint, done: Trained, about: dict[str, Any]) -> None:
+    """The folder, put in place whole; the state is not needed any more then."""
+    fresh = done.folder.with_name(f"{done.folder.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    checkpoint.save(fresh)
+    card = {**about, "pairs": done.pairs, "positives": done.positives, "losses": done.losses}
+    write_text(fresh / "training.json", json.dumps(card, indent=1) + "\n")
+    os.rename(fresh, done.folder)
+    _kept(done.folder).unlink(missing_ok=True)
+
+
+def _report(out: Path, targets: Sequence[float], losses: Sequence[float], recipe: Recipe) -> Trained:
+    per_epoch = len(losses) // recipe.epochs
+    means = [sum(losses[start : start + per_epoch]) / per_epoch for start in range(0, len(losses), per_epoch)]
+    return Trained(out, len(targets), sum(target > 0 for target in targets), tuple(means))
+
+
+def _hash(values: Sequence[Any]) -> str:
+    return sha256(json.dumps(to_json(list(values))).encode()).hexdigest()
+
+
+def _kept(out: Path) -> Path:
+    return out.with_name(f"{out.name}.training")
+
+
+@contextmanager
+def _claimed(out: Path) -> Iterator[None]:
+    """`out` is free, and this process alone is about to make it."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(out.with_name(f"{out.name}.lock"))
+    try:
+        with lock.acquire(timeout=0):
+            if out.exists():
+                raise UsageError(f"{out} is there already; give another folder")
+            yield
+    except Timeout as error:
+        raise UsageError(f"another training is writing {out}; wait for it, or give another folder") from error
+
+
+def _require_sizes(recipe: Recipe, every: int) -> None:
+    sizes = {"epochs": recipe.epochs, "batch": recipe.batch, "every": every, "rate": recipe.rate, "clip": recipe.clip}
+    for name, size in sizes.items():
+        if not size > 0:
+            raise ConfigError(f"{name} must be more than 0, not {size}")

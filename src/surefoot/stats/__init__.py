@@ -1,0 +1,1 @@
+"""Intervals, tests, calibration, and figures that several rooms count with."""

@@ -1,0 +1,59 @@
+"""Means of records that come in groups, how sure they are, and how many records it would take to be surer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import ceil, sqrt
+
+import numpy as np
+
+from surefoot.stats.figures import Z95, Figure, Floats, Ints, figure, mean, resampled
+
+POWER80 = 0.8416212335729143
+"""80 % quantile of the normal distribution."""
+FEW = 20
+"""Groups below which a bootstrap's interval is too narrow to be relied on."""
+
+
+def numbered(ids: Iterable[str], groups: Mapping[str, str]) -> Ints:
+    """The number, from 0, of each record's group; a record without one is a group of its own."""
+    numbers: dict[tuple[str, str], int] = {}
+    named = ((groups.get(name, ""), name) for name in ids)
+    return np.array([numbers.setdefault((group, "" if group else name), len(numbers)) for group, name in named], int)
+
+
+def averaged(values: Iterable[float], numbers: Ints) -> Figure:
+    """The mean, with its 95 % interval from a bootstrap that draws whole groups."""
+    return figure(mean(list(values), numbers), resampled(count(numbers)))[0]
+
+
+def count(numbers: Ints) -> int:
+    """How many groups there are; 1 where there is no record, since nothing cannot be drawn from."""
+    return int(numbers.max(initial=0)) + 1
+
+
+def sums(values: Floats, numbers: Ints) -> Floats:
+    """What the values of each group add to the mean's distance from its expectation."""
+    if not len(values):
+        return np.zeros(0)
+    return np.bincount(numbers, values - values.mean()) / len(values)
+
+
+def error(values: Floats, numbers: Ints) -> float | None:
+    """The standard error of the mean, for groups that are independent of each other; None: fewer than two."""
+    several = count(numbers)
+    return sqrt(several / (several - 1) * float((sums(values, numbers) ** 2).sum())) if several > 1 else None
+
+
+def visible(gaps: Floats, numbers: Ints) -> float | None:
+    """The difference that this many paired records would show as significant (5 %, two-sided, before any correction)
+    four times in five; None: fewer than two groups, or no two records differ."""
+    found = error(gaps, numbers)
+    return (Z95 + POWER80) * found if found else None
+
+
+def needed(gaps: Floats, numbers: Ints, difference: float) -> int | None:
+    """How many paired records, in groups as large as these, would show a difference of this size as significant four
+    times in five; None where `visible` is."""
+    seen = visible(gaps, numbers)
+    return max(2, ceil(len(gaps) * (seen / difference) ** 2 - 1e-9)) if seen else None

@@ -1,0 +1,82 @@
+"""In what language a sentence is written: by its script, or by the small words that its language cannot do without.
+
+Good enough to tell what an evaluator has learned from what it has not, over whole sentences; no more. Names and titles
+of other languages are common in texts, so a sentence counts as foreign only when it is so through and through.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+from itertools import zip_longest
+
+from surefoot.text.words import STOP_WORDS, WORD, fold
+
+FUNCTION_WORDS = {
+    "de": "der das und ist nicht ein eine einen einem einer auf fur mit sich auch dem den des im wird werden von zu "
+    "wie oder aber nur bei nach wenn wer sie ich es durch uber sind wurde hat haben dass zum zur vom so ihm ihr man",
+    "fr": "le la les des une est et dans pour que qui sur pas par au aux avec ce cette sont il elle vous nous du ne "
+    "se en un ou ont ete plus leur ces comme mais si tout de",
+    "es": "el la los las una es y en que por para con del se su sus al lo como mas pero cuando un fue son esta este "
+    "sobre todo toda quien de",
+    "it": "il lo la gli una di che per con del della nel sono si non come piu alla dal un dei delle al da questa "
+    "questo vi su chi quando ha",
+    "pt": "o os uma que por para com da dos das nao se ao mais um em na foi sao sobre quando quem esta este de do",
+    "nl": "de het een en van dat niet voor met zijn op aan door bij wordt ook als naar wie er om te uit zij werd",
+    "pl": "na z nie jest sie ze jak przez dla od po kto oraz tym tego sa byl przy lub gdy",
+    "tr": "ve bir bu icin ile olarak ne kadar olan sadece gibi daha icinde olur tek",
+}
+"""Folded."""
+OTHER = "other"
+_PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
+"""Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
+_KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
+_ADDRESS = re.compile(r"\S*(?:://|[\w-]\.[\w-]+[./])\S*")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
+_LETTER = re.compile(r"[^\W\d_]")
+FEWEST = 6
+"""Words of a sentence in which one small word tells the language, beside a letter that English lacks; else two do."""
+
+
+@lru_cache(maxsize=8192)
+def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
+    """The code of the language, as "en", or the name of a script that is not Latin, as "cyrillic" and "cjk"; empty: it
+    cannot be told, and OTHER: nor can it, but it is not English.
+
+    `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
+    """
+    script = _script(_LATIN.sub(lambda word: "" if fold(word[0]) in names else word[0], sentence))
+    if script != "latin":
+        return script
+    every = [word for word in _small(sentence) if word not in names]
+    english = sum(word in STOP_WORDS for word in every)
+    counts = {code: sum(word in known for word in every) for code, known in _KNOWN.items()}
+    best = max(counts, key=counts.__getitem__)
+    sure = counts[best] > 1 or (len(every) >= FEWEST and not sentence.isascii())
+    if counts[best] > english and sure:
+        return best
+    if not english and sum(word.islower() and not word.isascii() for word in WORD.findall(sentence)) > 1:
+        return OTHER
+    return "en" if english >= max(1, counts[best]) else ""
+
+
+def _small(sentence: str) -> list[str]:
+    """The words, folded; less those that may be parts of names."""
+    found = [match.group() for match in WORD.finditer(_ADDRESS.sub(" ", sentence)) if len(match.group()) > 1]
+    return [
+        folded
+        for word, after in zip_longest(found, found[1:], fillvalue="")
+        if (folded := fold(word)) not in _PARTICLES or after[:1].islower()
+    ]
+
+
+def _script(sentence: str) -> str:
+    letters = _LETTER.findall(sentence)
+    foreign = [letter for letter in letters if letter > "\u024f"]
+    if 2 * len(foreign) <= len(letters):
+        return "latin"
+    kinds = Counter(unicodedata.name(letter, "?").split()[0].lower() for letter in foreign)
+    most = kinds.most_common(1)[0][0]
+    return "cjk" if most in ("hiragana", "katakana") else most

@@ -1,0 +1,124 @@
+"""The JSON objects in a model's reply, whatever stands around them, is wrong with them, or is missing of them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from surefoot.text.json_values import DEEPEST, deep
+
+# Possessive: a quotation mark that nobody closes is looked at once, and not again from each mark behind it.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],:]', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_CLOSES = {"{": "}", "[": "]"}
+_MOST = 20
+"""Places where an object may begin that are looked at."""
+_OFTEN = 2
+"""Times its length that a long reply is looked through for them, so that twenty that nobody closes cost no more."""
+_SHORT = 20_000
+"""Characters; in a reply of so many every place is looked at, however far each look goes."""
+
+Token = re.Match[str]
+
+
+def objects(reply: str) -> list[dict[str, Any]]:
+    """The outermost objects of a reply, in order; of one that was cut off, what is there of it.
+
+    Code fences, talk before and after, stray commas, line breaks inside strings and Python's way of writing a
+    dictionary cost nothing. What cannot be read, or is nested more than a hundred deep, is left out.
+    """
+    return [found for found in _objects(reply) if not deep(found)]
+
+
+def _objects(reply: str) -> Iterator[dict[str, Any]]:
+    at, left = 0, max(_MOST * _SHORT, _OFTEN * len(reply))
+    for _ in range(_MOST):
+        if left < 0 or (start := reply.find("{", at)) < 0:
+            return
+        found, end = _read(reply, start)
+        at, left = start + 1 if found is None else end, left - (end - start)
+        if found is not None:
+            yield found
+
+
+def _read(reply: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """The object that begins there, if it is one, and where what was looked at for it ends."""
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(reply, start)
+    except (ValueError, RecursionError):
+        pass
+    tokens, opened = _tokens(reply, start)
+    if len(opened) > DEEPEST:
+        return None, tokens[-1].end()
+    end = len(reply) if opened else tokens[-1].end()
+    found = _completed(reply, tokens, opened) if opened else _mended(_without_strays(reply, tokens, end))
+    return found, end
+
+
+def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:
+    """The tokens of what begins there, up to where it is closed, cut off or too deep, and the brackets open then."""
+    tokens: list[Token] = []
+    opened: list[str] = []
+    for token in _TOKEN.finditer(reply, start):
+        tokens.append(token)
+        if token[0] in _CLOSES:
+            opened.append(token[0])
+        elif token[0] in "}]":
+            opened.pop()
+        if not 0 < len(opened) <= DEEPEST:
+            break
+    return tokens, opened
+
+
+def _mended(text: str) -> dict[str, Any] | None:
+    """The object that a text from bracket to bracket is, as JSON or as Python writes it."""
+    for read in (_loaded, ast.literal_eval):
+        try:
+            value = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
+    return None
+
+
+def _completed(reply: str, tokens: Sequence[Token], opened: Sequence[str]) -> dict[str, Any] | None:
+    """The object that was cut off, closed where it ends; else without its last, half-written entry."""
+    quote = "" if tokens[-1][0][0] != '"' or _STRING.fullmatch(tokens[-1][0]) else '"'
+    closing = "".join(_CLOSES[bracket] for bracket in reversed(opened))
+    kept, end = _without_half(reply, tokens)
+    for text in (_without_strays(reply, tokens, len(reply)) + quote, _without_strays(reply, kept, end)):
+        try:
+            value: dict[str, Any] = _loaded(text + closing)
+        except ValueError:
+            continue
+        return value or None
+    return None
+
+
+def _without_half(reply: str, tokens: Sequence[Token]) -> tuple[Sequence[Token], int]:
+    """What is left of the tokens, and where the text ends then, without what an entry begins with: a comma, a string
+    and a colon, or what there is of them."""
+    end = len(reply)
+    for begins in (":", '"', ","):
+        if tokens[-1][0][0] == begins and not reply[tokens[-1].end() : end].strip():
+            end = tokens[-1].start()
+            tokens = tokens[:-1]
+    return tokens, end
+
+
+def _without_strays(reply: str, tokens: Sequence[Token], end: int) -> str:
+    """What the tokens stand in, up to `end`, without commas that have a closing bracket behind them."""
+    kept, at = [], tokens[0].start()
+    for comma, closing in pairwise(tokens):
+        if comma[0] == "," and closing[0] in "}]" and not reply[comma.end() : closing.start()].strip():
+            kept.append(reply[at : comma.start()])
+            at = comma.end()
+    return "".join((*kept, reply[at:end]))
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text, strict=False)

@@ -1,0 +1,142 @@
+"""From `[judge]` to judges: who judges what, and within which limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.config.settings import JUDGEMENTS, Builder, read, setting
+from surefoot.errors import ConfigError
+from surefoot.judges._diamond import METRICS
+from surefoot.judges.claims import Claims
+from surefoot.judges.llm import Llm
+from surefoot.llms._cached import Kept
+from surefoot.llms._paced import Budget, Paced, Prices
+from surefoot.types import Record, Score
+
+OPENAI = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+SCRIPTED = {"use": "scripted", "replies": []}
+
+
+class Own:
+    """A judge of somebody's own."""
+
+    name, metric = "own", "factuality"
+
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
+
+    def judge(self, record: Record) -> Score:
+        return Score(record.id, "factuality", 1.0, judge="own")
+
+
+def builder(llm: Any = SCRIPTED, /, **judge: Any) -> Builder:
+    return Builder(read({"llm": llm, "judge": judge}))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_r_02_a_language_model_judges_the_diamond_where_there_is_an_endpoint() -> None:
+    """All six metrics, unless others are named."""
+    judges = builder(OPENAI).judges()
+    assert [judge.metric for judge in judges] == [*METRICS]
+    assert all(isinstance(judge, Llm) for judge in judges)
+    assert [judge.metric for judge in builder(OPENAI, metrics=["factuality"]).judges()] == ["factuality"]
+    assert [judge.metric for judge in builder(OPENAI).judges(["claims"])] == ["claims"]
+
+
+def test_without_an_endpoint_this_machine_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the judge that is named as the metric."""
+    named: list[str] = []
+    monkeypatch.setattr("surefoot.components.find", lambda role, name: named.append(name) or Own)
+    builder().judges(["factuality"])
+    builder(use="llm", factuality="embedded").judges(["factuality"])
+    assert named == ["factuality", "factuality"]
+
+
+def test_each_metric_can_have_a_judge_of_its_own() -> None:
+    """By name, or with options."""
+    path = f"{__name__}:Own"
+    chosen = builder(use="llm", repeats=2, factuality={"use": path, "strict": True}, context_recall={"repeats": 5})
+    own, recall, other = chosen.judges(["factuality", "context_recall", "answer_relevancy"])
+    assert isinstance(own, Own)
+    assert own.strict
+    assert isinstance(recall, Llm)
+    assert isinstance(other, Llm)
+    assert (recall.repeats, other.repeats) == (5, 2)
+
+
+def test_claims_are_judged_by_the_same_model() -> None:
+    """It is a judge like the others, and not one of the six."""
+    (judge,) = builder().judges(["claims"])
+    assert isinstance(judge, Claims)
+    assert isinstance(judge.llm, Kept)
+    assert judge.name == "claims:scripted"
+
+
+def test_the_limits_are_those_of_the_section() -> None:
+    """In flight, a minute, timeout, budget, prices; the endpoint's own retries are left to them."""
+    chosen = builder(
+        OPENAI, use="llm", in_flight=9, requests_per_minute=60, budget="3 calls", price_asked=1, price_said=2
+    )
+    model = chosen.judging
+    assert isinstance(model, Paced)
+    assert (chosen.in_flight, model.pace.limit) == (9, 9)
+    assert model.purse.budget == Budget(calls=3)
+    assert model.prices == Prices(1, 2)
+    assert model.inner._retries == 0  # type: ignore[attr-defined]
+    assert chosen.config["llm"] == OPENAI
+
+
+def test_many_are_in_flight_to_an_endpoint_and_one_to_this_machine() -> None:
+    """Unless something else is said."""
+    assert builder(OPENAI).in_flight == 64
+    assert builder().in_flight == 1
+
+
+def test_judges_may_ask_another_model_than_the_answers_are_from() -> None:
+    """A table like `[llm]`."""
+    chosen = builder(SCRIPTED, llm=OPENAI)
+    assert (chosen.judging.name, chosen.in_flight) == ("m", 64)
+
+
+def test_replies_are_kept_unless_nothing_is_to_be() -> None:
+    """In one file for all runs."""
+    (judge,) = builder(OPENAI).judges(["factuality"])
+    assert isinstance(judge, Llm)
+    assert isinstance(judge.llm, Kept)
+    assert not Path(JUDGEMENTS).exists()
+    (bare,) = builder(OPENAI, cache="").judges(["factuality"])
+    assert isinstance(bare, Llm)
+    assert isinstance(bare.llm, Paced)
+
+
+def test_another_way_to_judge_keeps_the_limits() -> None:
+    """Unlike a component, whose options are another's."""
+    config = read({"judge": {"use": "llm", "budget": "3 calls"}}, setting("judge.use=embedded"))
+    assert config["judge"] == {"use": "embedded", "budget": "3 calls"}
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        ({"use": "people"}, "use must be one of embedded, llm"),
+        ({"pace": 1}, r"\[judge\] has no key 'pace'"),
+        ({"use": "llm", "cache": 1}, "cache must be the name of a file"),
+        ({"use": "llm", "llm": "openai"}, r"\[judge.llm\] is a table"),
+        ({"metrics": "factuality"}, "a list of metrics"),
+        ({"metrics": ["factuality", "factuality"]}, "each once"),
+        ({"use": "llm", "in_flight": "many"}, "in_flight must be a whole number"),
+        ({"use": "llm", "price_asked": 1.0}, "come together"),
+        ({"use": "llm", "factuality": {"charm": 1}}, "no option 'charm'"),
+    ],
+)
+def test_what_does_not_fit_is_said(judge: dict[str, Any], said: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=said):
+        builder(**judge).judges(judge.get("metrics", ["factuality"]))

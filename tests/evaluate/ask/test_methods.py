@@ -1,0 +1,219 @@
+"""What corrective RAG is compared with: plain RAG, and the model's own memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from surefoot.datasets.questions import Example
+from surefoot.errors import ConfigError, EndpointError, QuestionError
+from surefoot.evaluate.ask.methods import (
+    METHODS,
+    Critiqued,
+    arms,
+    crag,
+    crag_search,
+    none,
+    rag,
+    self_crag,
+    self_crag_search,
+)
+from surefoot.pipeline import Pipeline
+from surefoot.protocols import Searcher
+from surefoot.types import Answer, Passage, Strip, Trace
+
+WHO = "Who built the Ruvel Bridge?"
+UNKNOWN = "Why?"
+
+
+class Down:
+    """A server that does not answer."""
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        raise EndpointError("the server is down")
+
+
+def test_crag_is_the_pipeline(pipeline: Pipeline) -> None:
+    """It grades, decides, and checks the answer."""
+    trace = crag(pipeline, WHO)
+    assert trace.decision is not None
+    assert trace.answer is not None
+    assert trace.answer.citations[0].verified
+
+
+def test_rag_believes_what_it_retrieves(pipeline: Pipeline) -> None:
+    """The first passages go to the generator whole; nothing is graded, decided or checked."""
+    trace = rag(pipeline, f"  {WHO} ", 1)
+    bridge, _ = trace.passages
+    assert trace.question == WHO
+    assert trace.strips == (Strip("b", 0, len(bridge.text), bridge.text, 2.0, kept=True),)
+    assert trace.answer == Answer("tomas aldwin [1]", model="scripted")
+    assert (trace.grades, trace.decision, trace.error) == ((), None, None)
+    assert [step.name for step in trace.steps] == ["retrieve", "generate"]
+    assert trace.config == pipeline.config
+
+
+def test_rag_reads_the_first_passages_only(pipeline: Pipeline) -> None:
+    """As many as it is told to; all that was retrieved stays in the trace."""
+    trace = rag(pipeline, WHO, 2)
+    assert [strip.passage_id for strip in trace.strips] == ["b", "h#2"]
+    assert len(rag(pipeline, WHO, 1).passages) == 2
+
+
+def test_rag_passes_on_what_is_made_up(pipeline: Pipeline) -> None:
+    """Which corrective RAG refuses to."""
+    question = "Who closed the Ruvel Bridge?"
+    assert rag(pipeline, question, 1).answer == Answer("A troll.", model="scripted")
+    refused = crag(pipeline, question).answer
+    assert refused is not None
+    assert (refused.refused, refused.withheld) == (True, "A troll.")
+
+
+def test_none_asks_the_model_alone(pipeline: Pipeline) -> None:
+    """No source is read, so it may say something else."""
+    trace = none(pipeline, WHO)
+    assert trace.answer == Answer("Nobody did.", model="scripted")
+    assert (trace.passages, trace.strips) == ((), ())
+    assert [step.name for step in trace.steps] == ["generate"]
+
+
+def test_a_generator_that_fails_is_an_error_not_an_answer(pipeline: Pipeline) -> None:
+    """The step says why."""
+    for method in (rag, none):
+        trace = method(pipeline, UNKNOWN)
+        assert (trace.answer, trace.error) == (None, "the generator failed")
+        assert (trace.steps[-1].error, trace.steps[-1].degraded) == ("out of memory", "no answer")
+
+
+def test_a_retriever_that_fails_shows_in_the_step(pipeline: Pipeline) -> None:
+    """Plain RAG goes on without."""
+    step = rag(pipeline.but(retriever=Down()), WHO, 1).steps[0]
+    assert (step.error, step.degraded) == ("the server is down", "nothing retrieved")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_refuses_an_empty_question(pipeline: Pipeline, method: str) -> None:
+    """In the same words."""
+    with pytest.raises(QuestionError, match="the question is empty"):
+        METHODS[method](pipeline, "  ")
+
+
+class Outside:
+    """Finds one passage outside."""
+
+    name = "outside"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+        return (Passage("w", "The Iron Hut was built by Josef Ruhm.", "Iron Hut", "external"),)
+
+
+ELSEWHERE = "Who built the Iron Hut?"
+
+
+@pytest.mark.parametrize(("without", "with_search"), [(crag, crag_search), (self_crag, self_crag_search)])
+def test_only_a_method_that_says_so_searches(
+    pipeline: Pipeline, without: Callable[[Pipeline, str], Trace], with_search: Callable[[Pipeline, str], Trace]
+) -> None:
+    """Whatever searcher is configured; the trace of the other says that it had none."""
+    searcher: Searcher = Outside()
+    searching = pipeline.but(searcher=searcher)
+    assert with_search(searching, ELSEWHERE).external != ()
+    trace = without(searching, ELSEWHERE)
+    assert (trace.external, trace.config["searcher"]) == ((), {"use": "surefoot.searchers.nowhere:Nowhere"})
+
+
+def test_methods_are_named_with_what_rag_reads() -> None:
+    """A number of its own, or the one that holds where it has none."""
+    assert [arm.name for arm in arms(["rag:1", "none", "rag"], searches=False, top=10)] == ["rag:1", "none", "rag:10"]
+
+
+def test_rag_of_a_number_reads_so_many(pipeline: Pipeline) -> None:
+    """And no more."""
+    (arm,) = arms(["rag:2"], searches=False)
+    assert len(arm.ask(pipeline, Example("1", WHO, (), frozenset())).strips) == 2
+
+
+def test_unnamed_is_corrective_rag_as_configured() -> None:
+    """With a search where there is a searcher."""
+    assert [arm.name for searches in (False, True) for arm in arms([], searches)] == ["crag", "crag+search"]
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["magic"], "no method called 'magic'; there are: none, rag, crag, crag.search"),
+        (["rag:0"], "no method called 'rag:0'"),
+        (["rag:"], "no method called 'rag:'"),
+        (["crag:3"], "no method called 'crag:3'"),
+        (["rag", "rag:3"], "the method 'rag:3' is named twice"),
+        (["crag+search"], "crag.search needs a searcher, and none is configured"),
+    ],
+)
+def test_a_method_that_cannot_be_is_refused(names: list[str], says: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=says):
+        arms(names, searches=False)
+
+
+class Reader:
+    """Says of each passage what it was told to, and remembers what it was shown."""
+
+    def __init__(self, **said: str) -> None:
+        self.said = said
+        self.shown: list[list[str]] = []
+
+    def generate(
+        self,
+        question: str,
+        knowledge: Sequence[tuple[Strip, Passage]],
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer:
+        self.shown.append([strip.text for strip, _ in knowledge])
+        return Answer(self.said[knowledge[0][0].passage_id] if knowledge else "from memory")
+
+
+def kept(id: str, text: str, score: float | None) -> tuple[Strip, Passage]:
+    return Strip(id, 0, len(text), text, score, kept=True), Passage(id, text)
+
+
+KNOWLEDGE = [
+    kept("a", "The bridge is long.", 0.9),
+    kept("b", "It was built by Tomas Aldwin.", 0.8),
+    kept("a", "It is old.", 0.1),
+    kept("c", "Josef Ruhm built the hut.", 0.7),
+    kept("d", "A fourth.", 0.6),
+]
+
+
+def test_one_candidate_a_passage_and_the_best_supported_is_chosen() -> None:
+    """Each is shown its own strips; the marker of the one that is chosen counts all of the knowledge."""
+    reader = Reader(a="Napoleon did.", b="Tomas Aldwin did [1].", c="Josef Ruhm and Otto did [1].")
+    told: list[str] = []
+    assert Critiqued(reader).generate(WHO, KNOWLEDGE, told.append).text == "Tomas Aldwin did. [2]"
+    assert reader.shown == [["The bridge is long.", "It is old."], [KNOWLEDGE[1][0].text], [KNOWLEDGE[3][0].text]]
+    assert told == ["Tomas Aldwin did. [2]"]
+
+
+def test_of_equal_support_relevance_decides() -> None:
+    """The passage that the evaluator thinks more of."""
+    reader = Reader(b="Tomas Aldwin did [1].", c="Josef Ruhm did [1].")
+    assert Critiqued(reader).generate(WHO, [KNOWLEDGE[3], KNOWLEDGE[1]]).text == "Tomas Aldwin did. [2]"
+
+
+def test_what_stands_on_nothing_is_passed_on_without_markers() -> None:
+    """So that it is refused for what it says, and a marker cannot lead to another passage's strip by chance."""
+    assert Critiqued(Reader(d="Napoleon did [1].")).generate(WHO, KNOWLEDGE[4:]).text == "Napoleon did."
+
+
+def test_without_knowledge_the_inner_generator_is_asked() -> None:
+    """For what it remembers."""
+    assert Critiqued(Reader()).generate(WHO, []).text == "from memory"
+
+
+def test_self_crag_is_crag_but_for_the_answer(pipeline: Pipeline) -> None:
+    """The same passages, grades and strips; the citation is checked as any."""
+    one, other = crag(pipeline, WHO), self_crag(pipeline, WHO)
+    assert (one.grades, one.strips, one.decision) == (other.grades, other.strips, other.decision)
+    assert other.answer is not None
+    assert other.answer.citations[0].verified

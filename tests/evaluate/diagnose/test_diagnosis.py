@@ -1,0 +1,344 @@
+"""From failures to items: what comes first, with which evidence, patch and prediction, in which words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from surefoot.config.settings import read
+from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, figures, insight, predicted, tallies
+from surefoot.evaluate.diagnose.failures import failures
+from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
+from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.patch import refused
+from surefoot.evaluate.report.facts import Facts, checked
+from surefoot.evaluate.report.form import TEXTS, as_report, count_sentences, violations
+from surefoot.judges._diamond import METRICS
+from surefoot.store import from_json, to_json
+from surefoot.types import (
+    Action,
+    Answer,
+    Decision,
+    Diagnosis,
+    Grade,
+    Level,
+    Passage,
+    Record,
+    Score,
+    Strip,
+    Summary,
+    Trace,
+)
+
+CONFIG: dict[str, Any] = {
+    "retriever": {"use": "bm25"},
+    "pipeline": {"k": 5},
+    "evaluator": {"use": "lexical"},
+    "generator": {"use": "llm", "max_tokens": 20},
+    "searcher": {"use": "folder", "path": "x.db"},
+}
+
+
+def asked(number: int) -> str:
+    return f"Who built bridge number {number} over the Ruvel?"
+
+
+def missed(number: int) -> Record:
+    """Nothing retrieved."""
+    return Record(f"m{number}", asked(number), (), "Josef Keld, I think.", (f"Tomas Aldwin {number}",))
+
+
+def invented(number: int) -> Record:
+    """Good contexts and an answer that none of them says."""
+    context = Passage(f"p{number}", f"Bridge number {number} over the Ruvel was built by Tomas Aldwin {number}.")
+    return Record(f"i{number}", asked(number), (context,), "Zebulon of Atlantis.", (f"Tomas Aldwin {number}",))
+
+
+def good(number: int) -> Record:
+    record = invented(number)
+    return replace(record, id=f"g{number}", answer=f"It was Tomas Aldwin {number}.")
+
+
+def judged(records: Sequence[Record], **values: float) -> list[Score]:
+    return [Score(r.id, metric, value, reason="As it is.") for r in records for metric, value in values.items()]
+
+
+def summary(metric: str, mean: float, scored: int = 10, **other: Any) -> Summary:
+    level: Level = "low" if mean < 0.5 else "moderate" if mean < 0.9 else "high"
+    known = {"low": mean - 0.05, "high": mean + 0.05, "smallest": 0.2, "largest": 1.0, "least": mean, "most": mean}
+    rest = {"unscored": 0, "not_applicable": 0, "level": level, **known, **other}
+    return Summary(metric=metric, mean=mean, scored=scored, **rest)
+
+
+RECORDS = [*map(missed, range(6)), *map(invented, range(10, 13)), *map(good, range(20, 31))]
+SCORES = [
+    *judged(RECORDS[:6], factuality=0.2, context_recall=0.2, context_relevancy=0.4),
+    *judged(RECORDS[6:9], factuality=0.2, context_recall=1.0, context_relevancy=1.0, context_adherence=0.2),
+    *judged(RECORDS[9:], factuality=1.0, context_recall=1.0, context_relevancy=1.0, context_adherence=1.0),
+]
+SUMMARIES = [
+    summary("factuality", 0.64, 20),
+    summary("context_recall", 0.76, 20),
+    summary("context_relevancy", 0.82, 20),
+    summary("context_adherence", 0.83, 14, unscored=6, least=0.64, most=0.88),
+    summary("f1", 0.41, 20),
+]
+
+
+@pytest.fixture(scope="module")
+def made() -> Diagnosis:
+    return diagnose(RECORDS, SCORES, SUMMARIES, CONFIG)
+
+
+def test_r_04_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagnosis) -> None:
+    """Word overlap supports and gets no insight of its own."""
+    assert [i.metric for i in made.insights] == [s.metric for s in SUMMARIES[:4]]
+    assert [item.stage for item in made.items] == ["retrieval", "grounding"]
+    assert [item.priority for item in made.items] == ["critical", "high"]
+    assert made.by == "rules"
+
+
+def test_r_33_the_rules_report_keeps_to_its_form(made: Diagnosis) -> None:
+    """The validator is the one that a model's report has to pass."""
+    assert violations(as_report(made)) == ()
+
+
+@pytest.mark.parametrize(("records", "summaries"), [([], ()), (RECORDS[:1], ()), (RECORDS[9:], ()), (RECORDS, ())])
+def test_r_33_little_is_told_in_the_same_form(records: list[Record], summaries: tuple[Summary, ...]) -> None:
+    """No record, one, none lost, no metric; with one metric too."""
+    for known in (summaries, SUMMARIES[:1], SUMMARIES[:2]):
+        made = diagnose(records, [], known)
+        assert violations(as_report(made), min(2, len(records))) == ()
+    assert as_markdown(diagnose(records, [], ()), ())
+
+
+@pytest.mark.parametrize("key", REMEDIES)
+def test_r_33_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With metrics and without, for a configuration of ours and of nobody's."""
+    stage, kind = key
+    found = tuple(replace(f, stage=stage, kind=kind) for f in failures(RECORDS, SCORES, CONFIG))
+    monkeypatch.setattr("surefoot.evaluate.diagnose.diagnosis.failures", lambda *_: found)
+    for config in (CONFIG, {}, {"top_k": 5, "prompt": "Answer."}):
+        for known in (SUMMARIES, ()):
+            assert violations(as_report(diagnose(RECORDS, SCORES, known, config))) == ()
+
+
+def test_r_32_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagnosis) -> None:
+    """And one thing beyond the obvious."""
+    item = made.items[0]
+    assert "6 of 20 records (30 %, 95 % interval" in item.problem_detection
+    assert "Factuality averages 0.64" in item.problem_detection
+    assert item.evidence_trace.count("\n- “Who built bridge number") == len(item.cases) == 4
+    assert "`pipeline.k` (now 5)" in item.root_cause_analysis
+    assert "`pipeline.k` from 5 to 10" in item.recommended_protocol
+    for part in ("Beyond the obvious:", "The price:", "Expected: Factuality up by about"):
+        assert part in item.recommended_protocol
+    assert item.patch == {"pipeline": {"k": 10}, "retriever": {"use": "hybrid"}}
+
+
+def test_the_rules_own_prose_is_borne_out_by_the_run(made: Diagnosis) -> None:
+    """Every number, quotation and setting in it."""
+    by_stage = tallies(failures(RECORDS, SCORES, CONFIG), RECORDS)
+    facts = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, figures(by_stage, SCORES))
+    told = checked(made, facts)
+    said = [told.unsupported, *(i.unsupported for i in told.insights), *(i.unsupported for i in told.items)]
+    assert not any(said), said
+
+
+def test_the_prediction_is_shrunk(made: Diagnosis) -> None:
+    """Half of what was lost comes back, each by what the others are better, as if 20 more had been judged."""
+    assert predicted(6, 20, 0.8) == round(0.5 * 6 / 40 * 0.8, 3)
+    others = (3 * 0.2 + 11 * 1.0) / 14
+    assert made.items[0].metrics[0] == "factuality"
+    assert made.items[0].predicted == predicted(6, 20, others - 0.2)
+
+
+def test_what_no_setting_mends_predicts_nothing() -> None:
+    """Another system has no surefoot.toml, and its settings are told as they are called."""
+    item = diagnose(RECORDS, SCORES, SUMMARIES, {"search": {"top_k": 3}}).items[0]
+    assert (item.patch, item.predicted) == ({}, None)
+    assert "`search.top_k` (now 3)" in item.root_cause_analysis
+
+
+def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() -> None:
+    """A single case is no pattern."""
+    assert [i.stage for i in diagnose([*RECORDS[:3], RECORDS[6]], (), ()).items] == ["retrieval"]
+    assert [i.stage for i in diagnose([RECORDS[6], RECORDS[9]], (), ()).items] == ["grounding"]
+
+
+def test_records_of_one_group_widen_the_interval() -> None:
+    """They are not independent."""
+    found = failures(RECORDS, (), {})
+    apart = tallies(found, RECORDS)[0]
+    together = tallies(found, [replace(r, group=str(n // 5)) for n, r in enumerate(RECORDS)])[0]
+    assert together.low < apart.low
+    assert together.high > apart.high
+
+
+def test_of_stages_that_lost_as_many_the_earlier_comes_first() -> None:
+    """What is behind a stage shows only when the stage works."""
+    assert [t.stage for t in tallies(failures(RECORDS[3:9], (), {}), RECORDS)] == ["retrieval", "grounding"]
+
+
+def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
+    """However many the form loses, its answers are right: it is last, of medium priority, and not what is summed up."""
+    records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
+    made = diagnose(records, judged(records[2:], factuality=1.0, grading_note=0.2), ())
+    assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
+    assert "above all to the generator's grounding" in made.executive_summary_gist
+
+
+def test_r_31_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
+    """Whatever the level, and with a sentence on what could not be scored."""
+    for metric in METRICS:
+        for mean in (0.3, 0.7, 0.95):
+            for unscored in (0, 3):
+                known = summary(metric, mean, unscored=unscored, least=0.2, most=0.9)
+                told = insight(known, judged(RECORDS[:2], **{metric: mean}), [known])
+                assert 3 <= count_sentences(told.text) <= 5, told.text
+                assert "retrieval" in told.text or "generation" in told.text
+                assert ("could not be scored" in told.text) == bool(unscored)
+                assert (told.level, told.by) == (known.level, "rules")
+
+
+def test_r_19_low_adherence_beside_high_relevancy_is_told_as_generation() -> None:
+    """Not as retrieval."""
+    both = [summary("context_relevancy", 0.9), summary("context_adherence", 0.4)]
+    assert "generation, not retrieval" in insight(both[1], (), both).text
+    assert "generation, not retrieval" not in insight(both[1], (), both[1:]).text
+
+
+def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -> None:
+    """And what is not borne out, where something is not."""
+    flagged = replace(made, unsupported=("“nowhere”",), fallback="the model was down")
+    page = as_markdown(flagged, SUMMARIES)
+    assert "| Factuality | 0.64 | 0.59 to 0.69 | 20 | 0 | moderate |" in page
+    assert '[pipeline]\nk = 10\n[retriever]\nuse = "hybrid"\n```' in page
+    assert "## 1. Retrieve the passage that answers (critical)" in page
+    assert "Not borne out by the run: “nowhere”" in page
+    assert "By rules: the model was down." in page
+
+
+def test_nothing_that_a_record_or_a_model_says_is_markup_of_the_page(made: Diagnosis) -> None:
+    """No HTML, no picture that is loaded, no link, no fence, no character that steers a terminal; lists stay lists."""
+    evil = "<img src=x onerror=alert(1)> ![p](http://evil.example/p.png)\n```\n- x\x1b\u202e&lt;"
+    item = replace(made.items[0], **dict.fromkeys(TEXTS, evil), patch={"retriever": {"use": 'a"\n```\n<b>'}})
+    insights = tuple(replace(one, text=evil, unsupported=(evil,)) for one in made.insights)
+    summed = dict.fromkeys(("executive_summary", "strategic_conclusion", "by", "fallback"), evil)
+    told = replace(made, items=(item,), insights=insights, unsupported=(evil,), **summed)
+    page = as_markdown(told, SUMMARIES)
+    assert re.findall("^```.*", page, re.MULTILINE) == ["```toml", "```"]
+    outside = re.sub("```toml.*?\n```", "", page, flags=re.DOTALL)
+    assert not re.search(r"<|(?<!\\)[\[\]]|[\x1b\u202e]", outside)
+    assert "\n- x" in page
+    assert "&amp;lt;" in page
+
+
+def test_a_diagnosis_survives_the_disk(made: Diagnosis) -> None:
+    """As diagnosis.json has it."""
+    assert from_json(Diagnosis, to_json(made)) == made
+
+
+# Patches
+
+
+def traced(score: float, good: bool, strip: float | None = None) -> Record:
+    passage = Passage("p", f"The Ruvel Bridge was built by {'Tomas Aldwin' if good else 'masons'}.", "Ruvel Bridge")
+    strips = (Strip("p", 0, 9, passage.text, strip, kept=False, reason="low"),) if strip is not None else ()
+    trace = Trace(
+        "t",
+        "Who built the Ruvel Bridge?",
+        (passage,),
+        (Grade("p", score, label=Action.INCORRECT),),
+        Decision(Action.INCORRECT, "threshold", 9, 9, ""),
+        strips=strips,
+        answer=Answer("", refused=True),
+    )
+    return Record(f"{score}{good}", trace.question, (), "", ("Tomas Aldwin",), trace=trace)
+
+
+@pytest.mark.parametrize("key", REMEDIES)
+@pytest.mark.parametrize("use", [{}, {"generator": {"use": "extractive"}}, {"searcher": {"use": "nowhere"}}])
+def test_every_patch_holds_only_settings_that_exist(key: tuple[str, str], use: dict[str, Any]) -> None:
+    """It applies to the configuration, and changes something of it."""
+    config = read({**CONFIG, **use})
+    patch = patch_of(*key, config, [traced(0.3, good=True, strip=0.2), traced(0.1, good=False)])
+    assert refused(patch, config, outside=True) == ""
+    assert all(config[section].get(name) != value for section, of in patch.items() for name, value in of.items())
+    read(config, patch)
+
+
+def test_fitted_thresholds_lie_below_the_evidence_and_above_the_rest() -> None:
+    """Scores that are tied at a threshold stay on their side."""
+    records = [traced(0.6667, good=True) for _ in range(9)] + [traced(0.4444, good=False) for _ in range(9)]
+    assert patch_of("thresholds", "strict", CONFIG, records) == {"thresholds": {"upper": 0.45, "lower": 0.45}}
+    overlapping = [traced(score, good=True) for score in (0.3, 0.5555, 0.8)] + [traced(0.4444, good=False)]
+    assert patch_of("thresholds", "lax", CONFIG, overlapping) == {"thresholds": {"upper": 0.45, "lower": 0.32}}
+
+
+def test_thresholds_of_a_preset_are_not_patched() -> None:
+    """Single values beside a preset are refused when it is loaded."""
+    config = {**CONFIG, "thresholds": {"preset": "popqa"}}
+    assert patch_of("thresholds", "strict", config, [traced(0.3, good=True)]) == {}
+
+
+def test_another_evaluator_is_not_proposed_where_thresholds_are_set_by_hand() -> None:
+    """They are on the scale of the one that goes."""
+    assert patch_of("grading", "strict", CONFIG, ()) == {"evaluator": {"use": "minilm"}}
+    assert patch_of("grading", "strict", {**CONFIG, "thresholds": {"upper": 1}}, ()) == {}
+
+
+@pytest.mark.parametrize("key", REMEDIES)
+@pytest.mark.parametrize("use", ["surefoot.datasets.given:Given", "surefoot.retrievers.bm25:Bm25", "pgvector"])
+def test_no_other_retriever_is_proposed_where_its_texts_are_not_the_indexs(key: tuple[str, str], use: str) -> None:
+    """Those that come with the questions, and those of a retriever of one's own; a longer list is still proposed."""
+    config = read(CONFIG, {"retriever": {"use": use}})
+    patch = patch_of(*key, config, [traced(0.3, good=True, strip=0.2)])
+    assert "retriever" not in patch
+    assert ("pipeline" in patch) or key[0] != "retrieval"
+
+
+def test_nothing_is_proposed_that_the_configuration_makes_meaningless() -> None:
+    """A search where the machine may ask nobody, a way to cut where nothing is cut, what is set so already."""
+    alone = read(CONFIG, {"searcher": {"use": "nowhere"}, "network": {"allow": []}})
+    assert patch_of("search", "off", alone, ()) == {}
+    assert patch_of("search", "off", read(alone, {"network": {"allow": ["*"]}}), ()) == {
+        "searcher": {"use": "wikipedia"}
+    }
+    uncut = read(CONFIG, {"refiner": {"use": "whole"}})
+    assert patch_of("refinement", "dropped", uncut, ()) == {}
+    assert patch_of("refinement", "dropped", read(CONFIG, {"refiner": {"mode": "selection"}}), ()) == {}
+
+
+def test_who_is_misled_by_whole_passages_is_given_sentences() -> None:
+    """And fewer of them where they are sentences already."""
+    extractive = {**CONFIG, "generator": {"use": "extractive"}}
+    whole = {**extractive, "refiner": {"use": "strips", "mode": "selection"}}
+    assert patch_of("reading", "wrong", whole, ()) == {"refiner": {"mode": "sentences"}}
+    assert patch_of("reading", "wrong", {**extractive, "refiner": {"use": "whole"}}, ()) == {
+        "refiner": {"use": "strips"}
+    }
+    assert patch_of("reading", "wrong", extractive, ()) == {"refiner": {"best": 2}}
+
+
+def test_a_size_is_not_raised_beyond_its_limit() -> None:
+    """What is read grows with it."""
+    wide = {**CONFIG, "pipeline": {"k": 40}, "retriever": {"use": "hybrid"}}
+    assert patch_of("retrieval", "miss", wide, ()) == {}
+
+
+def test_the_value_that_holds_is_told_be_it_a_default() -> None:
+    """Of the pipeline, and of the component that is configured."""
+    settings = Settings(CONFIG)
+    assert [settings.now(key) for key in ("pipeline.k", "pipeline.rounds", "refiner.best", "refiner.size")] == [
+        5,
+        2,
+        None,
+        3,
+    ]
+    assert settings.now("searcher.use") == "folder"
+    assert settings.now("nothing.here") is None

@@ -1,0 +1,397 @@
+"""The stage that lost a record: one truth a stage, told by whatever there is: traces, contexts, or scores alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from surefoot.corpus.build import build
+from surefoot.corpus.index import Index
+from surefoot.embedders.hashing import Hashing
+from surefoot.evaluate.diagnose.evidence import (
+    bears,
+    bears_out,
+    declines,
+    ended,
+    facts,
+    held_by,
+    holds,
+    neighbours,
+    tiny,
+    torn,
+)
+from surefoot.evaluate.diagnose.failures import STAGES, failures, quoted
+from surefoot.evaluate.diagnose.remedies import REMEDIES
+from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
+
+QUESTION, TRUTH = "Who built the Ruvel Bridge?", "Tomas Aldwin"
+GOOD = Passage("good", "The Ruvel Bridge is of iron. It was built by Tomas Aldwin in 1911.", "Ruvel Bridge")
+POOR = tuple(Passage(f"poor{n}", f"Boil {n} dumplings until they float.", "Dumplings") for n in range(1, 6))
+OUTSIDE = Passage("out", "Dumplings of the world, told.", "Almanac", "external")
+FOLDER = {"searcher": {"use": "folder"}}
+
+
+def traced(
+    *passages: Passage,
+    strips: tuple[Strip, ...] = (),
+    said: Answer | None = None,
+    labels: dict[str, Action] | None = None,
+    scores: dict[str, float | None] | None = None,
+    action: Action = Action.INCORRECT,
+    **more: Any,
+) -> Record:
+    grades = tuple(
+        Grade(p.id, (scores or {}).get(p.id, 0.1), label=(labels or {}).get(p.id, Action.INCORRECT)) for p in passages
+    )
+    decision = Decision(action, "threshold", 0.7, 0.4, "best", 0.1)
+    answer = said or Answer("I cannot answer this.", refused=True)
+    trace = Trace("t", QUESTION, passages, grades, decision, strips=strips, answer=answer, **more)
+    return Record("r", QUESTION, None, answer.text, (TRUTH,), trace=trace)
+
+
+def strip(passage: Passage, text: str = "", kept: bool = True, reason: str = "", score: float | None = 0.3) -> Strip:
+    return Strip(passage.id, 0, len(text or passage.text), text or passage.text, score, kept, reason)
+
+
+def bare(answer: str, *contexts: Passage) -> Record:
+    return Record("r", QUESTION, contexts, answer, (TRUTH,))
+
+
+def stage(record: Record, config: dict[str, Any] | None = None, *scores: Score) -> tuple[str, str] | None:
+    found = failures([record], scores, config or {})
+    return (found[0].stage, found[0].kind) if found else None
+
+
+def scored(**values: float) -> list[Score]:
+    return [Score("r", metric, value) for metric, value in values.items()]
+
+
+def useful(*more: Passage, **parts: Any) -> Record:
+    """A record whose good passage passed the grading."""
+    return traced(GOOD, *more, labels={"good": Action.CORRECT}, action=Action.CORRECT, **parts)
+
+
+# With a trace
+
+
+def test_a_right_answer_is_no_failure() -> None:
+    """By its words, and by a judge's factuality where there is one."""
+    record = useful(strips=(strip(GOOD),), said=Answer("It was Tomas Aldwin."))
+    assert stage(record) is None
+    assert stage(record, {}, *scored(factuality=0.2)) == ("reading", "wrong")
+
+
+def test_evidence_that_nobody_retrieved_is_a_retrieval_miss_where_others_saw_it() -> None:
+    """Another question of the run retrieved the passage, so the corpus holds it."""
+    other = replace(useful(strips=(strip(GOOD),), said=Answer("Tomas Aldwin")), id="other")
+    found = failures([traced(*POOR), other], (), FOLDER)
+    assert [(f.record_id, f.stage) for f in found] == [("r", "retrieval")]
+    assert "though the corpus holds it" in found[0].evidence
+
+
+def test_nothing_retrieved_is_a_retrieval_miss() -> None:
+    """So are few passages, of which one may just not have had room."""
+    assert stage(traced(), FOLDER) == ("retrieval", "miss")
+    assert stage(traced(*POOR[:1]), FOLDER) == ("retrieval", "miss")
+
+
+def test_a_search_that_is_off_is_named_where_a_full_list_lacks_the_evidence() -> None:
+    """`nowhere` is the default."""
+    assert stage(traced(*POOR)) == ("search", "off")
+
+
+def test_a_corpus_that_is_known_to_hold_it_makes_it_a_retrieval_miss() -> None:
+    """And one that is known to lack it, a missing search, however few were retrieved."""
+    assert failures([traced(*POOR)], (), {}, lambda record: True)[0].stage == "retrieval"
+    assert failures([traced(*POOR[:1])], (), {}, lambda record: False)[0].stage == "search"
+
+
+def test_a_search_that_brought_nothing_is_named() -> None:
+    """It was asked, and what came holds nothing."""
+    assert stage(traced(*POOR, external=(OUTSIDE,)), FOLDER) == ("search", "nothing")
+
+
+def test_a_search_that_failed_is_named() -> None:
+    """Its step has an error."""
+    assert stage(traced(*POOR, steps=(Step("search", 0.1, error="down"),)), FOLDER) == ("search", "failed")
+
+
+def test_a_poor_passage_graded_correct_is_a_lax_grade() -> None:
+    """Nothing was searched, although a searcher is there."""
+    record = traced(*POOR, labels={"poor1": Action.CORRECT}, action=Action.CORRECT)
+    assert stage(record, FOLDER) == ("thresholds", "lax")
+
+
+def test_a_good_passage_graded_incorrect_is_a_strict_grade() -> None:
+    """Of the thresholds where the scores part, of the evaluator where they do not."""
+    assert stage(traced(GOOD, *POOR, scores={"good": 0.3})) == ("thresholds", "strict")
+    assert stage(traced(GOOD, *POOR, scores={"good": 0.05})) == ("grading", "strict")
+
+
+def test_a_good_passage_without_a_grade_is_ungraded() -> None:
+    """The evaluator failed on it."""
+    assert stage(traced(GOOD, scores={"good": None})) == ("grading", "ungraded")
+
+
+def test_a_dropped_strip_is_refinement() -> None:
+    """Its passage was kept; the strip threshold was not reached."""
+    assert stage(useful(strips=(strip(GOOD, kept=False, reason="0.30 < 0.50"),))) == ("refinement", "dropped")
+
+
+def test_a_passage_cut_so_that_no_strip_answers_is_refinement() -> None:
+    """The passage holds the answer whole."""
+    halves = (strip(GOOD, "The Ruvel Bridge is of iron."), strip(GOOD, "It was built by Tomas"))
+    assert stage(useful(strips=halves)) == ("refinement", "cut")
+
+
+def test_a_strip_behind_others_is_a_matter_of_ranking() -> None:
+    """It was good enough, and others took the places."""
+    assert stage(useful(strips=(strip(GOOD, kept=False, reason="not among the best 5"),))) == ("ranking", "late")
+
+
+def test_a_passage_that_plain_retrieval_did_not_read_is_a_matter_of_ranking() -> None:
+    """Such a method grades nothing and reads the first few."""
+    record = traced(*POOR, GOOD, strips=(strip(POOR[0]),), said=Answer("Boil 1"))
+    assert record.trace
+    plain = replace(record, trace=replace(record.trace, grades=(), decision=None))
+    assert stage(plain) == ("ranking", "late")
+
+
+def test_a_kept_strip_that_was_not_read_had_no_room() -> None:
+    """The record says what was read."""
+    assert stage(replace(useful(strips=(strip(GOOD),)), contexts=())) == ("truncation", "sources")
+
+
+def test_a_strip_that_was_read_had_room_though_what_is_asked_about_stands_elsewhere() -> None:
+    """The strip names neither the bridge nor who built it; its passage does."""
+    words = "He was Tomas Aldwin, no Josef Keld."
+    passage = Passage("good", f"The Ruvel Bridge was built in 1911. {words}")
+    found = traced(
+        passage, strips=(strip(passage, words),), labels={"good": Action.CORRECT}, said=Answer("Josef Keld.")
+    )
+    assert stage(replace(found, contexts=(Passage("good", words),))) == ("reading", "wrong")
+    assert stage(replace(found, contexts=())) == ("truncation", "sources")
+
+
+def test_a_withheld_answer_that_no_source_says_is_not_grounded() -> None:
+    """The pipeline refused for the model."""
+    said = Answer("", refused=True, withheld="Zebulon of Atlantis built it in gold.")
+    record = useful(strips=(strip(GOOD),), said=said)
+    assert stage(record) == ("grounding", "invented")
+    assert "was withheld" in failures([record], (), {})[0].evidence
+
+
+def test_a_refusal_with_the_evidence_in_hand_is_one_too_many() -> None:
+    """Whether the model says so or says nothing."""
+    assert stage(useful(strips=(strip(GOOD),))) == ("refusal", "silent")
+    said = Answer("", refused=True, withheld="The sources do not mention it.")
+    assert stage(useful(strips=(strip(GOOD),), said=said)) == ("refusal", "silent")
+
+
+def test_an_answer_that_breaks_off_was_truncated() -> None:
+    """On a word that ends no sentence, as a source begins that goes on to the answer, or at the limit."""
+    llm = {"generator": {"use": "llm", "max_tokens": 6}}
+    for said in ("The bridge was built by", "It was built", "Ruvel, the iron bridge over water"):
+        assert stage(useful(strips=(strip(GOOD),), said=Answer(said)), llm) == ("truncation", "answer"), said
+
+
+def test_a_grounded_wrong_answer_is_a_matter_of_reading() -> None:
+    """It stands in what was read."""
+    assert stage(useful(strips=(strip(GOOD),), said=Answer("It was built in 1911."))) == ("reading", "wrong")
+
+
+def test_a_question_that_failed_is_an_error() -> None:
+    """Nothing else is known of it."""
+    record = replace(useful(), trace=Trace("t", QUESTION, error="EndpointError: down"))
+    assert stage(record) == ("error", "failed")
+
+
+def test_a_generator_or_a_retriever_that_failed_is_an_error() -> None:
+    """Its fallback, a refusal, is nobody's wish."""
+    for name in ("retrieve", "generate"):
+        record = useful(strips=(strip(GOOD),), steps=(Step(name, 0.1, error="the model is missing"),))
+        assert stage(record) == ("error", "failed")
+        assert "“the model is missing”" in failures([record], (), {})[0].evidence
+
+
+def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> None:
+    """Nothing retrieved, nothing searched, nothing found outside, or a strip kept and not used."""
+    unknown = [replace(r, truths=()) for r in (traced(), traced(*POOR), useful(strips=(strip(GOOD),)))]
+    assert [stage(record) for record in unknown] == [
+        ("retrieval", "miss"),
+        ("search", "off"),
+        ("refusal", "silent"),
+    ]
+    assert stage(unknown[1], FOLDER) == ("search", "nothing")
+    assert stage(unknown[1], {}, *scored(context_relevancy=0.0)) == ("search", "off"), "nothing was read to be relevant"
+
+
+# Without one
+
+
+def test_contexts_alone_tell_retrieval_reading_and_grounding() -> None:
+    """By the words of the reference answer."""
+    assert stage(bare("Josef Keld", *POOR)) == ("retrieval", "miss")
+    assert stage(bare("Josef Keld of Atlantis.", GOOD)) == ("grounding", "invented")
+    assert stage(bare("It was built in 1911.", GOOD)) == ("reading", "wrong")
+    assert stage(bare("I do not know.", GOOD)) == ("refusal", "silent")
+    assert stage(bare("Built in 1911, of iron.", *POOR, GOOD)) == ("ranking", "late")
+
+
+def test_passages_cut_within_a_fact_are_told_from_passages_that_are_missing() -> None:
+    """The answer's first half ends one, or all are tiny and end within a sentence."""
+    halves = Passage("a", "The bridge was built by Tomas"), Passage("b", "Aldwin in 1911.", start=30)
+    assert stage(bare("nobody", *halves)) == ("chunking", "split")
+    assert stage(bare("nobody", Passage("a", "The Ruvel Bridge of"), Passage("b", "iron was the"))) == (
+        "chunking",
+        "split",
+    )
+
+
+def test_a_judge_that_finds_the_facts_outvotes_the_words() -> None:
+    """A paraphrase holds none of the words, and a judge of recall may see that."""
+    record = bare("Somebody else.", Passage("p", "T. Aldwyn was its builder."))
+    assert stage(record, {}, *scored(context_recall=1.0, context_adherence=0.2)) == ("grounding", "invented")
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"context_relevancy": 0.8, "context_adherence": 0.2}, "grounding"),
+        ({"context_recall": 0.2, "context_adherence": 0.2}, "retrieval"),
+        ({"context_relevancy": 0.2, "context_adherence": 0.8}, "retrieval"),
+        ({"context_recall": 0.8, "factuality": 0.4, "context_adherence": 1.0}, "reading"),
+        ({"factuality": 1.0, "grading_note": 0.2}, "format"),
+        ({"answer_relevancy": 0.4, "context_relevancy": 0.8}, "reading"),
+    ],
+)
+def test_r_19_signatures_of_scores_alone(values: dict[str, float], named: str) -> None:
+    """High relevancy beside low adherence is grounding, low recall is retrieval, and the rest in their order."""
+    found = failures([Record("r", QUESTION)], scored(**values), {})
+    assert [failure.stage for failure in found] == [named]
+
+
+def test_r_19_a_judge_that_says_the_text_is_cut_makes_it_chunking() -> None:
+    """Low relevancy alone would be retrieval."""
+    score = Score("r", "context_relevancy", 0.2, reason="The passage is cut off before the name.")
+    assert failures([Record("r", QUESTION)], [score], {})[0].stage == "chunking"
+
+
+def test_a_record_of_which_nothing_is_known_is_no_failure() -> None:
+    """Nor is one whose scores are all high."""
+    assert failures([Record("r", QUESTION)], (), {}) == ()
+    assert failures([Record("r", QUESTION)], scored(context_recall=0.8, factuality=0.8), {}) == ()
+
+
+def test_an_unscored_metric_says_nothing() -> None:
+    """No value is not a low one."""
+    score = Score("r", "context_recall", None, unscored_because="timeout")
+    assert failures([Record("r", QUESTION)], [score], {}) == ()
+
+
+# What it goes by
+
+
+def test_a_short_fact_stands_word_by_word_and_a_long_one_by_most_of_its_words() -> None:
+    """With all its numbers."""
+    long = "The bridge over the gorge was finished by forty masons in 1911"
+    assert holds("Tomas Aldwin's work", [TRUTH])
+    assert not holds("Aldwin, Tomas", [TRUTH])
+    assert holds("In 1911 forty masons finished the bridge at the gorge.", [long])
+    assert not holds("In 1912 forty masons finished the bridge at the gorge.", [long])
+
+
+def test_a_bare_yes_can_be_found_nowhere() -> None:
+    """It stands anywhere."""
+    assert not holds("Yes, it was.", ["yes"])
+
+
+def test_a_passage_about_something_else_bears_nothing() -> None:
+    """The year stands there, and the bridge does not."""
+    assert bears("When was the Ruvel Bridge built?", GOOD, ["1911"])
+    assert not bears("When was the Ruvel Bridge built?", Passage("p", "In 1911 the hut burnt down."), ["1911"])
+
+
+def test_the_corpus_holds_it_only_in_a_passage_that_names_what_is_asked_about() -> None:
+    """Somebody else was born in the same city."""
+    passage = Passage("p", "Ada Keld was born in the city of Torvath.")
+    assert bears("In what city was Rosa Quillen born?", passage, ["Torvath"])
+    assert not bears_out("In what city was Rosa Quillen born?", passage, ["Torvath"])
+    assert bears_out("In what city was Ada Keld born?", passage, ["Torvath"])
+
+
+def test_an_index_is_looked_through_for_the_reference(tmp_path: Any) -> None:
+    """Whether the corpus holds it is known then, but for a bare yes."""
+    (tmp_path / "a.md").write_text(f"# Ruvel Bridge\n\n{GOOD.text}\n", encoding="utf-8")
+    build([tmp_path / "a.md"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        found = held_by(index)
+        assert found(bare("", *POOR)) is True
+        assert found(Record("r", QUESTION, truths=("Josef Keld",))) is False
+        assert found(Record("r", QUESTION, truths=("yes",))) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["I don't know.", "", "The context does not mention it.", "Not found.", "I cannot say."]
+)
+def test_a_refusal_is_recognised(text: str) -> None:
+    """Whatever its words."""
+    assert declines(text)
+
+
+@pytest.mark.parametrize("text", ["Tomas Aldwin", "No", "He was not a builder.", "It is unknown Tomas who built it."])
+def test_an_answer_is_no_refusal(text: str) -> None:
+    """A no answers."""
+    assert not declines(text)
+
+
+def test_a_long_answer_may_say_what_its_sources_lack() -> None:
+    """Only one that begins so is a refusal."""
+    rest = "word " * 40
+    assert not declines(f"Tomas Aldwin built it. {rest}. The sources do not mention when.")
+    assert declines(f"I do not know who built it. {rest}.")
+
+
+def test_a_right_answer_in_the_words_of_a_refusal_is_right() -> None:
+    """Where it was given, and not withheld."""
+    words = "No information says otherwise: Tomas Aldwin."
+    assert stage(bare(words, GOOD)) is None
+    assert stage(useful(strips=(strip(GOOD),), said=Answer("", refused=True, withheld="Tomas Aldwin.")))
+
+
+def test_tiny_and_torn_passages_are_told_from_whole_ones() -> None:
+    """A short passage that ends with its sentence is whole."""
+    assert not tiny([GOOD])
+    assert not torn([GOOD], [TRUTH])
+    assert tiny([Passage("a", "It was built by")])
+    assert torn([Passage("a", "It was built by Tomas")], [TRUTH])
+    assert ended("# A heading")
+    assert ended("He said “no.”")
+    assert not ended("It was built by")
+
+
+def test_a_row_that_claims_another_files_address_is_no_neighbour_of_its_passages() -> None:
+    """Its words would lend the file a fact that no file holds."""
+    policy = Passage("a", "It was built by Tomas", url="policy.txt", file="policy.txt")
+    after = Passage("b", "Aldwin.", url="policy.txt", start=21, file="policy.txt")
+    row = replace(after, file="rows.jsonl")
+    assert list(neighbours([policy, after])) == [(policy, after)]
+    assert list(neighbours([policy, row])) == []
+
+
+def test_facts_are_sentences_and_what_semicolons_part() -> None:
+    """Empty ones are none."""
+    assert facts("He came. He saw; he won.;") == ("He came.", "He saw", "he won.")
+
+
+def test_a_quotation_is_word_for_word_and_short() -> None:
+    """Up to a mark that would end it."""
+    assert quoted("He said “no” to all") == "“He said”"
+    assert quoted("one two three", 2) == "“one two…”"
+
+
+def test_every_stage_has_a_remedy() -> None:
+    """So that an item can be made of each failure."""
+    assert {stage for stage, _ in REMEDIES} == set(STAGES)

@@ -1,0 +1,101 @@
+"""What an evaluation left in its folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.records.folder import opened, scores_of
+from surefoot.store import Run, to_json
+from surefoot.types import Passage, Record, Score
+
+RECORDS = (
+    Record("b", "Who built it?", (Passage("p", "Aldwin built it.", ""),), "Aldwin", ("Aldwin",), group="bridge"),
+    Record("a", "When?", tags={"domain": "history"}),
+)
+
+
+def written(folder: Path, *scores: Score) -> Path:
+    run = Run(folder, {"what": "evaluation"}, file="scores.jsonl")
+    lines = [json.dumps(to_json(record)) for record in RECORDS]
+    (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
+    for score in scores:
+        run.add(f"{score.record_id}\t{score.metric}", score)
+    return folder
+
+
+def test_a_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Description, records in their order, scores whichever came first."""
+    scores = Score("b", "m", 0.4), Score("a", "m", None, unscored_because="timed out")
+    found = opened(written(tmp_path, *scores))
+    assert found.about["what"] == "evaluation"
+    assert (found.records, found.scores) == (RECORDS, scores[::-1])
+    assert found.groups == {"b": "bridge"}
+
+
+def test_a_score_that_was_given_again_counts_as_it_was_given_last(tmp_path: Path) -> None:
+    """Under one key, also by another judge."""
+    found = opened(written(tmp_path, Score("b", "m", 0.4, judge="one"), Score("b", "m", 0.6, judge="two")))
+    assert found.scores == (Score("b", "m", 0.6, judge="two"),)
+
+
+def test_records_may_stand_in_rows_of_a_run(tmp_path: Path) -> None:
+    """As `Run.add` writes them; of one that has several lines, the last counts, in the place of the first."""
+    run = Run(written(tmp_path, Score("b", "m", 0.4)), {"what": "evaluation"}, file="records.jsonl")
+    run.path.unlink()
+    for record in (Record("b", "Who?"), RECORDS[1], RECORDS[0]):
+        run.add(record.id, record)
+    assert opened(tmp_path).records == RECORDS
+
+
+def test_a_last_line_that_was_cut_short_is_not_read(tmp_path: Path) -> None:
+    """Nor is the file touched."""
+    folder = written(tmp_path, Score("a", "m", 0.4), Score("b", "m", 0.6))
+    torn = (folder / "scores.jsonl").read_bytes()[:-9]
+    (folder / "scores.jsonl").write_bytes(torn)
+    assert opened(folder).scores == (Score("a", "m", 0.4),)
+    assert (folder / "scores.jsonl").read_bytes() == torn
+
+
+def test_a_last_line_without_its_end_is_read(tmp_path: Path) -> None:
+    """Where it is whole."""
+    (tmp_path / "scores.jsonl").write_text(json.dumps(to_json(Score("a", "m", 0.4))))
+    assert scores_of(tmp_path / "scores.jsonl") == (Score("a", "m", 0.4),)
+
+
+def test_bare_scores_of_several_judges_are_all_read(tmp_path: Path) -> None:
+    """Without a key, record, metric and judge are it; blank lines are none."""
+    scores = Score("a", "m", 0.4, judge="one"), Score("a", "m", 0.6, judge="two")
+    (tmp_path / "s.jsonl").write_text("\n\n".join(json.dumps(to_json(score)) for score in scores) + "\n")
+    assert scores_of(tmp_path / "s.jsonl") == scores
+
+
+@pytest.mark.parametrize("name", ["run.json", "records.jsonl", "scores.jsonl"])
+def test_a_folder_without_an_evaluation_is_refused(tmp_path: Path, name: str) -> None:
+    """Whichever file is missing, it is named."""
+    (written(tmp_path, Score("a", "m", 0.4)) / name).unlink()
+    with pytest.raises(UsageError, match=name):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run.json", "{", "run.json is damaged"),
+        ("run.json", "[]", "no description of a run"),
+        ("scores.jsonl", '{"key": "a"\n{}\n', "line 1 is no JSON"),
+        ("scores.jsonl", "[1]\n", "line 1 is no object"),
+        ("scores.jsonl", '\n{"key": "a\\tm", "value": {"record_id": "a"}}\n', "line 2: this is not a Score"),
+        ("records.jsonl", '{"id": 3}\n', "line 1: this is not a Record"),
+        ("scores.jsonl", '{"record_id": "a", "metric": "m", "value": 1e308}\n', "1e\\+308 is no value of m"),
+        ("scores.jsonl", '{"record_id": "a", "metric": "m", "value": -0.1}\n', "-0.1 is no value of m"),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+    """And what is wrong there."""
+    (written(tmp_path, Score("a", "m", 0.4)) / name).write_text(text)
+    with pytest.raises(TraceFault, match=said):
+        opened(tmp_path)

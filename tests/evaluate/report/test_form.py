@@ -1,0 +1,119 @@
+"""The form of a report: what breaks it, and that the rules' own words never do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from surefoot.evaluate.diagnose.remedies import REMEDIES
+from surefoot.evaluate.report.form import bullets, count_sentences, count_words, violations
+
+GIST = "word " * 15
+LINE = (GIST + "end.").strip()
+
+
+def item(**other: Any) -> dict[str, Any]:
+    """An item as it should be, but for what is given."""
+    return {
+        "title": "Answers stand on sources",
+        "priority": "high",
+        "problem_detection": "It is wrong.",
+        "problem_detection_gist": LINE,
+        "root_cause_analysis": "It may be so.",
+        "root_cause_analysis_gist": LINE,
+        "evidence_trace": "Recall is low.\n\n- “Who?”: nobody.\n- “When?”: never. Not once.",
+        "evidence_trace_gist": "word " * 25 + "end.",
+        "recommended_protocol": "Change it.",
+        "recommended_protocol_gist": "- Raise k.\n- Watch the time.",
+        **other,
+    }
+
+
+def report(*items: dict[str, Any], **other: Any) -> dict[str, Any]:
+    return {
+        "executive_summary": "One. Two. Three.",
+        "executive_summary_gist": "word " * 25 + "end. " + "word " * 15 + "end.",
+        "insights": list(items or [item()]),
+        "strategic_conclusion": "It will be better.",
+        **other,
+    }
+
+
+def test_r_33_a_report_as_it_should_be_breaks_nothing() -> None:
+    """Every length lies within its rule."""
+    assert violations(report()) == ()
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (report(executive_summary="One. Two."), "executive_summary has 2 sentences and must have 3 to 5"),
+        (report(executive_summary_gist=LINE), "executive_summary_gist has 1 sentences and must have exactly 2"),
+        (report(executive_summary_gist="A b. C d."), "executive_summary_gist has 4 words and must have 40 to 50"),
+        (report(strategic_conclusion=" "), "strategic_conclusion must be a text"),
+        (report(insights={}), "insights must be a list of objects"),
+        (report(*[item()] * 5), "insights has 5 items and may have at most 4"),
+        (report(item(priority="low")), "insights[0].priority must be one of critical, high, medium"),
+        (report(item(title="")), "insights[0].title must be a text"),
+        (
+            report(item(problem_detection_gist="Too short.")),
+            "problem_detection_gist has 2 words and must have 15 to 30",
+        ),
+        (report(item(root_cause_analysis_gist=LINE + " More.")), "root_cause_analysis_gist has 2 sentences"),
+        (report(item(evidence_trace_gist=LINE)), "evidence_trace_gist has 16 words and must have 25 to 40"),
+        (report(item(evidence_trace="Low.\n- “Who?”: me.")), "evidence_trace has 1 cases and must have 2 to 4"),
+        (
+            report(item(evidence_trace="Low. Bad. Poor. Sad.\n- “a”: me.\n- “c”: you.")),
+            "the metric pattern has 4 sentences",
+        ),
+        (
+            report(item(evidence_trace="Low.\n- “a”: Me. You. Them.\n- “c”: you.")),
+            "has 3 sentences and must have 1 to 2",
+        ),
+        (report(item(evidence_trace="Low.\n- record 7 is bad.\n- “c”: you.")), "must quote its question"),
+        (report(item(recommended_protocol_gist="- Raise k.")), "recommended_protocol_gist has 1 bullets"),
+        (report(item(recommended_protocol_gist="- Raise k.\n- The time matters.")), "must start with a verb"),
+    ],
+)
+def test_r_33_what_breaks_a_rule_is_named(broken: dict[str, Any], said: str) -> None:
+    """With the field, what it has and what it must have, so that a model can be asked again."""
+    assert any(said in violation for violation in violations(broken)), violations(broken)
+
+
+@pytest.mark.parametrize("said", [None, 3, True, "", "\n- “", [], ["x"], {}, {"a": [None]}])
+def test_r_33_whatever_a_model_says_is_checked_and_not_believed(said: Any) -> None:
+    """A field of any type is a violation at worst, never an exception."""
+    assert violations({"insights": [{"title": said, "evidence_trace": said}], "executive_summary": said})
+    assert violations({"insights": said})
+
+
+def test_sentences_within_a_quotation_do_not_count() -> None:
+    """A quoted question has its own full stop."""
+    assert count_sentences("- “Who was it? Tell me. Now.”: it was refused.") == 1
+
+
+def test_dashes_are_no_words() -> None:
+    """Nor are signs that stand alone."""
+    assert count_words("one — two, 3 & four") == 4
+
+
+def test_bullets_are_taken_without_their_marks() -> None:
+    """Whatever mark it is; what stands before the first is none."""
+    assert bullets("First:\n- Raise k.\n* Watch\n  it.\n3. Keep it.") == ["Raise k.", "Watch\n  it.", "Keep it."]
+
+
+@pytest.mark.parametrize("key", REMEDIES)
+def test_r_33_the_rules_texts_keep_the_lengths(key: tuple[str, str]) -> None:
+    """Whatever the counts before them."""
+    remedy = REMEDIES[key]
+    for count in ("1 of 2", "1,234 of 99,999"):
+        made = item(
+            title=remedy.title,
+            problem_detection_gist=f"In {count} records {remedy.gist}",
+            root_cause_analysis_gist=remedy.cause_gist,
+            evidence_trace_gist=f"{count} records show it: {remedy.shown}",
+            recommended_protocol_gist=f"- {remedy.do}\n- {remedy.also}",
+        )
+        assert violations(report(made)) == ()
+    assert 1 <= count_words(remedy.where) <= 4

@@ -1,0 +1,235 @@
+"""The one file: all of the run is in it, and nothing of it can act."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sample_run
+from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.report.page import PART, page, patch_lines, read
+
+RECORDS = PART + 5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sample_run.write(tmp_path_factory.mktemp("run"), RECORDS)
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """The folder, to be spoilt."""
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def blocks(text: str) -> dict[str, Any]:
+    """What lies in the page, by name."""
+    found = re.findall(r'<script type="text/plain" id="([\w-]+)">([A-Za-z0-9+/=]*)</script>', text)
+    return {name: json.loads(gzip.decompress(base64.b64decode(packed))) for name, packed in found}
+
+
+def hashed(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_r_42_the_page_holds_the_run_from_the_dashboard_to_the_record(folder: Path) -> None:
+    """Summaries and diagnosis as they are on disk, and each record with its trace, scores and attribution."""
+    inside = blocks(page(read(folder)))
+    assert inside["head"]["diagnosis"] == json.loads((folder / "diagnosis.json").read_text())
+    assert inside["head"]["summaries"] == json.loads((folder / "summaries.json").read_text())
+    shown = inside["part-0"] + inside["part-1"]
+    records = [json.loads(line)["value"] for line in (folder / "records.jsonl").read_text().splitlines()]
+    scores = [json.loads(line)["value"] for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert [one["record"] for one in shown] == records
+    assert [score for one in shown for score in one["scores"]] == scores
+    assert shown[4]["attribution"] == json.loads((folder / "attributions.jsonl").read_text().splitlines()[1])["value"]
+
+
+def test_the_list_knows_what_each_record_scored(folder: Path) -> None:
+    """A number, "unscored", or that the metric does not apply; in the order of the metrics."""
+    index = blocks(page(read(folder)))["index"]
+    rows = {row[0]: dict(zip(index["metrics"], row[5], strict=True)) for row in index["rows"]}
+    assert len(rows) == RECORDS
+    for line in (folder / "scores.jsonl").read_text().splitlines():
+        score = json.loads(line)["value"]
+        shown = rows[score["record_id"]][score["metric"]]
+        assert shown == (score["value"] if score["value"] is not None else "unscored" if score["applies"] else "n/a")
+
+
+def test_the_same_run_gives_the_same_page(folder: Path) -> None:
+    """Byte for byte: nothing of the hour or the machine is in it."""
+    assert page(read(folder)) == page(read(folder))
+
+
+def test_the_page_lets_in_its_own_script_and_style_and_nothing_else(folder: Path) -> None:
+    """By their hashes; no other file is named, no script may make markup, and nothing goes out."""
+    text = page(read(folder))
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert policy.startswith("default-src 'none'; ")
+    assert f"script-src 'sha256-{hashed(script)}'" in policy
+    assert f"style-src 'sha256-{hashed(style)}'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<link|<img|<iframe|\bsrc=|@import|url\(", text)
+
+
+def test_no_script_of_the_viewer_makes_markup_of_text() -> None:
+    """Nor runs text as code; each script of the folder is in the page."""
+    names = {path.name for path in (files("surefoot") / "viewer").iterdir() if path.name.endswith(".js")}
+    scripts = {name: (files("surefoot") / "viewer" / name).read_text("utf-8") for name in names}
+    for name, text in scripts.items():
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc", text
+        ), name
+        assert "</script" not in text
+        assert "fetch(" not in text
+
+
+@pytest.mark.parametrize(
+    "evil", ["</script><script>alert(1)</script>", "\u2028\u2029", "<!--", "]]>", "\ud800", "@DATA@"]
+)
+def test_what_a_record_says_cannot_leave_its_place(folder: Path, evil: str) -> None:
+    """It stands in the page in letters that mean nothing to HTML, and comes back as it was."""
+    contents = read(folder)
+    first = next(iter(contents.records))
+    record = {**contents.records[first], "question": evil, "answer": evil, "tags": {evil: evil}}
+    text = page(replace(contents, name=evil, records={**contents.records, first: record}))
+    assert text.count("<script") == page(contents).count("<script")
+    assert evil not in text.replace("<!doctype", "")
+    assert blocks(text)["part-0"][0]["record"]["answer"] == evil.replace("\ud800", "?")
+
+
+@pytest.mark.parametrize(
+    ("missing", "field", "left"),
+    [
+        ("diagnosis.json", "diagnosis", None),
+        ("summaries.json", "summaries", None),
+        ("ledger.jsonl", "ledger", ()),
+        ("scores.jsonl", "scores", {}),
+        ("attributions.jsonl", "attributions", {}),
+        ("run.json", "about", {}),
+    ],
+)
+def test_all_but_the_records_may_be_missing(copy: Path, missing: str, field: str, left: object) -> None:
+    """Then that part is empty, and the page is made all the same."""
+    (copy / missing).unlink()
+    contents = read(copy)
+    assert getattr(contents, field) == left
+    assert len(blocks(page(contents))["index"]["rows"]) == RECORDS
+
+
+def test_a_folder_without_records_is_no_evaluation(tmp_path: Path) -> None:
+    """The message names the folder and the command that makes one."""
+    with pytest.raises(UsageError, match=r"no records\.jsonl; run: surefoot evaluate"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "said"),
+    [
+        ("records.jsonl", '{"key": "q", "value": {"id": "q"}}', "records.jsonl, line 26 is damaged"),
+        ("records.jsonl", "[]", "line 26"),
+        ("scores.jsonl", '{"key": "q", "value": {"record_id": "q", "metric": "m", "value": NaN}}', "NaN is no number"),
+        ("scores.jsonl", '{"key": "q"}', "scores.jsonl, line 151"),
+        ("attributions.jsonl", "{", "attributions.jsonl, line 8"),
+    ],
+)
+def test_a_damaged_line_is_named(copy: Path, file: str, line: str, said: str) -> None:
+    """By its file and number, before anything is shown."""
+    with (copy / file).open("a") as whole:
+        whole.write(f"{line}\n")
+    with pytest.raises(TraceFault, match=said):
+        read(copy)
+
+
+@pytest.mark.parametrize("file", ["diagnosis.json", "summaries.json", "run.json"])
+@pytest.mark.parametrize("text", ["{", '{"executive_summary": 1}'])
+def test_a_damaged_file_is_named(copy: Path, file: str, text: str) -> None:
+    """What is JSON but no diagnosis, or no list of summaries, is damaged too; of the run, any object will do."""
+    (copy / file).write_text(text)
+    if file == "run.json" and text != "{":
+        assert read(copy).about == {"executive_summary": 1}
+        return
+    with pytest.raises(TraceFault, match=f"{file} is damaged"):
+        read(copy)
+
+
+def test_a_torn_last_line_is_not_read(copy: Path) -> None:
+    """A run that is still being written can be looked at."""
+    with (copy / "scores.jsonl").open("a") as file:
+        file.write('{"key": "q00000\\tfactuality", "val')
+    assert len(read(copy).scores) == RECORDS
+
+
+def test_the_last_line_of_a_key_counts(copy: Path) -> None:
+    """A judgement that was made again takes the place of the first."""
+    again = json.loads((copy / "scores.jsonl").read_text().splitlines()[0])
+    again["value"] |= {"value": 0.2, "rating": 1, "repeats": []}
+    with (copy / "scores.jsonl").open("a") as file:
+        file.write(json.dumps(again) + "\n")
+    (first, *_), *_ = read(copy).scores.values()
+    assert first["rating"] == 1
+
+
+def test_a_patch_is_shown_against_the_settings_it_changes() -> None:
+    """What was and what is to be; what is so already, and what was not known, has no line that goes."""
+    patch = {"retriever": {"use": "hybrid", "rrf": 60.0}, "pipeline": {"k": 10, "names": ["a", {"b": True}]}}
+    settings = {"retriever": {"use": "bm25"}, "pipeline": {"k": 10}}
+    assert [sign + text for sign, text in patch_lines(patch, settings)] == [
+        " [retriever]",
+        '-use = "bm25"',
+        '+use = "hybrid"',
+        "+rrf = 60.0",
+        " [pipeline]",
+        " k = 10",
+        '+names = ["a", { b = true }]',
+    ]
+
+
+def test_settings_are_those_that_all_traces_share(folder: Path) -> None:
+    """Where they differ there are none to compare a patch with; without traces, the run may say them."""
+    contents = read(folder)
+    assert blocks(page(contents))["head"]["settings"] == sample_run.CONFIG
+    first = next(iter(contents.records))
+    other = {**contents.records[first], "trace": {**contents.records[first]["trace"], "config": {"pipeline": {"k": 9}}}}
+    assert blocks(page(replace(contents, records={**contents.records, first: other})))["head"]["settings"] == {}
+    bare = {name: {**record, "trace": None} for name, record in contents.records.items()}
+    said = replace(contents, records=bare, about={"config": {"pipeline": {"k": 3}}})
+    assert blocks(page(said))["head"]["settings"] == {"pipeline": {"k": 3}}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node, which runs the viewer's code here")
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://example.org/a?b=1#c", "https://example.org/a?b=1#c"),
+        ("https://user:pw@example.org/a", "https://example.org/a"),
+        ("https://bank.example@evil.example/", "https://evil.example/"),
+        ("https://:pw@evil.example/", "https://evil.example/"),
+        ("javascript:alert(1)", None),
+    ],
+)
+def test_a_link_of_the_viewer_has_no_login(url: str, target: str | None) -> None:
+    """Neither in what it leads to nor in what it shows; what is no address of the web is no link."""
+    source = (files("surefoot") / "viewer" / "dom.js").read_text(encoding="utf-8")
+    body = source[source.index("function address") :].partition("\n}")[0]
+    stubs = "const h = (tag, of, text) => [of.href, text]; const said = (text) => text;"
+    code = f"{stubs} {body} }} console.log(JSON.stringify(address({json.dumps(url)})))"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True, timeout=60)
+    assert json.loads(done.stdout) == ([target, target] if target else url)

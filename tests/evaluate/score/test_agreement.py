@@ -1,0 +1,164 @@
+"""How far a judge agrees with people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.evaluate.score.agreement import Agreement, agreed, kappa, missing, spearman, tau_b
+from surefoot.evaluate.score.labels import Label, Preference
+from surefoot.types import Score
+
+
+def rated(*ratings: int | None, judge: str = "j") -> list[Score]:
+    return [Score(f"r{n}", "m", one and one / 5, one, judge=judge) for n, one in enumerate(ratings)]
+
+
+def valued(*values: float | None) -> list[Score]:
+    return [Score(f"r{n}", "m", one) for n, one in enumerate(values)]
+
+
+def said(*ratings: float) -> list[Label]:
+    return [Label(f"r{n}", "m", (one - 1) / 4) for n, one in enumerate(ratings)]
+
+
+def yes(*labels: bool) -> list[Label]:
+    return [Label(f"r{n}", "m", float(one), binary=True) for n, one in enumerate(labels)]
+
+
+def only(*found: Agreement) -> Agreement:
+    (one,) = found
+    return one
+
+
+def figures(one: Agreement) -> dict[str, float | None]:
+    return {name: figure.value for name, figure in one.figures.items()}
+
+
+def test_r_43_a_judge_that_says_what_people_say_agrees_wholly() -> None:
+    """τ, ρ and κ are 1, the error is 0."""
+    found = only(*agreed(rated(1, 2, 3, 5, 5), said(1, 2, 3, 5, 5)))
+    assert figures(found) == pytest.approx({"tau_b": 1, "spearman": 1, "nmae": 0, "kappa": 1})
+    assert (found.rated, found.labels, found.of, found.groups) == (True, "ratings", 5, 5)
+
+
+def test_r_43_nmae_is_of_ratings() -> None:
+    """Two of five off by one level: .4 levels on average, over 4."""
+    assert figures(only(*agreed(rated(1, 2, 3, 4, 5), said(2, 2, 3, 4, 4))))["nmae"] == pytest.approx(0.1)
+
+
+def test_r_43_a_judge_without_ratings_counts_as_one_plus_four_times_its_value() -> None:
+    """And it is said: a value of .5 is the middle of the scale, where a rating of 3 is .6."""
+    found = only(*agreed(valued(0.0, 0.5, 1.0), said(1, 3, 5)))
+    assert (found.rated, figures(found)["nmae"]) == (False, 0.0)
+
+
+def test_r_43_yes_and_no_are_ranked() -> None:
+    """ROC-AUC: three of four pairs of a yes and a no are in order."""
+    found = only(*agreed(valued(0.1, 0.6, 0.5, 0.9), yes(False, False, True, True)))
+    assert (found.labels, figures(found)["auc"]) == ("yes and no", 0.75)
+    assert "nmae" not in found.figures
+
+
+def test_r_43_every_figure_has_an_interval_over_groups() -> None:
+    """Copies of ten records make it no narrower when they are grouped."""
+    random = np.random.default_rng(0)
+    people = random.integers(1, 6, size=10).tolist() * 8
+    judge = [min(5, max(1, one + int(random.integers(-2, 3)))) for one in people[:10]] * 8
+    groups = {f"r{n}": f"g{n % 10}" for n in range(80)}
+    alone, grouped = only(*agreed(rated(*judge), said(*people))), only(*agreed(rated(*judge), said(*people), groups))
+    assert (alone.groups, grouped.groups) == (80, 10)
+    for name in ("tau_b", "spearman", "nmae", "kappa"):
+        one, two = alone.figures[name], grouped.figures[name]
+        assert one.value == two.value
+        assert one.low is not None
+        assert one.high is not None
+        assert two.low is not None
+        assert two.high is not None
+        assert two.low < one.low < one.high < two.high
+
+
+def test_r_43_preferences_are_agreed_with_pair_by_pair() -> None:
+    """One right, one wrong, one equal: half."""
+    scores = valued(0.9, 0.1, 0.5, 0.5, 0.7)
+    pairs = [Preference("m", "r0", "r1"), Preference("m", "r1", "r4"), Preference("m", "r2", "r3")]
+    found = only(*agreed(scores, pairs))
+    assert (found.labels, figures(found)) == ("preferences", {"pairwise": 0.5})
+
+
+def test_preferences_between_the_same_two_are_one_group() -> None:
+    """Whichever of them was preferred."""
+    pairs = [Preference("m", "r0", "r1"), Preference("m", "r1", "r0"), Preference("m", "r2", "r3")]
+    assert only(*agreed(valued(0.9, 0.1, 0.5, 0.4), pairs)).groups == 2
+
+
+def test_r_43_agreement_is_also_told_by_tag() -> None:
+    """Of the record, or of the label, which comes first."""
+    labels = [Label("r0", "m", 0.0), Label("r1", "m", 0.5), Label("r2", "m", 1.0, tags={"domain": "law"})]
+    tags = {"r0": {"domain": "law", "system": "x"}, "r1": {"domain": "food"}, "r2": {"domain": "food"}}
+    found = agreed(rated(1, 3, 5), labels, tags=tags, by=["system", "domain"])
+    assert [(one.tag, one.of) for one in found] == [("", 3), ("system=x", 1), ("domain=food", 1), ("domain=law", 2)]
+
+
+def test_several_judges_of_a_metric_are_told_apart() -> None:
+    """Each against all labels."""
+    found = agreed([*rated(1, 2, judge="a"), *rated(2, 1, judge="b")], said(1, 2))
+    assert [(one.judge, one.figures["tau_b"].value) for one in found] == [("a", 1.0), ("b", -1.0)]
+
+
+def test_what_the_judge_left_unscored_is_counted() -> None:
+    """And is in no figure."""
+    found = only(*agreed(rated(1, None, 5), said(1, 5, 5)))
+    assert (found.of, found.unscored, figures(found)["nmae"]) == (2, 1, 0.0)
+
+
+def test_nothing_scored_is_nothing_agreed() -> None:
+    """No figure, rather than one of nothing."""
+    found = only(*agreed(valued(None, None), yes(True, False)))
+    assert (found.of, found.groups, found.unscored, found.figures) == (0, 0, 2, {})
+
+
+def test_labels_without_a_score_are_counted() -> None:
+    """Of records and of metrics that nobody judged."""
+    labels = [*said(1, 2, 3), Label("r0", "f", 1.0), Preference("m", "r0", "r9")]
+    assert missing(rated(1, 2), labels) == {"m": 2, "f": 1}
+    assert only(*agreed(rated(1, 2), labels)).of == 2
+
+
+def test_several_ratings_of_a_record_count_as_their_mean() -> None:
+    """A record weighs no more for having been rated twice."""
+    found = only(*agreed(rated(3, 5), [*said(2, 5), Label("r0", "m", 0.75)]))
+    assert (found.of, figures(found)["nmae"]) == (2, 0.0)
+
+
+def test_of_several_yes_and_no_most_decide() -> None:
+    """Even ones say nothing."""
+    labels = [*yes(True, False), Label("r0", "m", 1.0, True), Label("r0", "m", 0.0, True), Label("r1", "m", 1.0, True)]
+    assert only(*agreed(valued(0.9, 0.1), labels)).of == 1
+
+
+def test_a_figure_that_is_not_defined_says_why() -> None:
+    """Never NaN: a judge that always says the same ranks nothing."""
+    found = only(*agreed(rated(4, 4, 4), said(1, 2, 3)))
+    assert (found.figures["tau_b"].value, found.figures["tau_b"].undefined) == (None, "all are tied")
+    assert found.figures["nmae"].value == pytest.approx((3 + 2 + 1) / 3 / 4)
+
+
+RATINGS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=25)
+
+
+@settings(max_examples=50)
+@given(RATINGS)
+def test_agreement_lies_between_its_ends_and_is_mutual(pairs: list[tuple[int, int]]) -> None:
+    """In [-1, 1], whoever of the two is called the judge; turned round, a ranking agrees as much the other way."""
+    one, two = np.array(pairs, dtype=float).T
+    for measure in (tau_b, spearman, kappa):
+        there, back = measure(one, two).value, measure(two, one).value
+        assert there == (back if back is None else pytest.approx(back))
+        assert there is None or -1 - 1e-9 <= there <= 1 + 1e-9
+    for rank in (tau_b, spearman):
+        there, turned = rank(one, two).value, rank(-one, two).value
+        assert (there is None) is (turned is None)
+        assert there is None or turned == pytest.approx(-there)

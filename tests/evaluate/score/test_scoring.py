@@ -1,0 +1,416 @@
+"""Judges over records: what it would cost, what is kept, and that nothing is paid for twice, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.endpoint import Endpoint, endpoint, hashed, rated
+from surefoot.config.settings import Builder, read
+from surefoot.errors import EndpointError, TraceFault, UsageError
+from surefoot.evaluate.score import scoring
+from surefoot.evaluate.score.scoring import Progress, plan, run, scores
+from surefoot.judges._diamond import METRICS
+from surefoot.judges.llm import Llm, prompt
+from surefoot.llms._paced import Prices
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Message, Passage, Record, Score, Trace
+
+METRIC = "answer_relevancy"
+
+
+def record(number: int, **more: Any) -> Record:
+    passage = Passage(f"p{number}", f"Bridge {number} was built by Tomas Aldwin.")
+    whole = Record(f"r{number}", f"Who built bridge {number}?", (passage,), "Tomas Aldwin", ("Tomas Aldwin",))
+    return replace(whole, **more)
+
+
+def said(rating: int = 4, metric: str = METRIC) -> str:
+    return json.dumps({"explanation": "so", METRICS[metric].key: str(rating), "quotes": []})
+
+
+class Counting:
+    """A judge that counts what it judges."""
+
+    name = "counting"
+
+    def __init__(self, metric: str = "charm", fails: Exception | None = None, value: float | None = 1.0) -> None:
+        self.metric, self.fails, self.value = metric, fails, value
+        self.judged: list[str] = []
+
+    def judge(self, record: Record) -> Score:
+        self.judged.append(record.id)
+        if self.fails:
+            raise self.fails
+        return Score(record.id, self.metric, self.value, judge=self.name, calls=1, tokens=10)
+
+
+def test_r_04_every_record_gets_a_score_of_every_metric_on_disk(tmp_path: Path) -> None:
+    """Under its id and the metric's name, as soon as it is made."""
+    seen: list[int] = []
+    kept = run(
+        [Counting("a"), Counting("b")],
+        [record(1), record(2)],
+        tmp_path / "run",
+        on_progress=lambda _: seen.append(len(scores(tmp_path / "run"))),
+    )
+    assert [*kept] == ["r1\ta", "r1\tb", "r2\ta", "r2\tb"]
+    assert kept == scores(tmp_path / "run")
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_r_41_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
+    """A second run finds all of it there."""
+    run([Counting()], [record(1)], tmp_path / "run")
+    again = Counting()
+    assert run([again], [record(1)], tmp_path / "run").keys() == {"r1\tcharm"}
+    assert again.judged == []
+
+
+def test_r_46_a_judge_can_stay_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole diamond is judged where no connection can be made and no name looked up."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("somebody asks another machine")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    kept = run(Builder(read({"judge": {"use": "embedded"}})).judges(), [record(1)], tmp_path / "run")
+    assert len(kept) == len(METRICS)
+    assert all(one.value is not None for one in kept.values()), kept
+
+
+def test_what_failed_for_a_passing_reason_is_asked_again(tmp_path: Path) -> None:
+    """The last line counts; what failed for good is left."""
+    failed = run([Counting(fails=EndpointError("down"))], [record(1)], tmp_path / "run")["r1\tcharm"]
+    assert (failed.value, failed.unscored_because, failed.passing) == (None, "down", True)
+    assert run([Counting()], [record(1)], tmp_path / "run")["r1\tcharm"].value == 1.0
+    assert scores(tmp_path / "run")["r1\tcharm"].value == 1.0
+    for_good = Llm(Scripted(["?"] * 2), METRIC)
+    run([for_good], [record(1)], tmp_path / "other")
+    assert run([for_good], [record(1)], tmp_path / "other")[f"r1\t{METRIC}"].passing is False
+
+
+def test_a_bug_of_a_judge_is_no_score(tmp_path: Path) -> None:
+    """It ends the run, and what was judged before is kept."""
+    with pytest.raises(ZeroDivisionError):
+        run([Counting("a"), Counting("b", fails=ZeroDivisionError())], [record(1)], tmp_path / "run", in_flight=1)
+    assert [*scores(tmp_path / "run")] == ["r1\ta"]
+
+
+def test_a_torn_last_line_is_judged_again(tmp_path: Path) -> None:
+    """And another damaged one is named."""
+    run([Counting()], [record(1), record(2)], tmp_path / "run")
+    path = tmp_path / "run" / "scores.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+    assert [*scores(tmp_path / "run")] == ["r1\tcharm"]
+    again = Counting()
+    run([again], [record(1), record(2)], tmp_path / "run")
+    assert again.judged == ["r2"]
+    path.write_text("{\n" + path.read_text())
+    with pytest.raises(TraceFault, match="line 1 is damaged"):
+        scores(tmp_path / "run")
+
+
+def test_another_run_is_not_mixed_in(tmp_path: Path) -> None:
+    """Other records, other judges, or other settings need another folder."""
+    run([Counting()], [record(1)], tmp_path / "run", {"evaluation": {"repeats": 1}})
+    for judges, records, about in (
+        ([Counting("b")], [record(1)], {"evaluation": {"repeats": 1}}),
+        ([Counting()], [record(1, answer="Nobody")], {"evaluation": {"repeats": 1}}),
+        ([Counting()], [record(1)], {"evaluation": {"repeats": 2}}),
+    ):
+        with pytest.raises(TraceFault, match="holds another run"):
+            run(judges, records, tmp_path / "run", about)
+
+
+def test_records_that_share_an_id_are_refused(tmp_path: Path) -> None:
+    """One would have the other's score."""
+    with pytest.raises(UsageError, match="'r1'"):
+        run([Counting()], [record(1), record(1)], tmp_path / "run")
+
+
+def test_r_40_the_run_says_what_it_was_made_of(tmp_path: Path) -> None:
+    """Name, time, versions, machine, judges, the records' hash, both configurations, seeds; also when gone on with."""
+    traced = record(1, trace=Trace("t", "Who?", config={"retriever": {"use": "bm25"}}))
+    for _ in range(2):
+        run([Counting()], [traced], tmp_path / "first-try", {"evaluation": {"repeats": 1}})
+    about = json.loads((tmp_path / "first-try" / "run.json").read_text())
+    assert (about["experiment"], about["judges"]) == ("first-try", {"charm": "counting"})
+    assert about["created"].startswith("20")
+    assert about["evaluation"] == {"repeats": 1}
+    assert about["systems"] == [{"retriever": {"use": "bm25"}}]
+    assert (about["temperature"], about["seeds"]) == (0, {})
+    assert (about["records"]["count"], len(about["records"]["sha256"])) == (1, 64)
+    (environment,) = about["environments"]
+    assert environment.keys() >= {"python", "libraries", "revision", "cpu", "memory"}
+
+
+def test_r_16_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> None:
+    """Also where the judgement that it is for fails, and is made on another day."""
+
+    def model(messages: Sequence[Message]) -> str:
+        asked.append(messages[0].content)
+        if "Write a grading note" in messages[0].content:
+            return '{"note": "The response should be a name."}'
+        if len(asked) == 2:
+            raise EndpointError("down")
+        return said(metric="grading_note")
+
+    asked: list[str] = []
+    for expected in (None, 0.8):
+        kept = run([Llm(Scripted(model), "grading_note")], [record(1)], tmp_path / "run")
+        assert kept["r1\tgrading_note"].value == expected
+    assert len(asked) == 3
+    assert [one.note for one in scoring.records(tmp_path / "run")] == ["The response should be a name."]
+
+
+def test_r_16_seven_calls_a_record_and_five_without_a_ground_truth(tmp_path: Path) -> None:
+    """Six judgements and a note; factuality and context recall need the truth."""
+    judges = [Llm(Scripted([]), metric) for metric in METRICS]
+    assert plan(judges, [record(1)]).spent.calls == 7
+    without = plan(judges, [record(1, truths=())])
+    assert (without.spent.calls, without.not_applicable, without.judgements) == (5, 2, 6)
+
+
+def test_what_does_not_apply_is_known_of_judges_that_ask_nobody() -> None:
+    """As of those that do: a judge of this machine has no estimate of calls to go by."""
+    planned = plan([Counting("factuality")], [record(1), record(2, truths=())])
+    assert (planned.not_applicable, planned.judgements, planned.spent.calls) == (1, 2, 0)
+
+
+def test_r_41_the_cost_is_known_before(tmp_path: Path) -> None:
+    """Calls, tokens, money and time, from the texts; what is there already costs nothing."""
+    judges = [Llm(Scripted([]), METRIC)]
+    records = [record(n) for n in range(10)]
+    planned = plan(judges, records, in_flight=5, seconds=2.0, prices=Prices(1.0, 4.0))
+    assert (planned.records, planned.judgements, planned.kept) == (10, 10, 0)
+    assert planned.spent.calls == 10
+    assert planned.seconds == 4.0
+    assert planned.money == pytest.approx((planned.spent.asked + 4 * planned.spent.said) / 1e6)
+    assert plan(judges, records, requests=6).seconds == 100
+    assert plan(judges, records, tokens=planned.spent.tokens / 2).seconds == pytest.approx(120)
+    done = {f"r0\t{METRIC}": Score("r0", METRIC, 0.8)}
+    rest = plan(judges, records, done)
+    assert (rest.judgements, rest.kept, rest.spent.calls, rest.money) == (9, 1, 9, None)
+    assert plan([Counting()], records).spent.calls == 0
+
+
+def test_r_41_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
+    """Calls, tokens, time and money, each time that it was run; and what it was limited by."""
+    config = {"judge": {"use": "llm", "cache": "", "price_asked": 1.0, "price_said": 1.0}}
+    replies = [said(), said(metric="context_relevancy")]
+    builder = Builder(read({**config, "llm": {"use": "scripted", "replies": replies}}))
+    judges = builder.judges([METRIC, "context_relevancy"])
+    run(judges, [record(1)], tmp_path / "run", model=builder.judging, limits={"budget": "5"})
+    (once,) = scoring.passes(tmp_path / "run")
+    assert (once.judged, once.unscored, once.calls, once.limits) == (2, 0, 2, {"budget": "5"})
+    assert [stage.metric for stage in once.stages] == [METRIC, "context_relevancy"]
+    assert once.money == pytest.approx(sum(stage.money or 0 for stage in once.stages))
+    assert once.tokens == sum(stage.tokens for stage in once.stages) > 100
+
+
+def test_progress_is_told_with_the_time_left(tmp_path: Path) -> None:
+    """From none done to all done."""
+    told: list[Progress] = []
+    run([Counting(value=None)], [record(n) for n in range(4)], tmp_path / "run", on_progress=told.append)
+    assert [one.done for one in told] == [0, 1, 2, 3, 4]
+    assert (told[0].left, told[-1].left) == (None, 0)
+    assert (told[-1].unscored, told[-1].calls, told[-1].tokens) == (4, 4, 40)
+
+
+def asking(server: Endpoint, folder: Path, *metrics: str, **judge: Any) -> Any:
+    """Judges that ask the server, in their configuration."""
+    settings = {"use": "llm", "cache": str(folder / "kept.db"), "in_flight": 8, "timeout": 1.0, **judge}
+    builder = Builder(read({"llm": {"use": "openai", "model": "m", "base_url": server.url}, "judge": settings}))
+    return builder, builder.judges([*metrics] or [METRIC])
+
+
+def test_many_are_in_flight(tmp_path: Path) -> None:
+    """And each is made once."""
+    with endpoint(latency=0.1) as server:
+        _, judges = asking(server, tmp_path)
+        kept = run(judges, [record(n) for n in range(40)], tmp_path / "run", in_flight=8)
+        assert 5 <= server.peak <= 8
+        assert len(kept) == server.paid.total() == 40
+
+
+def test_faults_cost_no_score_and_nothing_is_paid_twice(tmp_path: Path) -> None:
+    """A twentieth is refused, some replies are no JSON, some never come: the rest is asked again, and all is scored."""
+    with endpoint(latency=0.01, refused=0.1, garbled=0.05, hanging=0.02, retry_after="0") as server:
+        _, judges = asking(server, tmp_path, METRIC, "factuality", in_flight=16, timeout=4.0)
+        kept = run(judges, [record(n) for n in range(60)], tmp_path / "run", in_flight=16)
+        assert min(server.told[fault] for fault in ("refused", "garbled", "hanging")) > 0
+        assert set(server.paid.values()) == {1}
+        assert len(kept) == 120
+    lost = [one for one in kept.values() if one.value is None]
+    assert all("asked twice" in one.unscored_because for one in lost)
+    assert len(lost) <= 2
+
+
+def test_a_budget_ends_the_run_and_the_next_goes_on(tmp_path: Path) -> None:
+    """What is left is unscored because of it; no more is paid than it allows, and nothing twice."""
+    with endpoint() as server:
+        for paid, missing in ((15, 25), (30, 10), (40, 0)):
+            builder, judges = asking(server, tmp_path, budget="15 calls")
+            kept = run(judges, [record(n) for n in range(40)], tmp_path / "run", in_flight=8, model=builder.judging)
+            assert server.paid.total() == paid
+            left = [one for one in kept.values() if one.value is None]
+            assert len(left) == missing
+            assert {one.unscored_because for one in left} <= {"the budget of 15 calls is spent; run it again to go on"}
+
+
+def test_the_same_judge_gives_the_same_score_in_another_run_for_nothing(tmp_path: Path) -> None:
+    """Replies are kept by what was asked, in one file for all runs."""
+    with endpoint() as server:
+        found = []
+        for name in ("one", "other"):
+            _, judges = asking(server, tmp_path)
+            found.append(run(judges, [record(n) for n in range(5)], tmp_path / name))
+        assert server.paid.total() == 5
+    first, second = found
+    assert [one.value for one in first.values()] == [one.value for one in second.values()]
+    assert sum(one.calls for one in second.values()) == 0
+
+
+def test_a_run_that_is_interrupted_starts_nothing_more(tmp_path: Path) -> None:
+    """As Ctrl-C does it: what is in flight ends, what was judged is kept."""
+    script = (
+        "import signal, sys, time; from pathlib import Path\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs are deaf to it
+        "from surefoot.evaluate.score.scoring import run; from surefoot.types import Record, Score\n"
+        "class Slow:\n"
+        "    name, metric = 'slow', 'charm'\n"
+        "    def judge(self, record):\n"
+        "        print(record.id, flush=True); time.sleep(.3); return Score(record.id, 'charm', 1.0)\n"
+        "run([Slow()], [Record(str(n), '?') for n in range(50)], Path(sys.argv[1]), in_flight=2)\n"
+    )
+    work = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "run")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert work.stdout
+    work.stdout.readline()
+    work.send_signal(signal.SIGINT)
+    work.communicate(timeout=30)
+    assert work.returncode != 0
+    assert 0 < len(scores(tmp_path / "run")) <= 4
+
+
+KILLED = """
+import json, os, sys
+from pathlib import Path
+from surefoot.config.settings import Builder, read
+from surefoot.evaluate.score.scoring import run
+from surefoot.store import from_json
+from surefoot.types import Record
+
+folder, config, records = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
+import surefoot.llms.openai, surefoot.judges.llm
+for line in sys.stdin:
+    if (pid := os.fork()) == 0:
+        builder = Builder(read(config))
+        run(builder.judges(), [from_json(Record, one) for one in records], folder, in_flight=4, model=builder.judging)
+        os._exit(0)
+    print(pid, flush=True)
+    print(os.waitpid(pid, 0)[1], flush=True)
+"""
+"""Runs the same run in a child each time it gets a line: starting Python anew twenty times would take a minute."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_r_41_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(tmp_path: Path) -> None:
+    """kill -9, and on it goes: every judgement that had ended keeps its score, and is never asked for again."""
+    metrics = (METRIC, "grading_note")
+    records = [record(n) for n in range(40)]
+    chance = random.Random(7)
+    with endpoint(latency=0.06) as server:
+        settings = {"use": "llm", "metrics": [*metrics], "cache": str(tmp_path / "kept.db"), "in_flight": 4}
+        config = {"llm": {"use": "openai", "model": "m", "base_url": server.url}, "judge": settings}
+        told = [json.dumps(config), json.dumps([scoring.to_json(one) for one in records])]
+        with subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(tmp_path / "run"), *told],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as work:
+            assert work.stdin
+            assert work.stdout
+            frozen: dict[str, int] = {}
+            kills = 0
+            for _ in range(60):
+                work.stdin.write("go\n")
+                work.stdin.flush()
+                pid = int(work.stdout.readline())
+                last = kills == 20
+                if not last:
+                    killer = threading.Timer(chance.uniform(0.05, 0.35), os.kill, (pid, signal.SIGKILL))
+                    killer.start()
+                status = int(work.stdout.readline())
+                killer.cancel()
+                kills += status == signal.SIGKILL
+                for name in scores(tmp_path / "run"):
+                    frozen.setdefault(name, server.paid[judged_as(name, records, tmp_path / "run")])
+                if last or status == 0:
+                    break
+            work.stdin.close()
+        assert status == 0
+        assert kills >= 15
+        kept = scores(tmp_path / "run")
+        assert len(kept) == 80
+        for name, paid in frozen.items():
+            assert server.paid[judged_as(name, records, tmp_path / "run")] == paid, name
+        again = server.paid.total() - len(server.paid)
+        assert again <= 4 * kills  # what was in flight
+    with endpoint() as calm:
+        _, judges = asking(calm, tmp_path / "calm", *metrics)
+        unbroken = run(judges, records, tmp_path / "calm" / "run", in_flight=4)
+    assert {name: one.value for name, one in kept.items()} == {name: one.value for name, one in unbroken.items()}
+
+
+def test_the_endpoint_rates_the_same_when_it_is_asked_again() -> None:
+    """Or whether a reply was garbled before or after an interruption would look like a difference."""
+    first, again = (prompt(METRICS[METRIC], record(1), again) for again in (False, True))
+    assert first != again
+    assert rated(first[1].content) == rated(again[1].content)
+
+
+def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:
+    """What the server calls the request of this judgement."""
+    id, metric = name.split("\t")
+    known = {one.id: one for one in scoring.records(folder)}
+    messages = prompt(METRICS[metric], known[id])
+    return f"{hashed(chr(10).join(message.content for message in messages)):012x}"
+
+
+@pytest.mark.slow
+def test_the_true_protocol_is_that_of_llama_cpps_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded model behind its own OpenAI-compatible endpoint rates in the form that is asked for."""
+    from surefoot.errors import ModelError
+    from surefoot.llms.local import Local
+    from surefoot.models import registry
+
+    local = Local(threads=1)
+    try:
+        registry.path(local.name)
+    except ModelError as error:
+        pytest.skip(str(error))
+    with local.serve() as served:
+        monkeypatch.setenv("TEST_KEY", served.key)
+        llm = {"use": "openai", "model": local.name, "base_url": served.base_url, "key_env": "TEST_KEY"}
+        judge = {"use": "llm", "cache": "", "timeout": 600.0, "in_flight": 1, "max_tokens": 200}
+        builder = Builder(read({"llm": llm, "judge": judge}))
+        kept = run(builder.judges([METRIC, "grading_note"]), [record(1)], tmp_path / "run")
+    assert [one.rating in range(1, 6) for one in kept.values()] == [True, True], kept
+    assert all(one.reason and one.tokens for one in kept.values())

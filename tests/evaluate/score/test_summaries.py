@@ -1,0 +1,140 @@
+"""What the scores of a metric come to."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.evaluate.score.summaries import level, summaries
+from surefoot.store import to_json
+from surefoot.types import Score, Summary
+
+NOT_APPLICABLE = Score("n", "m", None, applies=False, unscored_because="there is no ground truth")
+
+
+def rated(*ratings: int | None) -> list[Score]:
+    """Of one record each; None: it timed out."""
+    return [
+        Score(
+            f"r{n}", "m", None if rating is None else rating / 5, rating, unscored_because="" if rating else "timeout"
+        )
+        for n, rating in enumerate(ratings)
+    ]
+
+
+def only(scores: list[Score], groups: dict[str, str] | None = None) -> Summary:
+    (summary,) = summaries(scores, groups or {})
+    return summary
+
+
+def test_r_17_what_does_not_apply_is_in_no_mean_and_no_bound() -> None:
+    """Nor in the coverage: three such records change a count and nothing else."""
+    with_them, without = only([*rated(1, 5, None), NOT_APPLICABLE]), only(rated(1, 5, None))
+    assert with_them.not_applicable == 1
+    assert [getattr(with_them, name) for name in ("mean", "least", "most", "scored", "unscored")] == [
+        getattr(without, name) for name in ("mean", "least", "most", "scored", "unscored")
+    ]
+
+
+def test_r_17_a_metric_that_applies_nowhere_has_no_mean() -> None:
+    """Never 0, never NaN."""
+    summary = only([NOT_APPLICABLE])
+    assert summary == Summary("m", None, None, None, None, None, 0, 0, 1, None, None, None)
+
+
+def test_r_18_the_unscored_are_counted_by_reason_and_bound_the_mean() -> None:
+    """Two of four are missing: at worst each is a rating of 1, at best one of 5."""
+    summary = only(rated(5, 3, None, None))
+    assert (summary.scored, summary.unscored, summary.unscored_because) == (2, 2, {"timeout": 2})
+    assert summary.mean == pytest.approx(0.8)
+    assert (summary.least, summary.most) == (pytest.approx((1.6 + 0.4) / 4), pytest.approx((1.6 + 2) / 4))
+
+
+def test_r_18_without_ratings_the_lowest_value_is_nought() -> None:
+    """0.2 is the lowest of a rating only."""
+    summary = only([Score("a", "m", 0.5), Score("b", "m", None, unscored_because="refused")])
+    assert (summary.least, summary.most) == (0.25, 0.75)
+
+
+def test_r_18_ratings_that_differ_between_repeats_are_ratings() -> None:
+    """Their mean is none itself, and yet none can be below 0.2."""
+    summary = only([Score("a", "m", 0.5, repeats=(0.4, 0.6)), Score("b", "m", None, unscored_because="refused")])
+    assert summary.least == 0.35
+
+
+def test_r_18_nothing_scored_leaves_every_mean_possible() -> None:
+    """The mean is missing, not 0; a reason that nobody gave is said to be none."""
+    summary = only([Score("a", "m", None)])
+    assert (summary.mean, summary.level, summary.least, summary.most) == (None, None, 0.0, 1.0)
+    assert summary.unscored_because == {"no reason given": 1}
+
+
+def test_a_value_that_is_no_number_is_unscored() -> None:
+    """A judge's NaN gets into no mean."""
+    summary = only([Score("a", "m", math.nan), Score("b", "m", 1.0)])
+    assert (summary.mean, summary.unscored_because) == (1.0, {"its value is no number": 1})
+
+
+def test_r_30_smallest_mean_and_largest() -> None:
+    """Of the scored ones."""
+    summary = only(rated(2, 3, 5))
+    assert (summary.smallest, summary.mean, summary.largest) == (0.4, pytest.approx(2 / 3), 1.0)
+
+
+def test_the_interval_is_one_over_groups() -> None:
+    """Ten copies of each record, grouped, say no more than one; as records of their own they would."""
+    scores = [Score(f"r{n}", "m", (n % 8) / 7) for n in range(80)]
+    alone, grouped = only(scores), only(scores, {f"r{n}": f"g{n % 8}" for n in range(80)})
+    assert grouped.low is not None
+    assert alone.low is not None
+    assert 0.5 - grouped.low > 2 * (0.5 - alone.low) > 0
+
+
+def test_one_group_has_no_interval() -> None:
+    """However many records there are in it."""
+    summary = only(rated(1, 5), {"r0": "g", "r1": "g"})
+    assert (summary.low, summary.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("mean", "named"), [(0.49, "low"), (0.5, "moderate"), (0.899, "moderate"), (0.9 - 1e-12, "high"), (1.0, "high")]
+)
+def test_r_31_a_level_is_reached_as_on_paper(mean: float, named: str) -> None:
+    """A mean of .8 and 1 is high, though its sum in binary may fall short of .9."""
+    assert level(mean) == named
+
+
+SCORES = st.lists(
+    st.builds(
+        Score,
+        st.integers(0, 30).map(str),
+        st.sampled_from(["f", "m"]),
+        st.none() | st.floats(0, 1),
+        applies=st.booleans(),
+    ),
+    max_size=30,
+    unique_by=lambda score: (score.metric, score.record_id),
+)
+
+
+def test_no_summary_depends_on_the_order_of_its_scores() -> None:
+    """A run that was resumed sums up as one that was not: the same resamples draw the same records."""
+    scores = [*rated(*[1 + n * n % 5 for n in range(23)]), *(Score(f"r{n}", "f", n / 30) for n in range(30))]
+    groups = {"r1": "g", "r2": "g"}
+    assert summaries(scores, groups) == summaries(scores[::-1], groups)
+
+
+@settings(max_examples=40)
+@given(SCORES)
+def test_bounds_hold_the_mean_and_all_is_json(scores: list[Score]) -> None:
+    """least ≤ mean ≤ most, low ≤ mean ≤ high up to rounding, and every record is counted once."""
+    for one in summaries(scores, {}):
+        assert one.scored + one.unscored + one.not_applicable == sum(s.metric == one.metric for s in scores)
+        json.dumps(to_json(one), allow_nan=False)
+        if one.mean is not None and one.least is not None and one.most is not None:
+            assert one.least - 1e-9 <= one.mean <= one.most + 1e-9
+            assert one.low is None or one.low - 1e-9 <= one.mean <= (one.high or 0) + 1e-9

@@ -1,0 +1,86 @@
+"""Which sources are relied on, and which decide nothing alone."""
+
+from __future__ import annotations
+
+from surefoot.evidence.sources import ALONE, Sources, corroborated
+from surefoot.types import Action, Grade, Passage, Standing
+
+TEXT = "The bridge was built by Aldwin."
+AT = (24, 30)
+
+
+def web(id: str, url: str, text: str = TEXT, standing: Standing = "doubted") -> Passage:
+    return Passage(id, text, source="external", url=url, standing=standing)
+
+
+def grade(id: str, label: Action = Action.CORRECT, span: tuple[int, int] | None = AT) -> Grade:
+    return Grade(id, 3.0, label=label, span=span)
+
+
+def labels(*pairs: tuple[Passage, Grade]) -> list[Action | None]:
+    passages, grades = zip(*pairs, strict=True)
+    return [found.label for found in corroborated(passages, grades)]
+
+
+ONE = web("a", "https://pages.example/1"), grade("a")
+
+
+def test_a_doubted_source_alone_is_ambiguous_at_most_and_says_so() -> None:
+    """Whatever its grade."""
+    (found,) = corroborated([ONE[0]], [ONE[1]])
+    assert (found.label, found.cap, found.score) == (Action.AMBIGUOUS, Action.AMBIGUOUS, 3.0)
+    assert found.reason == ALONE
+
+
+def test_two_sources_that_point_at_the_same_words_back_each_other() -> None:
+    """Each is then CORRECT."""
+    other = web("b", "https://elsewhere.test/x", "Aldwin built it."), grade("b", Action.AMBIGUOUS, (0, 6))
+    assert labels(ONE, other) == [Action.CORRECT, Action.AMBIGUOUS]
+
+
+def test_another_host_of_the_same_owner_backs_nothing() -> None:
+    """A subdomain costs nothing."""
+    assert labels(ONE, (web("b", "https://other.pages.example/2"), grade("b"))) == [Action.AMBIGUOUS] * 2
+
+
+def test_who_points_at_other_words_backs_nothing() -> None:
+    """Two sources that disagree are two that are alone."""
+    other = web("b", "https://elsewhere.test/x", "Zorblax built it."), grade("b", span=(0, 7))
+    assert labels(ONE, other) == [Action.AMBIGUOUS] * 2
+
+
+def test_what_is_graded_incorrect_backs_nothing() -> None:
+    """Words alone are no agreement."""
+    other = web("b", "https://elsewhere.test/x"), grade("b", Action.INCORRECT)
+    assert labels(ONE, other) == [Action.AMBIGUOUS, Action.INCORRECT]
+
+
+def test_without_spans_another_source_that_is_correct_backs() -> None:
+    """An evaluator that points at nothing leaves nothing else to go by."""
+    one, other = (ONE[0], grade("a", span=None)), (web("b", "https://elsewhere.test/x"), grade("b", span=None))
+    assert labels(one, other) == [Action.CORRECT] * 2
+
+
+def test_a_plain_source_decides_alone() -> None:
+    """As every file of the index does unless it is doubted."""
+    assert labels((Passage("a", TEXT, url="notes.md"), grade("a"))) == [Action.CORRECT]
+
+
+def test_patterns_say_which_sources_stand_otherwise() -> None:
+    """And who is named in both is doubted."""
+    sources = Sources(vouched=("faq/*", "mail/boss*"), doubted=("mail/*", "https://*.example/*"))
+    urls = ["faq/a.md", "mail/boss.eml", "mail/x.eml", "https://pages.example/1", "notes.md"]
+    placed = sources.placed([Passage(str(n), TEXT, url=url) for n, url in enumerate(urls)])
+    assert [p.standing for p in placed] == ["vouched", "doubted", "doubted", "doubted", "plain"]
+
+
+def test_a_standing_that_no_pattern_names_stays() -> None:
+    """What a searcher brings from the web stays doubted."""
+    assert Sources().placed([ONE[0]]) == (ONE[0],)
+
+
+def test_a_row_stands_as_its_file_does_and_not_as_the_address_that_it_claims() -> None:
+    """Or a mail would vouch for itself."""
+    row = Passage("a", TEXT, url="faq/a.md", file="mail/rows.jsonl")
+    (placed,) = Sources(vouched=("faq/*",), doubted=("mail/*",)).placed([row])
+    assert placed.standing == "doubted"

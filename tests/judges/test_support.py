@@ -1,0 +1,73 @@
+"""What a claim shares with texts, and what it comes to."""
+
+from __future__ import annotations
+
+from surefoot.embedders.hashing import Hashing
+from surefoot.judges._support import Evidence, Support, claims, plainly
+from surefoot.types import Passage
+
+PASSAGES = (
+    Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. It is of iron.", "Ruvel Bridge"),
+    Passage("h", "The hut stands at 2,214 metres. The keeper is called Josef."),
+)
+
+
+def of(claim: str) -> Support:
+    return Evidence(PASSAGES, Hashing()).of(claim)
+
+
+def test_a_claim_is_a_sentence_or_a_line_of_a_list() -> None:
+    """As it stands there; a line that leads up to a list and a refusal claim nothing."""
+    text = "There are two:\n\n- Iron is one [1].\n- Stone. Wood.\nThe context does not mention more."
+    assert claims(text) == ["- Iron is one [1].", "- Stone.", "Wood."]
+
+
+def test_markers_and_addresses_are_no_words() -> None:
+    """They are left out before anything is compared."""
+    assert plainly("1. **Iron** [1, 2], see https://example.org/iron") == "Iron , see"
+
+
+def test_the_evidence_of_a_claim_is_named() -> None:
+    """The sentence with most of its words, as it stands there, and the words that stand nowhere."""
+    support = of("The Ruvel Bridge was built by Anna Tresk.")
+    assert (support.passage_id, support.sentence) == ("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.")
+    assert support.missing == ("anna", "tresk")
+
+
+def test_what_stands_there_is_likelier_than_what_does_not() -> None:
+    """A copy above another builder, and that above another subject."""
+    copy, other = (
+        of("The Ruvel Bridge was built in 1911 by Tomas Aldwin."),
+        of("The Ruvel Bridge was built by Anna Tresk."),
+    )
+    assert copy.probability > 0.8 > other.probability > of("Cheese dumplings are boiled in water.").probability
+
+
+def test_another_number_is_a_lie() -> None:
+    """It lowers the chance though every other word stands there."""
+    assert of("The Ruvel Bridge was built in 1918 by Tomas Aldwin.").shared.figures == 1.0
+    assert of("The hut stands at 2,914 metres.").probability < of("The hut stands at 2,214 metres.").probability - 0.2
+
+
+def test_a_negation_is_a_lie() -> None:
+    """Where the sentence has none."""
+    assert of("The keeper is not called Josef.").shared.negation == 1.0
+    assert of("The keeper is not called Josef.").probability < of("The keeper is called Josef.").probability
+
+
+def test_an_opinion_stands_on_no_text() -> None:
+    """Nobody's "I" is the texts'."""
+    assert of("I think the keeper is called Josef.").shared.person == 1.0
+
+
+def test_a_few_words_are_judged_by_the_words() -> None:
+    """A name has no direction of its own."""
+    shared = of("Tomas Aldwin").shared
+    assert (shared.near, shared.triples) == (1.0, 1.0)
+    assert of("Aldwin Tomas").shared.triples == 0.0
+
+
+def test_texts_without_words_are_empty() -> None:
+    """Addresses and marks say nothing."""
+    assert Evidence([Passage("a", "[3] https://example.org/a", "")], Hashing()).empty
+    assert not Evidence(PASSAGES, Hashing()).empty

@@ -1,0 +1,51 @@
+"""One network from several trainings."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+
+from surefoot.errors import ModelError  # noqa: E402
+from surefoot.lab.train.average import average  # noqa: E402
+from surefoot.lab.train.network import Network, restored  # noqa: E402
+
+
+def tiny(seed: int, width: int = 32) -> Any:
+    torch.manual_seed(seed)
+    return Network(width, 2, 2)
+
+
+def test_the_mean_of_the_weights_is_kept_with_the_hashes_of_what_it_is_of(tmp_path: Path) -> None:
+    """A training's last state counts as well as its best."""
+    best, last = tmp_path / "best.pt", tmp_path / "checkpoint.pt"
+    torch.save(tiny(1).state_dict(), best)
+    torch.save({"about": "x", "network": tiny(2).state_dict(), "step": 3}, last)
+    made = average([best, last, last], tmp_path / "out")
+    found, first, second = restored(made).state_dict(), tiny(1).state_dict(), tiny(2).state_dict()
+    for name, tensor in found.items():
+        assert torch.allclose(tensor.float(), (first[name].float() + 2 * second[name]) / 3, atol=1e-6), name
+    hashes = [sha256(path.read_bytes()).hexdigest() for path in (best, last, last)]
+    assert json.loads((tmp_path / "out/made.json").read_text()) == {"average": hashes}
+
+
+def test_other_networks_and_other_files_are_refused(tmp_path: Path) -> None:
+    """By name, and before anything is written."""
+    for name, value in {
+        "a.pt": tiny(1).state_dict(),
+        "wide.pt": tiny(1, 64).state_dict(),
+        "list.pt": [1],
+        "step.pt": {"step": 1},
+    }.items():
+        torch.save(value, tmp_path / name)
+    with pytest.raises(ModelError, match=r"wide\.pt is of another shape than \S+a\.pt"):
+        average([tmp_path / "a.pt", tmp_path / "wide.pt"], tmp_path / "out")
+    for name in ("list.pt", "step.pt"):
+        with pytest.raises(ModelError, match=rf"{name} holds no evaluator's weights"):
+            average([tmp_path / name], tmp_path / "out")
+    assert not (tmp_path / "out").exists()

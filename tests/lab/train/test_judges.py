@@ -1,0 +1,105 @@
+"""How the weights of the judges' heads come about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from surefoot.embedders.hashing import Hashing
+from surefoot.lab.train.judges import (
+    Labelled,
+    asked,
+    correctness,
+    fit,
+    judged_support,
+    learned_from,
+    planted,
+    supported,
+)
+
+RANDOM = np.random.default_rng(0)
+
+
+def made(bias: float, records: int = 400) -> Labelled:
+    """Right by the first input; the second is noise, and "figures" speaks against it."""
+    inputs = RANDOM.normal(size=(records, 3))
+    chances = 1 / (1 + np.exp(-(2 * inputs[:, 0] - inputs[:, 2] + bias)))
+    return Labelled(inputs, (RANDOM.random(records) < chances).astype(float), ("",) * records)
+
+
+def test_a_fit_finds_what_the_labels_hang_on() -> None:
+    """Each weight near the one that made them, whatever the sets' shares of right answers."""
+    head = fit(("a", "b", "figures"), [made(-2.0), made(2.0)])
+    assert head.weights[0] == pytest.approx(2, abs=0.4)
+    assert abs(head.weights[1]) < 0.2
+    assert head.weights[2] == pytest.approx(-1, abs=0.4)
+    assert head.bias == pytest.approx(0, abs=0.5)
+
+
+def test_no_weight_has_the_wrong_sign() -> None:
+    """Where the labels say so, it is 0: more of what speaks for a verdict never lowers it."""
+    turned = [Labelled(-one.inputs, one.labels, one.groups) for one in (made(0.0), made(0.0))]
+    head = fit(("a", "b", "figures"), turned)
+    assert (head.weights[0], head.weights[2]) == (0.0, 0.0)
+
+
+def test_a_fit_is_deterministic() -> None:
+    """The same sets, the same head."""
+    sets = [made(0.0)]
+    assert fit(("a", "b", "c"), sets) == fit(("a", "b", "c"), sets)
+
+
+def test_a_lie_is_planted_by_number_and_by_negation() -> None:
+    """Where there is room for it."""
+    assert list(planted("It was built in 1911.")) == ["It was built in 1918.", "It was not built in 1911."]
+    assert list(planted("It never was.")) == []
+
+
+def test_every_fourth_question_is_learned_from() -> None:
+    """By its words, whoever answered it."""
+    records = [{"question": f"Question {n // 2}?"} for n in range(16)]
+    assert learned_from(records) == {"question 0", "question 4"}
+    assert asked("Who  is José?") == asked("who is jose")
+
+
+def test_a_record_without_a_reference_teaches_nothing() -> None:
+    """Nor does one of another question."""
+    record = {"question": "Who?", "answer": "Tomas", "answers": ["Tomas"], "human": {"correct": True}}
+    others = [{**record, "answers": []}, {**record, "question": "When?"}]
+    found = correctness([record, *others], {"who"}, Hashing())
+    assert (found.inputs.shape, list(found.labels), found.groups) == ((1, 5), [1.0], ("who",))
+
+
+def test_what_nobody_could_judge_is_left_out() -> None:
+    """Claims of ExpertQA without a verdict, or with a bare address for evidence."""
+    human = {"support": "Complete"}
+    told = {
+        "answer": "It is of iron.",
+        "passages": [{"text": "[1] https://example.org/a\n\nIron it is."}],
+        "human": human,
+    }
+    found = judged_support("expertqa", told)
+    assert found is not None
+    assert found[0]
+    assert [passage.text for passage in found[2]] == ["Iron it is."]
+    assert judged_support("expertqa", {**told, "human": {"support": "N/A"}}) is None
+    assert judged_support("expertqa", {**told, "passages": [{"text": "[1] https://example.org/a"}]}) is None
+
+
+def test_supported_claims_are_taken_beside_their_lies(tmp_path: Path) -> None:
+    """Each lie beside the claim that it was made from; none from a claim that was not supported."""
+    context = "The bridge was built in 1911."
+    each = [
+        {"context": context, "answer": context, "human": {"faithful": True}},
+        {"context": context, "answer": "It is old, by 9 years.", "human": {"faithful": False}},
+    ]
+    for file in ("begin_attribution.jsonl", "qags_faithfulness.jsonl"):
+        (tmp_path / file).write_text("\n".join(map(json.dumps, each)), encoding="utf-8")
+    claim = {"question": "?", "answer": context, "passages": [{"text": context}], "human": {"support": "Complete"}}
+    (tmp_path / "expertqa_claims.jsonl").write_text(json.dumps(claim), encoding="utf-8")
+    sets = supported(tmp_path, Hashing())
+    assert list(sets["planted"].labels) == [1.0, 0.0, 1.0, 0.0] * 2
+    assert {name: len(one.labels) for name, one in sets.items()} == {"begin": 2, "qags": 2, "expertqa": 1, "planted": 8}

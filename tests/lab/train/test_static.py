@@ -1,0 +1,196 @@
+"""The recipe of the static embedding, with a teacher that costs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.pre_tokenizers import Whitespace
+
+from surefoot.embedders.static import pooled, unit
+from surefoot.lab.train.static import MOST_CHARACTERS, Lesson, Recipe, fit, quantised, taught, texts_of, turn, write
+from surefoot.protocols import Matrix
+
+WORDS = ["red", "green", "blue", "cat", "dog", "bird", "of", "##s"]
+RECIPE = Recipe(dimensions=3, epochs=30, batch=8, rate=0.05)
+
+
+class Teacher:
+    """Colours lie on one axis, animals on another, "of" means nothing; counts the texts it was asked for."""
+
+    name = "teacher"
+    dimensions = 4
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        self.asked += len(texts)
+        return unit(
+            np.array([[self._axis(t, WORDS[:3]), self._axis(t, WORDS[3:6]), 0, 0.1] for t in texts], np.float32)
+        )
+
+    @staticmethod
+    def _axis(text: str, words: Sequence[str]) -> int:
+        return sum(word in words for word in text.split())
+
+
+@pytest.fixture
+def tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer(WordPiece({w: n for n, w in enumerate(["[UNK]", *WORDS])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.add_special_tokens(["[UNK]"])
+    return tokenizer
+
+
+@pytest.fixture
+def texts() -> list[str]:
+    random = np.random.default_rng(1)
+    return [" ".join(random.choice(WORDS[:7], 4)) for _ in range(64)]
+
+
+def jsonl(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def test_texts_are_questions_passages_and_paragraphs(tmp_path: Path) -> None:
+    """Each text is taken once, cut, with its title, in alphabetical order."""
+    data = jsonl(
+        tmp_path / "a.jsonl",
+        {"question": "who?", "passages": [{"title": "Hut", "text": "A hut."}, {"text": "x" * 900}]},
+        {"question": "who?"},
+        {"title": "Page", "paragraphs": ["First.", "Second."]},
+        {"title": "", "text": "alone"},
+    )
+    cut = "x" * MOST_CHARACTERS
+    assert texts_of([data]) == ["Hut\nA hut.", "Page\nFirst.", "Page\nSecond.", "alone", "who?", cut]
+
+
+@pytest.mark.parametrize(
+    ("held", "text"),
+    [
+        ({"question": "Who built it?"}, "who  BUILT it"),
+        ({"title": "", "text": " ".join("abcdefghijklmnopq")}, "z " + " ".join("cdefghijklmno") + " z"),
+        ({"title": "T", "text": "the whole text"}, "t the whole text"),
+    ],
+)
+def test_what_is_held_out_is_not_learned(tmp_path: Path, held: dict[str, Any], text: str) -> None:
+    """A text that shares 13 words in a row with a held-out one, or all its words in order, is left out."""
+    data = jsonl(tmp_path / "a.jsonl", {"text": text}, {"text": "something else"})
+    assert texts_of([data], [jsonl(tmp_path / "b.jsonl", held)]) == ["something else"]
+
+
+def test_a_held_out_title_is_not_learned(tmp_path: Path) -> None:
+    """Nothing is learned about the subject of a held-out passage from a passage of the same title."""
+    data = jsonl(tmp_path / "a.jsonl", {"title": "hut", "text": "one"}, {"title": "Hat", "text": "two"})
+    assert texts_of([data], [jsonl(tmp_path / "b.jsonl", {"title": "Hut", "text": "three"})]) == ["Hat\ntwo"]
+
+
+def test_the_teacher_is_asked_once(tmp_path: Path) -> None:
+    """What was taught is on disk: a second run asks nothing, and gets the same vectors."""
+    teacher, texts = Teacher(), [f"red {n}" for n in range(2500)]
+    first = taught(teacher, texts, tmp_path)
+    assert teacher.asked == 2500
+    assert (taught(teacher, texts, tmp_path) == first).all()
+    assert teacher.asked == 2500
+    assert (first == teacher.embed(texts)).all()
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a run that broke off, only what was not yet taught is asked again."""
+    teacher, texts = Teacher(), [f"red {n}" for n in range(2500)]
+    embed = teacher.embed
+    monkeypatch.setattr(teacher, "embed", lambda texts: embed(texts) if len(texts) == 1000 else 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        taught(teacher, texts, tmp_path)
+    monkeypatch.undo()
+    taught(teacher, texts, tmp_path)
+    assert teacher.asked == 2500
+
+
+def test_another_teacher_is_asked_again(tmp_path: Path) -> None:
+    """The cache belongs to a teacher's name and to the texts."""
+    one, other = Teacher(), Teacher()
+    other.name = "other"
+    taught(one, ["red"], tmp_path)
+    taught(other, ["red"], tmp_path)
+    taught(other, ["blue"], tmp_path)
+    assert other.asked == 2
+
+
+def test_the_student_comes_to_agree_with_the_teacher(tmp_path: Path, texts: list[str], tokenizer: Tokenizer) -> None:
+    """After the fit, sums of pieces are as near to each other as the teacher's vectors of the texts are."""
+    teacher = Teacher()
+    table = fit(texts, teacher, tokenizer, tmp_path, RECIPE)
+    unseen = ["red red cat", "dog", "green of blue", "bird blue dog"]
+    student = unit(pooled(table, [e.ids for e in tokenizer.encode_batch(unseen)]))
+    vectors = teacher.embed(unseen)
+    assert np.allclose(student @ student.T, vectors @ vectors.T, atol=0.2)
+
+
+def test_the_fit_is_deterministic_by_its_seed(tmp_path: Path, texts: list[str], tokenizer: Tokenizer) -> None:
+    """The same seed gives the same table to the last bit, another seed another table."""
+    tables = [fit(texts, Teacher(), tokenizer, tmp_path, replace(RECIPE, seed=seed)).tobytes() for seed in (1, 1, 2)]
+    assert tables[0] == tables[1] != tables[2]
+
+
+def test_special_pieces_mean_nothing(tmp_path: Path, texts: list[str], tokenizer: Tokenizer) -> None:
+    """The unknown piece has a zero row, every word a row that is not."""
+    table = fit(texts, Teacher(), tokenizer, tmp_path, RECIPE)
+    assert not table[0].any()
+    assert table[1:].any(axis=1).all()
+
+
+def test_each_step_goes_down_the_slope() -> None:
+    """One step of Adam with a small rate moves every number against the sign of the loss's measured slope."""
+    random = np.random.default_rng(3)
+    table = random.normal(size=(4, 3)).astype(np.float32)
+    lesson = Lesson((np.array([0, 1, 1]), np.array([2, 0, 3])), unit(random.normal(size=(2, 3)).astype(np.float32)))
+
+    def loss(table: Matrix) -> float:
+        return -float((unit(pooled(table, lesson.pieces)) * lesson.directions).sum())
+
+    nudges = 1e-2 * np.eye(12, dtype=np.float32).reshape(12, 4, 3)
+    slope = np.array([loss(table + n) - loss(table - n) for n in nudges]).reshape(4, 3)
+    turned = table.copy()
+    turn(turned, lesson, replace(RECIPE, epochs=2, batch=2, rate=1e-3))
+    assert (np.sign(turned - table) == -np.sign(slope)).all()
+
+
+def test_a_piece_that_no_text_holds_keeps_its_place(tokenizer: Tokenizer) -> None:
+    """Adam moves only the rows of the texts."""
+    table = np.ones((3, 2), np.float32)
+    turn(table, Lesson((np.array([0, 2]),), np.array([[1, 0]], np.float32)), RECIPE)
+    assert table[1].tolist() == [1, 1]
+    assert table[0, 0] > 1 > table[0, 1]
+
+
+@given(arrays(np.float32, (4, 3), elements=st.integers(-50_000, 50_000).map(lambda n: np.float32(n / 10_000))))
+def test_rounding_moves_no_value_by_more_than_half_a_scale(table: Matrix) -> None:
+    """int8 rows times their scales are the table, to half a scale; a zero row stays zero."""
+    rows, scales = quantised(table)
+    assert rows.dtype == np.int8
+    assert np.all(np.abs(rows * scales - table) <= 0.5 * scales * 1.001)
+
+
+def test_weights_are_put_in_place_whole(tmp_path: Path) -> None:
+    """The file holds rows and scales, is the same at every writing, and nothing else is left in the folder."""
+    table = np.array([[1, -2], [0, 0]], np.float32)
+    write(table, tmp_path / "w.npz")
+    first = (tmp_path / "w.npz").read_bytes()
+    write(table, tmp_path / "w.npz")
+    assert (tmp_path / "w.npz").read_bytes() == first
+    assert [p.name for p in tmp_path.iterdir()] == ["w.npz"]
+    with np.load(tmp_path / "w.npz") as arrays_:
+        assert (arrays_["rows"] * arrays_["scales"]).tolist() == [[pytest.approx(64 * 2 / 127), -2], [0, 0]]

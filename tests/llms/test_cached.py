@@ -1,0 +1,118 @@
+"""A model whose completions are kept: the same request is paid for once, by whoever and whenever it is made."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from surefoot import meter
+from surefoot.errors import EndpointError
+from surefoot.llms._cached import Kept
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Message
+
+ASK = [Message("user", "Who built it?")]
+
+
+class Counting:
+    """Counts what it is asked."""
+
+    def __init__(self, name: str = "m", fails: int = 0) -> None:
+        self.name, self.asked, self.fails = name, 0, fails
+
+    def complete(self, messages: Sequence[Message], *rest: object, **more: object) -> object:
+        self.asked += 1
+        time.sleep(0.02)
+        if self.asked <= self.fails:
+            raise EndpointError("down")
+        return Scripted(["ja \ud800"], self.name).complete(messages)
+
+
+def test_the_same_request_is_asked_once_also_by_a_later_run(tmp_path: Path) -> None:
+    """What is kept costs no call, and is the same to the last character."""
+    inner = Counting()
+    first = Kept(inner, tmp_path / "kept.db").complete(ASK)
+    with meter.metered() as spent:
+        assert Kept(inner, tmp_path / "kept.db").complete(ASK) == first
+    assert (inner.asked, spent.calls, spent.cached) == (1, 0, 1)
+
+
+def test_the_same_request_at_the_same_time_is_asked_once(tmp_path: Path) -> None:
+    """The others wait for it."""
+    inner = Counting()
+    kept = Kept(inner, tmp_path / "kept.db")
+    with ThreadPoolExecutor(8) as pool:
+        assert len({said.text for said in pool.map(lambda _: kept.complete(ASK), range(8))}) == 1
+    assert inner.asked == 1
+
+
+@pytest.mark.parametrize("other", ["model", "endpoint", "words", "schema", "room", "stop"])
+def test_another_request_is_another(tmp_path: Path, other: str) -> None:
+    """Whatever it differs in."""
+    inner, again = Counting(), Counting("n" if other == "model" else "m")
+    Kept(inner, tmp_path / "kept.db").complete(ASK)
+    Kept(again, tmp_path / "kept.db", "elsewhere" if other == "endpoint" else "").complete(
+        [Message("user", "Who?")] if other == "words" else ASK,
+        {"type": "object"} if other == "schema" else None,
+        max_tokens=7 if other == "room" else 100,
+        stop=["x"] if other == "stop" else (),
+    )
+    assert again.asked == 1
+
+
+def test_a_failure_is_not_kept(tmp_path: Path) -> None:
+    """Who waited asks for itself."""
+    inner = Counting(fails=1)
+    kept = Kept(inner, tmp_path / "kept.db")
+    with pytest.raises(EndpointError):
+        kept.complete(ASK)
+    assert kept.complete(ASK).text
+    assert inner.asked == 2
+
+
+def test_what_is_kept_streams_too(tmp_path: Path) -> None:
+    """In one piece."""
+    kept = Kept(Counting(), tmp_path / "kept.db")
+    text, pieces = kept.complete(ASK).text, list[str]()
+    kept.complete(ASK, on_text=pieces.append)
+    assert pieces == [text]
+
+
+def test_a_file_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
+    """The answers do not depend on it, and the step says so."""
+    (tmp_path / "kept.db").write_text("something else, of some length, that is no database at all" * 20)
+    inner = Counting()
+    with meter.metered() as spent:
+        for _ in range(2):
+            Kept(inner, tmp_path / "kept.db").complete(ASK)
+    assert inner.asked == 2
+    assert "cannot be used" in spent.degraded[0]
+
+
+DAMAGE = ["body = x'ff'", "headers = '{}'", """headers = '{"asked": "x", "said": "1", "cut": "0"}'"""]
+DAMAGE += [
+    f"""headers = '{{"asked": "1", "said": "{said}", "cut": "{cut}"}}'"""
+    for said, cut in [("-9000", "0"), (" 1_0", "0"), ("²", "0"), ("9" * 20, "0"), ("1", "7")]
+]
+DAMAGE += ["status = 'ok'"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_completion_is_asked_for_again(tmp_path: Path, damage: str) -> None:
+    """And the step says so; a count below zero would give a budget back."""
+    inner, file = Counting(), tmp_path / "kept.db"
+    first = Kept(inner, file).complete(ASK)
+    with sqlite3.connect(file) as db:
+        db.execute(f"UPDATE replies SET {damage}")
+    db.close()
+    with meter.metered() as spent:
+        assert Kept(inner, file).complete(ASK) == first
+    assert inner.asked == 2
+    assert "damaged" in spent.degraded[0]
+    assert Kept(inner, file).complete(ASK) == first
+    assert inner.asked == 2

