@@ -195,3 +195,11 @@ def _numbers(text: str) -> set[str]:
 
 def _plain(text: str) -> tuple[str, ...]:
     return tuple(content_words(_FOOTNOTE.sub(" ", text)))
+
+
+def by_id(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages without those whose id came before."""
+    first: dict[str, Passage] = {}
+    for passage in passages:
+        first.setdefault(passage.id, passage)
+    return tuple(first.values())

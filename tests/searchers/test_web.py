@@ -10,19 +10,8 @@ from hypothesis import strategies as st
 
 from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Reply
-from surefoot.searchers._web import (
-    address,
-    answered,
-    excerpt,
-    external,
-    field,
-    finds,
-    key,
-    key_if_any,
-    passages,
-    refused,
-    sendable,
-)
+from surefoot.network.credentials import address, excerpt, key, key_if_any
+from surefoot.searchers._web import answered, external, field, finds, passages, refused, sendable
 
 WEB = "https://example.org/bridge"
 

@@ -21,7 +21,7 @@ from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.draw.svg import drawable
 from surefoot.errors import UnagreedCode
-from surefoot.models import registry
+from surefoot.models import files
 
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 """Whether the command was started with --trust: code that configurations and records name is imported unasked."""
@@ -175,5 +175,5 @@ def pulling() -> Iterator[None]:
                 tasks[name] = progress.add_task(name, total=total)
             progress.update(tasks[name], completed=done, total=total)  # type: ignore[arg-type]
 
-        with registry.reporting(report):
+        with files.reporting(report):
             yield

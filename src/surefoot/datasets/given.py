@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from surefoot.datasets.questions import Example
-from surefoot.pipeline import by_id
+from surefoot.merge import by_id
 from surefoot.types import Passage, Source
 
 USE = "surefoot.datasets.given:Given"

@@ -17,8 +17,8 @@ from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Answer, Malformed, Reported
 from surefoot.network import Network, Reply
+from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import left, within
-from surefoot.searchers._web import address, excerpt, key_if_any
 from surefoot.text.json_values import parsed
 from surefoot.types import Completion, Message
 

@@ -31,7 +31,7 @@ from urllib.request import url2pathname
 import httpx
 
 from surefoot.errors import ModelError, NetworkError
-from surefoot.models.registry import HuggingFace, ModelFile, Wheel, mismatch, reporter
+from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch, reporter
 from surefoot.network import Network
 
 _log = logging.getLogger(__name__)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
-from urllib.parse import urlsplit
 
-from surefoot.errors import ComponentError, ConfigError, SearchError, Throttled
+from surefoot.errors import ComponentError, SearchError, Throttled
 from surefoot.network import Reply
+from surefoot.network.credentials import _line, _valid, excerpt
 from surefoot.types import Passage, Standing
 
 Found = tuple[str, str, str, str]
 """Address, title, text, and how it was come by: what a passage from outside is made of."""
-
-_KEY_LIKE = re.compile(
-    r"""(?i)(bearer\s+|tvly-|sk-|(?:key|token|secret|password)(?:\ provided)?["']?\s*[:=]\s*["']?)[^\s"',}]+"""
-    r"|\b(?=[a-z_]*[0-9])(?=[0-9_]*[a-z])[a-z0-9_]{32,}"
-)
-"""What begins or is called as keys are, and what is as long and as mixed as they are; with dashes it is an id."""
 
 
 def sendable(query: str, most: int = 400) -> str:
@@ -29,44 +22,6 @@ def sendable(query: str, most: int = 400) -> str:
     if len(line) > most:
         line = line[: most + 1].rpartition(" ")[0] or line[:most]
     return line if any(map(str.isalnum, line)) else ""
-
-
-def key(who: str, key_env: str) -> str:
-    """The provider's key, from the environment variable; raises ConfigError where that holds none."""
-    if said := key_if_any(key_env):
-        return said
-    raise ConfigError(f"{who} needs a key; put it into the environment variable {key_env}")
-
-
-def key_if_any(key_env: str) -> str:
-    """The key in this environment variable; empty where it is not set.
-
-    Raises ConfigError, which shows neither, for what is no variable's name and for what is no key.
-    """
-    if not re.fullmatch("[A-Z_][A-Z0-9_]*", key_env):  # in capitals only: small letters may be those of a key
-        raise ConfigError("key_env is the name of an environment variable, in capitals, and not the key itself")
-    said = os.environ.get(key_env, "").strip()
-    if not (said.isascii() and said.isprintable()) or " " in said:
-        raise ConfigError(f"the environment variable {key_env} holds no key, but other characters too")
-    return said
-
-
-def address(base_url: str) -> str:
-    """The address without a last slash; raises ConfigError for none, and for one that holds a secret.
-
-    It goes into messages and into the record of a run.
-    """
-    try:
-        base_url.encode()  # raises for half characters, as `port` does for what is none
-        parts = urlsplit(base_url)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        fine = False
-    if not fine:
-        raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:8888")
-    if parts.username is not None or parts.query:
-        raise ConfigError(f"base_url has a login or a query beside {parts.hostname}; leave it out")
-    return base_url.rstrip("/")
 
 
 def refused(  # nosec B107 # where there is no secret, none is left out
@@ -131,20 +86,5 @@ def external(url: str, title: str, text: str, via: str, standing: Standing) -> P
     return Passage(f"x{digest}", text, title, "external", url, via=via, standing=standing)
 
 
-def excerpt(text: str, secret: str = "") -> str:  # nosec B107 # as above
-    """The beginning of what a provider says, on one line, without the secret, in any case, and what looks like one."""
-    masked = re.sub(re.escape(secret), "***", text, flags=re.IGNORECASE) if secret else text
-    return _KEY_LIKE.sub(lambda found: f"{found[1] or ''}***", _line(masked[:2000]))[:160]
-
-
 def _said(reply: Reply, secret: str) -> str:
     return "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)
-
-
-def _line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in _valid(text)).split())
-
-
-def _valid(text: str) -> str:
-    """Without half characters, which JSON can spell and nothing can store."""
-    return text.encode("utf-8", "replace").decode()

@@ -10,7 +10,8 @@ from lxml import etree, html
 
 from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network, Reply
-from surefoot.searchers._web import Found, address, finds, passages, refused, sendable
+from surefoot.network.credentials import address
+from surefoot.searchers._web import Found, finds, passages, refused, sendable
 from surefoot.types import Passage
 
 _SPACING = 1.0  # seconds; whoever asks faster is soon sent away

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from surefoot import meter
 from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network, Reply
-from surefoot.searchers._web import Found, address, answered, field, finds, passages, refused, sendable
+from surefoot.network.credentials import address
+from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
 
 _JSON = (

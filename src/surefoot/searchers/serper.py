@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network, Reply
-from surefoot.searchers._web import Found, address, answered, field, finds, key, passages, refused, sendable
+from surefoot.network.credentials import address, key
+from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
 
 _MOST_RESULTS = 10  # of one search; one that asks for more costs twice as much

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from surefoot.corpus.splitter import split
 from surefoot.errors import ConfigError
 from surefoot.network import Network, Reply
-from surefoot.searchers._web import Found, address, answered, field, finds, key, passages, refused, sendable
+from surefoot.network.credentials import address, key
+from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
 
 DEPTHS = ("basic", "advanced")

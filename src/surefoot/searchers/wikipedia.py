@@ -10,8 +10,9 @@ from urllib.parse import quote, urlsplit
 
 from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Network, Reply
+from surefoot.network.credentials import address
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
-from surefoot.searchers._web import address, field, finds, passages, refused, sendable
+from surefoot.searchers._web import field, finds, passages, refused, sendable
 from surefoot.text.subject import Asked, asked, bears, fit, spellings
 from surefoot.text.words import WORD, words
 from surefoot.types import Passage

@@ -14,6 +14,7 @@ from surefoot.lab.study.hypotheses import Claim, Conclusion, Hypotheses, fits
 from surefoot.lab.study.measures import MEASURES
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Floats
+from surefoot.stats.tests import holm
 
 Verdict = Literal["supported", "refuted", "undetermined"]
 Draws = npt.NDArray[np.uint16]
@@ -85,15 +86,6 @@ def concluded(findings: Sequence[Finding], conclusions: Sequence[Conclusion]) ->
     """Supported by all of its claims, refuted by one, or neither."""
     verdicts = {finding.claim.id: finding.verdict for finding in findings}
     return tuple(_concluded(one, {name: verdicts[name] for name in one.needs}) for one in conclusions)
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """The p-values after Holm's step-down correction (1979), in their order; at most 1."""
-    adjusted, worst = [0.0] * len(p), 0.0
-    for step, n in enumerate(sorted(range(len(p)), key=lambda n: p[n])):
-        worst = max(worst, min(1.0, (len(p) - step) * p[n]))
-        adjusted[n] = worst
-    return adjusted
 
 
 def effects(claim: Claim, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
