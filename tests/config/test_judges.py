@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from surefoot.config.settings import JUDGEMENTS, Builder, read, setting
+from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError
 from surefoot.judges._diamond import METRICS
 from surefoot.judges.claims import Claims
 from surefoot.judges.llm import Llm
 from surefoot.llms._cached import Kept
-from surefoot.llms._paced import Budget, Paced, Prices
+from surefoot.llms._paced import Paced
 from surefoot.types import Record, Score
 
 OPENAI = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}

@@ -11,8 +11,8 @@ import pytest
 
 from surefoot.config.settings import DEFAULTS, Builder, Config, read
 from surefoot.config.trust import Own, place, rebuilt
-from surefoot.datasets.given import USE
 from surefoot.errors import ConfigError, UsageError
+from surefoot.retrievers._given import USE
 
 
 def taken(recorded: Any, own: Any = None) -> Config:

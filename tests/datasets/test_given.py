@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from surefoot.components import find
-from surefoot.datasets.given import USE, Given, inside, outside
+from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
+from surefoot.retrievers._given import USE, Given
 from surefoot.types import Passage
 
 PASSAGES = (Passage("a", "first"), Passage("b", " "), Passage("c", "third"), Passage("a", "again"))

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from surefoot import components
 from surefoot.config.settings import read
-from surefoot.datasets.given import USE
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.patch import (
     APPLIED,
@@ -31,6 +30,7 @@ from surefoot.evaluate.patch import (
     tried,
     written,
 )
+from surefoot.retrievers._given import USE
 
 FILE = """\
 # How we search. Ask Ines before touching this.

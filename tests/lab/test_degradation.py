@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.datasets.given import Given
 from surefoot.datasets.pairs import LabelledPair
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
@@ -18,6 +17,7 @@ from surefoot.lab.curves import robustness
 from surefoot.lab.degradation import Report, arms, as_json, fewer, lost, measured, shuffled, swapped
 from surefoot.lab.probes import stock
 from surefoot.pipeline import Pipeline
+from surefoot.retrievers._given import Given
 from surefoot.types import Passage
 
 FORTY = tuple(Passage(f"p{n}", f"text {n}" if n % 2 else f"Tomas Aldwin {n}") for n in range(40))

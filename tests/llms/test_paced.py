@@ -10,9 +10,11 @@ from threading import Lock
 import pytest
 
 from services.endpoint import endpoint
+from surefoot import cost
+from surefoot.cost import Budget, OverBudget, Prices, Spent
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms import _paced as paced
-from surefoot.llms._paced import Budget, OverBudget, Pace, Paced, Prices, Spent, Stopped
+from surefoot.llms._paced import Pace, Paced, Stopped
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Completion, Message
@@ -341,8 +343,8 @@ def test_tokens_are_guessed_where_nobody_counts() -> None:
     with pytest.raises(EndpointError):
         llm.complete(ASK)
     assert llm.purse.spent == Spent()
-    assert paced.tokens([Message("user", "x" * 400)]) == pytest.approx(100, abs=10)
-    assert paced.tokens([Message("user", "橋は誰が" * 100)]) == pytest.approx(300, abs=10)
+    assert cost.tokens([Message("user", "x" * 400)]) == pytest.approx(100, abs=10)
+    assert cost.tokens([Message("user", "橋は誰が" * 100)]) == pytest.approx(300, abs=10)
 
 
 def test_tokens_that_nobody_can_have_counted_are_guessed() -> None:

@@ -25,6 +25,7 @@ from surefoot.errors import MissingExtra, UsageError
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
 from surefoot.lab.qa import Comparison
 from surefoot.pipeline import Pipeline
+from surefoot.retrievers import _given
 from surefoot.stats.figures import Figure, Share
 from surefoot.store import to_json
 
@@ -176,9 +177,9 @@ def _reading(config: Config, loaded: questions.Loaded) -> Config:
     another searcher is configured."""
     if not any(given.inside(example) for example in loaded.examples):
         raise UsageError("--given needs texts that come with the questions, and there are none; name an --index")
-    chosen = {**config, "retriever": {"use": given.USE}}
+    chosen = {**config, "retriever": {"use": _given.USE}}
     brought = any(example.external for example in loaded.examples)
-    return {**chosen, "searcher": {"use": given.USE}} if brought and config["searcher"]["use"] == "nowhere" else chosen
+    return {**chosen, "searcher": {"use": _given.USE}} if brought and config["searcher"]["use"] == "nowhere" else chosen
 
 
 def _built(config: Config, folder: str) -> Pipeline:

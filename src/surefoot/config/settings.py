@@ -18,13 +18,14 @@ from surefoot import components
 from surefoot.act import POLICIES, PRESETS, require_match
 from surefoot.config import consent
 from surefoot.corpus.index import Index
+from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import METRICS
 from surefoot.llms._cached import Kept
-from surefoot.llms._paced import Budget, Paced, Prices
+from surefoot.llms._paced import Paced
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Pipeline
 from surefoot.protocols import LLM, Judge, Policy

@@ -18,9 +18,9 @@ from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.config.consent import named
 from surefoot.config.settings import DEFAULTS, Config, read
-from surefoot.datasets import given
 from surefoot.errors import ConfigError, UsageError
 from surefoot.refiners.strips import CUTS
+from surefoot.retrievers import _given
 
 INSIDE = {
     "searcher": {"nowhere", "folder", "zim"},
@@ -177,7 +177,7 @@ def _plain(role: str, key: str, value: Any) -> bool:
 
 def _inside(role: str, use: str | None) -> bool:
     own = {f"surefoot.{components.ROOMS[role]}.{name}" for name in INSIDE[role]}
-    return use in INSIDE[role] or use == given.USE or str(use).partition(":")[0] in own
+    return use in INSIDE[role] or use == _given.USE or str(use).partition(":")[0] in own
 
 
 def _keys(values: Any) -> Mapping[str, Any]:

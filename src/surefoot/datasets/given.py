@@ -4,34 +4,14 @@ CRAG's authors had kept of their retrieval and of their web search."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from surefoot.datasets.questions import Example
 from surefoot.merge import by_id
 from surefoot.types import Passage, Source
 
-USE = "surefoot.datasets.given:Given"
-"""What a configuration names as retriever, and as searcher, where they are read."""
-
 # As CRAG's released files write the title before a text; a text may stand there without one.
 _INTERNAL = re.compile(r"([^.]{1,80}?)(?:  | // )(\S.*)", re.DOTALL)
 _EXTERNAL = re.compile(r"([^:]{1,80}): (.*)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A retriever, and a searcher, of the passages that it was given; whatever is asked, in their order."""
-
-    passages: tuple[Passage, ...] = ()
-    name: str = "given"
-
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        """The first `k`."""
-        return self.passages[:k]
-
-    def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The first `k`."""
-        return self.passages[:k]
 
 
 def inside(example: Example) -> tuple[Passage, ...]:

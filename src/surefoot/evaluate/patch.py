@@ -20,9 +20,9 @@ from surefoot import components
 from surefoot.config.consent import texts
 from surefoot.config.settings import DEFAULTS, Builder, Config, read
 from surefoot.config.trust import INSIDE, NAMES, knows
-from surefoot.datasets import given
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.diagnose.settings import Settings, settable
+from surefoot.retrievers import _given
 from surefoot.store import write_bytes, write_text
 from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
@@ -175,7 +175,7 @@ def revert(folder: Path, file: Path) -> Path:
 def _kept(section: str, values: Mapping[str, Any], settings: Settings) -> str:
     """Why this section is not the patch's to set; empty: it is."""
     use = settings.use(section) if section in ("retriever", "searcher") else ""
-    if use == given.USE:
+    if use == _given.USE:
         return "its texts come with the questions"
     if section == "retriever" and "use" in values and use not in INSIDE[section]:
         return f"what '{use}' finds need not be in the index"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter, protocols
+from surefoot.cost import Spent, tokens
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.judges._diamond import METRICS, lacking
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
-from surefoot.llms._paced import Spent, tokens
 from surefoot.text.replies import objects
 from surefoot.text.screen import line, suspects
 from surefoot.types import Message, Quote, Record, Score

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import meter, protocols
+from surefoot.cost import Spent, tokens
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.judges._diamond import HIGHEST, METRICS, Metric, lacking
-from surefoot.llms._paced import Spent, tokens
 from surefoot.text.replies import objects
 from surefoot.text.screen import line, screened, suspects
 from surefoot.types import Completion, Message, Passage, Quote, Record, Score

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from surefoot.datasets.given import Given
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
 from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.pipeline import Pipeline
+from surefoot.retrievers._given import Given
 from surefoot.store import Run, recorded
 from surefoot.types import Passage, Trace
 

@@ -293,7 +293,7 @@ def test_another_evaluator_is_not_proposed_where_thresholds_are_set_by_hand() ->
 
 
 @pytest.mark.parametrize("key", REMEDIES)
-@pytest.mark.parametrize("use", ["surefoot.datasets.given:Given", "surefoot.retrievers.bm25:Bm25", "pgvector"])
+@pytest.mark.parametrize("use", ["surefoot.retrievers._given:Given", "surefoot.retrievers.bm25:Bm25", "pgvector"])
 def test_no_other_retriever_is_proposed_where_its_texts_are_not_the_indexs(key: tuple[str, str], use: str) -> None:
     """Those that come with the questions, and those of a retriever of one's own; a longer list is still proposed."""
     config = read(CONFIG, {"retriever": {"use": use}})

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.config.settings import read
-from surefoot.datasets.given import USE
 from surefoot.errors import UsageError
 from surefoot.evaluate.diagnose.settings import Settings, settable
 from surefoot.evaluate.improve.controls import inert, placebo, random_lever
 from surefoot.evaluate.patch import refused, size, tried
+from surefoot.retrievers._given import USE
 
 SIMPLE: dict[str, Any] = {
     "embedder": {"use": "hashing"},

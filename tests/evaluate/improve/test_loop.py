@@ -14,7 +14,6 @@ import pytest
 
 from surefoot.config.settings import Builder, Config, read
 from surefoot.corpus.build import build
-from surefoot.datasets.given import USE
 from surefoot.datasets.questions import Example
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import TraceFault, UsageError
@@ -23,6 +22,7 @@ from surefoot.evaluate.improve import controls, loop
 from surefoot.evaluate.improve.ledger import Outcome, Trial
 from surefoot.evaluate.improve.loop import Plan, golds, improve, judged, proposals, side
 from surefoot.evaluate.score.lexical import Wording
+from surefoot.retrievers._given import USE
 from surefoot.store import from_json, recorded
 from surefoot.types import ActionItem, Diagnosis, Passage, Record, Score
 

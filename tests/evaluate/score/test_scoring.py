@@ -19,12 +19,12 @@ import pytest
 
 from services.endpoint import Endpoint, endpoint, hashed, rated
 from surefoot.config.settings import Builder, read
+from surefoot.cost import Prices
 from surefoot.errors import EndpointError, TraceFault, UsageError
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.scoring import Progress, plan, run, scores
 from surefoot.judges._diamond import METRICS
 from surefoot.judges.llm import Llm, prompt
-from surefoot.llms._paced import Prices
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Record, Score, Trace
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.choices import Choosing
-from surefoot.datasets.given import Given, inside, outside
+from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
 from surefoot.pipeline import Pipeline, safely
+from surefoot.retrievers._given import Given
 from surefoot.store import Run
 from surefoot.types import Trace
 

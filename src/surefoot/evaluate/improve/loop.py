@@ -18,7 +18,6 @@ from typing import Any, Literal
 from surefoot import manifest
 from surefoot.config.settings import Config
 from surefoot.corpus.index import Index
-from surefoot.datasets import given
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example, hashed
 from surefoot.errors import SurefootError, TraceFault, UsageError
@@ -37,6 +36,7 @@ from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.llms._paced import Paced
 from surefoot.protocols import Judge
+from surefoot.retrievers import _given
 from surefoot.store import Run, from_json, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Summary, Trace
@@ -409,7 +409,7 @@ def _index(plan: Plan) -> str | None:
 def _searched(config: Config) -> Path | None:
     """The index; None: the texts come with the questions, or another engine holds them."""
     path = Path(config["index"]["path"])
-    texts = config["retriever"]["use"] == given.USE
+    texts = config["retriever"]["use"] == _given.USE
     return None if texts or not path.exists() else path
 
 

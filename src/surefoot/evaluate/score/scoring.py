@@ -21,9 +21,10 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from surefoot import meter
+from surefoot.cost import Prices, Spent
 from surefoot.errors import ComponentError, UsageError
 from surefoot.judges._diamond import METRICS, lacking
-from surefoot.llms._paced import Paced, Prices, Spent
+from surefoot.llms._paced import Paced
 from surefoot.protocols import Judge
 from surefoot.store import Run, to_json, values
 from surefoot.text.json_values import parsed
