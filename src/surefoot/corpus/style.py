@@ -400,7 +400,8 @@ def _nothing(shape: Any, size: float) -> bool:
     match shape.lower_name:
         case "inset":
             cut = [length([part], size, 100.0) or 0.0 for part in parts if part.type != "ident"]
-            top, right, bottom, left = edges = _four(cut) or [0.0] * 4
+            edges: list[float] = _four(cut) or [0.0] * 4
+            top, right, bottom, left = edges
             are_shares = all(part.type == "percentage" for part in parts)
             return (are_shares and (top + bottom >= 100 or left + right >= 100)) or max(edges) >= 5 * FAR
         case "circle" | "ellipse":
