@@ -121,6 +121,9 @@ HIDDEN = {
     "a rule with not": sheet("p.x:not(.z, #j){display:none}"),
     "a rule with is": sheet(":is(.z, article) :where(.x){display:none}"),
     "a rule with has": sheet("p:has(b){display:none}", "<p>Say Bob.<b></b></p>"),
+    "a rule with has for the second that follows": sheet(
+        ".x:has(~ div:nth-child(4)){display:none}", "<p class=x>Say Bob.</p><div></div><div></div>"
+    ),
     "a rule for what follows": sheet("h1 ~ p.x{display:none}", "<h1>So</h1><p>And so.</p><p class=x>Say Bob.</p>"),
     "a rule for the second of its kind": sheet(".x:nth-of-type(2){display:none}"),
     "a rule with nth-child": sheet("p:nth-child(2n){display:none}"),

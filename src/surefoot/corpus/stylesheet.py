@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -64,7 +64,7 @@ _TRANSPARENT = frozenset({"media", "supports", "layer", "container", "scope", "d
 class Node:
     """An element, with what selectors ask of it again and again."""
 
-    __slots__ = ("_children", "attributes", "classes", "element", "index", "parent", "previous", "tag")
+    __slots__ = ("attributes", "classes", "element", "index", "numbered", "parent", "previous", "tag")
 
     def __init__(self, element: HtmlElement, parent: Node | None, previous: Node | None) -> None:
         self.element, self.parent, self.previous = element, parent, previous
@@ -72,23 +72,22 @@ class Node:
         self.tag: str = element.tag.lower()
         self.attributes: dict[str, str] = dict(element.attrib.items())  # a mapping is copied in quadratic time
         self.classes = frozenset(self.attributes.get("class", "").split())
-        self._children: int | None = None
+        self.numbered: tuple[list[int], Counter[str]] | None = None
+        """Of each of its elements the place among those of its tag, and how many of each tag; None: not counted yet."""
 
     def children(self) -> Iterator[Node]:
         """Its elements, in order, each knowing the one before it."""
-        previous = None
-        for element in self.element.iterchildren("*"):
-            previous = Node(element, self, previous)
-            yield previous
+        return _row(self.element.iterchildren("*"), self, None)
 
-    @property
-    def siblings(self) -> int:
-        """Elements of its parent, itself among them."""
-        if self.parent is None:
-            return 1
-        if self.parent._children is None:
-            self.parent._children = sum(1 for _ in self.parent.element.iterchildren("*"))
-        return self.parent._children
+    def following(self) -> Iterator[Node]:
+        """The elements of its parent that come after it, in order."""
+        return _row(self.element.itersiblings("*"), self.parent, self)
+
+
+def _row(elements: Iterable[HtmlElement], parent: Node | None, previous: Node | None) -> Iterator[Node]:
+    for element in elements:
+        previous = Node(element, parent, previous)
+        yield previous
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +263,7 @@ class Stylesheet:
         """Whether one of its descendants, or what follows it, matches; what stands outside of it is not looked at."""
         found: Iterable[Node]
         if relative.combinator in "+~":
-            later = [Node(element, node.parent, node) for element in node.element.itersiblings("*")]
-            self._spend(len(later))
-            found = later[:1] if relative.combinator == "+" else later
+            found = islice(node.following(), 1 if relative.combinator == "+" else None)
         else:
             found = node.children() if relative.combinator == ">" else self._below(node)
         return any(self._matches(relative.selector.parsed_tree, other) for other in found)
@@ -311,11 +308,23 @@ class Stylesheet:
 
     def _place(self, name: str, node: Node) -> int:
         """From 1, among its siblings or those of its tag, from the first or the last one: as the pseudo-class says."""
-        is_last = "last-" in name
-        if name.endswith("-child"):
-            return node.siblings - node.index if is_last else node.index + 1
-        self._spend(1 + node.siblings // 50)
-        return 1 + sum(1 for _ in node.element.itersiblings(node.element.tag, preceding=not is_last))
+        if node.parent is None:
+            return 1
+        places, tags = self._numbered(node.parent)
+        place, all_of_them = node.index + 1, len(places)
+        if name.endswith("-of-type"):
+            place, all_of_them = places[node.index], tags[node.element.tag]
+        return all_of_them - place + 1 if "last-" in name else place
+
+    def _numbered(self, parent: Node) -> tuple[list[int], Counter[str]]:
+        if parent.numbered is None:
+            self._spend(len(parent.element) // 10)
+            places, tags = [], Counter[str]()
+            for element in parent.element.iterchildren("*"):
+                tags[element.tag] += 1
+                places.append(tags[element.tag])
+            parent.numbered = places, tags
+        return parent.numbered
 
 
 def holds(query: Tokens) -> bool:
