@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import takewhile
+from typing import Any, TypeVar
 
 import tinycss2
 from tinycss2.ast import FunctionBlock
 from tinycss2.color5 import D50, D65, parse_color
 
 from surefoot.corpus.stylesheet import Declared, Node, Tokens, parted
+
+_T = TypeVar("_T")
 
 Colour = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
@@ -25,6 +28,8 @@ SMALLEST = 4.0
 FAR = 900.0
 """Pixels to the left or above which nothing is scrolled to; authors write -999px and more."""
 WIDTH, HEIGHT = 1280.0, 800.0
+_ENDLESS = 5 * FAR
+"""Pixels that no box has."""
 
 PROPERTIES = frozenset(
     "display visibility opacity filter color -webkit-text-fill-color background background-color background-image"
@@ -214,7 +219,7 @@ def length(tokens: Sequence[Any], size: float, whole: float) -> float | None:
     return None
 
 
-def _four(said: list[Any]) -> list[Any]:
+def _four(said: list[_T]) -> list[_T]:
     """Of the top, right, bottom and left, where one to four values are for all of them."""
     return (said * 4 if len(said) < 3 else [*said, said[1]])[:4]
 
@@ -370,10 +375,10 @@ def _transformed(values: _Values, size: float) -> tuple[float, bool]:
 
 def _outside(values: _Values, size: float, is_box: bool) -> bool:
     """Whether it is placed where nobody scrolls to."""
-    if values.word("position") in ("absolute", "fixed", "relative", "-webkit-sticky"):
+    if values.word("position") in ("absolute", "fixed", "relative"):
         for side in _SIDES:
             at = values.side("inset", side, size, WIDTH)
-            if at is not None and (at <= -FAR or (side in ("left", "right") and at >= 5 * FAR)):
+            if at is not None and (at <= -FAR or (side in ("left", "right") and at >= _ENDLESS)):
                 return True
     sides = ("left", "top") if is_box else ("left",)
     return any(
@@ -399,14 +404,13 @@ def _nothing(shape: Any, size: float) -> bool:
     parts = [part for part in shape.arguments if part.type not in _BLANK]
     match shape.lower_name:
         case "inset":
-            cut = [length([part], size, 100.0) or 0.0 for part in parts if part.type != "ident"]
-            edges: list[float] = _four(cut) or [0.0] * 4
-            top, right, bottom, left = edges
-            are_shares = all(part.type == "percentage" for part in parts)
-            return (are_shares and (top + bottom >= 100 or left + right >= 100)) or max(edges) >= 5 * FAR
+            edges = takewhile(lambda part: part.type != "ident", parts)  # "round" is of corners
+            cut = [length([part], size, _ENDLESS) or 0.0 for part in edges]
+            top, right, bottom, left = _four(cut) or [0.0] * 4
+            return max(top + bottom, left + right) >= _ENDLESS
         case "circle" | "ellipse":
-            radii = [length([part], size, 100.0) for part in parts if part.type != "ident"]
-            return bool(radii) and any(radius is not None and radius <= 0 for radius in radii[:1])
+            radii = [length([part], size, 100.0) for part in parts[:2]]  # of a circle the second is "at"
+            return any(radius is not None and radius <= 0 for radius in radii)
         case "polygon":
             points = [[length([t], size, 100.0) for t in part if t.type != "ident"] for part in parted(parts)]
             return bool(points) and (len({p[0] for p in points if p}) == 1 or len({p[-1] for p in points if p}) == 1)
