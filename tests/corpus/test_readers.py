@@ -359,6 +359,25 @@ def test_a_process_that_does_not_start_is_no_files_fault(folder, fresh, monkeypa
         read(file(folder / "a.txt"), by=fresh)
 
 
+_PRINTS = """
+import os
+from surefoot.corpus import worker
+read = worker.read
+def printing(*file):
+    print("parsing", flush=True)
+    os.write(1, b"a warning of C")
+    yield from read(*file)
+worker.read = printing
+worker.main()
+"""
+
+
+def test_what_a_library_prints_is_no_answer(folder, fresh, monkeypatch):
+    """Not even what it prints past Python."""
+    monkeypatch.setattr("surefoot.corpus.readers._COMMAND", (sys.executable, "-c", _PRINTS))
+    assert said(read(file(folder / "a.txt"), by=fresh)[0][0]) == ["The glacier."]
+
+
 def test_a_process_that_reads_imports_nothing_that_it_does_not_need():
     """It starts in half of the time, and a limit of memory is all the files'."""
     code = "import sys, surefoot.corpus.worker; print({'numpy', 'httpx', 'pypdf', 'trafilatura'} & set(sys.modules))"
