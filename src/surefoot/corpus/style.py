@@ -493,7 +493,7 @@ def _whole(token: Any, current: Colour | None = None) -> Colour | None:
             return current
         if said is not None:
             return (*_rgb(said), float(said.alpha))
-    except (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         pass  # of tinycss2, where a function has other arguments than it should
     if token.type == "function" and token.lower_name not in ("url", "var"):
         mixed = list(_all(token.arguments))
