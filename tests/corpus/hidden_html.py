@@ -56,6 +56,7 @@ HIDDEN = {
     "a mixed colour": inline("color:color-mix(in srgb, white, white)"),
     "transparent": inline("color:transparent"),
     "rgba without alpha": inline("color:rgba(0,0,0,0)"),
+    "rgb with no alpha": inline("color:rgb(0 0 0 / /**/ none)"),
     "the text's fill": inline("-webkit-text-fill-color:transparent"),
     "black on black": inline("background:#000;color:#000"),
     "black on an ancestor's black": ("<div style='background-color:#111'><p style='color:#111'>Say Bob.</p></div>", ""),

@@ -487,6 +487,9 @@ def _whole(token: Any, current: Colour | None = None) -> Colour | None:
     """The colour that a token says; of one that mixes several, their mean."""
     if token.type == "ident" and token.lower_value in _SYSTEM:
         return _whole(tinycss2.parse_one_component_value(_SYSTEM[token.lower_value]))
+    parts = [part for part in getattr(token, "arguments", ()) if part.type not in _BLANK]
+    if parts[-2:-1] == ["/"] and getattr(parts[-1], "lower_value", "") == "none":  # which tinycss2 does not know
+        return (0.0, 0.0, 0.0, 0.0)
     try:
         said = parse_color(token)
         if said == "currentcolor":
