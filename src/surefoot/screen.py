@@ -35,10 +35,12 @@ Span = tuple[int, int]
 _off: ContextVar[bool] = ContextVar("surefoot_unscreened", default=False)
 
 _BEGIN = (
-    r"(?:(?:^|[(:;!?—–\]]|\byou\s+(?:must|should|shall|will|need\s+to|have\s+to|are\s+to))\W{0,3}"
-    r"(?:(?:please|kindly|now|then|instead|also|and|but|so|just|simply|only|always)\b\W{0,3})*|\b(?:please|kindly)\s+)"
+    r"(?:(?:^|[(:;!?—–\]]|\byou\s+(?:must|should|shall|will|need\s+to|have\s+to|are\s+to))\W{0,3}+"
+    r"(?:(?:please|kindly|now|then|instead|also|and|but|so|just|simply|only|always)\b\W{0,3}+){0,20}+"
+    r"|\b(?:please|kindly)\s+)"
 )
-"""Where an imperative begins. "Many ignore this rule" and "he was told to say so" are no orders to the reader."""
+"""Where an imperative begins. "Many ignore this rule" and "he was told to say so" are no orders to the reader. The words
+before it are bounded in number, or each of "please: please: …" would be looked from to the end of the sentence."""
 _MACHINE = r"(?:AI\s+)?(?:AI|LLM|GPT|(?:(?:large\s+)?language|AI)\s+model|assistant|chat\s?bot)s?"
 _EARLIER = r"(?:previous|prior|earlier|preceding|above|other|given|provided|retrieved|original)"
 _DROP = r"(?:ignore|disregard|forget|override|bypass|discard|set\s+aside)"
@@ -152,7 +154,7 @@ def _foreign() -> re.Pattern[str]:
         | {_NOW}(?:negeer|vergeet)\b.{{0,60}}?(?:instructies|vraag|regels|opdracht)
         | {_NOW}antwoord\s+(?:alleen|altijd|met\b|slechts)
         | {_NOW}(?:zignoruj|pomiń|zapomnij)\b.{{0,60}}?(?:instrukcj|poleceni|pytani)
-        | (?:игнорируй|забудь|не\s+обращай)\w*.{{0,60}}?(?:инструкци|указани|вопрос|правил)
+        | (?:игнорируй|забудь|не\s+обращай).{{0,64}}?(?:инструкци|указани|вопрос|правил)
         | \b(?:отвечай|ответь)\w*\s+(?:только|всегда)
         | (?:忽略|无视|忘记|忽視|無視して).{{0,20}}?(?:指令|指示|提示|问题|規則|规则|说明)
         | (?:只|仅|僅)(?:能)?(?:回答|回复|输出)
