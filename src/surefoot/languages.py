@@ -33,7 +33,7 @@ OTHER = "other"
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
 """Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
-_ADDRESS = re.compile(r"\S*(?:://|[\w-]\.[\w-]+[./])\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*(?:://|[\w-]\.[\w-]+[./])\S*")  # from its start, or a long word is read from each letter
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _LETTER = re.compile(r"[^\W\d_]")
 FEWEST = 6
