@@ -95,9 +95,8 @@ def remember(names: Iterable[str]) -> None:
             os.fsync(file.fileno())
             file.close()
             os.replace(file.name, place)
-        except BaseException:
+        finally:
             Path(file.name).unlink(missing_ok=True)
-            raise
 
 
 def memory() -> Path:
