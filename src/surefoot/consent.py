@@ -28,7 +28,8 @@ ALLOWED = "SUREFOOT_TRUST"
 DEEPEST = 16
 """Tables within tables of a configuration; those that there are need four."""
 
-_NAMING = {"use", "of", "searchers", "retrievers", "evaluators"}
+NAMES = ("use", "of", "searchers", "retrievers", "evaluators")
+"""Keys under which components are named."""
 
 
 def texts(values: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -48,7 +49,7 @@ def texts(values: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str
 def named(section: str, values: Any) -> Iterator[str]:
     """The components that a section names, however deep within each other. A judge may also be named by its metric."""
     judges = {"metrics", *METRICS, *components.names("judge")} if section == "judge" and values else set()
-    return (word for key, word in texts(values, "use") if key in _NAMING or key in judges)
+    return (word for key, word in texts(values, "use") if key in NAMES or key in judges)
 
 
 def code(config: Mapping[str, Any]) -> list[str]:
