@@ -21,6 +21,7 @@ from platformdirs import user_state_path
 from surefoot import components
 from surefoot.diamond import METRICS
 from surefoot.errors import ConfigError, UnagreedCode
+from surefoot.json_values import parsed
 
 ALLOWED = "SUREFOOT_TRUST"
 """The environment variable that agrees to all that configuration files name, where nobody can be asked."""
@@ -112,11 +113,12 @@ def _here() -> str:
 def _read() -> dict[str, list[str]]:
     place = memory()
     try:
-        found = json.loads(place.read_bytes())
+        found = parsed(place.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{place} cannot be read: {error}; delete it to be asked anew") from error
-    if not isinstance(found, dict) or not all(isinstance(names, list) for names in found.values()):
+    lists = [*found.values()] if isinstance(found, dict) else [None]
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
         raise ConfigError(f"{place} is damaged; delete it to be asked anew")
     return found
