@@ -121,4 +121,4 @@ def _read() -> dict[str, list[str]]:
     lists = [*found.values()] if isinstance(found, dict) else [None]
     if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
         raise ConfigError(f"{place} is damaged; delete it to be asked anew")
-    return found
+    return dict(found)
