@@ -202,8 +202,8 @@ def explain(
 
 
 def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> Passage:
-    """A passage of the trace as this evaluator was given it, what is no evidence to it blanked out; "best": the one that
-    was graded best.
+    """A passage of the trace as this evaluator was given it: what is no evidence to it is blanked out. "best": the one
+    that was graded best.
 
     Raises UsageError where there is none.
     """
