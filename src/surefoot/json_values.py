@@ -12,6 +12,7 @@ DEEPEST = 100
 """Lists and objects within each other. Python gives up at some hundreds, depending on who asks, and what it can just
 read it can often not write again; nobody's records nest half as deep."""
 TOO_DEEP = f"it is nested more than {DEEPEST} deep"
+"""How both readers, of JSON and of TOML, tell of it."""
 # Delete and C1; soft hyphens and joiners; marks of direction; separators of lines; tags; halves of characters, which
 # are no UTF-8 either. JSON escapes what is below a space by itself.
 _UNSEEN = re.compile(

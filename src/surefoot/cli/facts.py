@@ -15,11 +15,9 @@ from surefoot.bench.facts import Report
 from surefoot.cli import asking
 from surefoot.cli.asking import interval, percent
 from surefoot.cli.console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
-from surefoot.cli.errors import remarks
+from surefoot.cli.errors import data_of, remarks
 from surefoot.config import Builder
-from surefoot.errors import UsageError
 from surefoot.store import recorded, to_json, write_text
-from surefoot.trust import place
 
 
 def register(app: typer.Typer) -> None:
@@ -45,9 +43,7 @@ def facts(
     reports = []
     for folder in (inner for each in runs for inner in store.runs(each)):
         about, traces = recorded(folder)
-        if not (data or about.get("data")):
-            raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
-        loaded = datasets.load(data or place(str(about["data"]), "--data"))
+        loaded = datasets.load(data or data_of(folder, about))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         asked = [example for example in loaded.examples if example.id in traces]
         with asking.shown(folder.name) as on_done:

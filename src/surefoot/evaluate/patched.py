@@ -19,12 +19,12 @@ from typing import Any
 from surefoot import components, toml_values
 from surefoot.bench import given
 from surefoot.config import DEFAULTS, Builder, Config, read
-from surefoot.consent import texts
+from surefoot.consent import NAMES, texts
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.settings import Settings, settable
 from surefoot.json_values import parsed
 from surefoot.store import write_bytes, write_text
-from surefoot.trust import INSIDE, NAMES, knows
+from surefoot.trust import INSIDE, knows
 
 Patch = Mapping[str, Mapping[str, Any]]
 """Settings by section and key, as surefoot.toml has them."""
