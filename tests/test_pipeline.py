@@ -673,6 +673,22 @@ def test_a_doubted_source_alone_makes_the_search_go_on_and_is_shown_as_such() ->
     assert len(backed.asked) == 1
 
 
+def test_a_source_that_a_later_search_backs_is_alone_no_more() -> None:
+    """Nor is it shown as such."""
+    one = replace(OUTSIDE, standing="doubted")
+    text = "Of the Ruvel Bridge the almanac of 1911 says: Aldwin."
+    other = replace(OUTSIDE, id="two", url="http://elsewhere.test/2", text=text, standing="doubted")
+    found = iter([(one,), (other,)])
+    shelf = Shelf()
+    shelf.search = lambda query, k: next(found)  # type: ignore[method-assign]
+    trace = pipeline(POOR, searcher=shelf, rewriter=Queries("one", "two")).run(QUESTION)
+    assert [(grade.passage_id, grade.label, grade.cap) for grade in trace.grades[1:]] == [
+        ("out", Action.CORRECT, None),
+        ("two", Action.CORRECT, None),
+    ]
+    assert redecide(trace) == trace.decision
+
+
 def test_a_doubted_file_of_the_corpus_alone_is_ambiguous() -> None:
     """Its score stands, and the decision says that the passage may not count for more."""
     doubted = Sources(doubted=("mail/*",))

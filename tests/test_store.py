@@ -279,6 +279,7 @@ def test_a_run_is_read_and_not_touched(tmp_path: Path) -> None:
         ("[]", "", TraceFault, r"run\.json is damaged: it is no description of a run"),
         ("{}", None, UsageError, r"traces\.jsonl cannot be read"),
         ("{}", "{}\n", TraceFault, "line 1 is damaged: 'trace'|line 1 is damaged: 'key'"),
+        ("{}", '{"key": {"1": 2}, "trace": {}}\n', TraceFault, "line 1 is damaged: its key is no text"),
         ("{}", '{"key": "1", "trace": {"schema": 99}}\n', TraceFault, "line 1 has trace schema 99"),
     ],
 )

@@ -148,6 +148,7 @@ class Pipeline:
         one in which the time for searches runs out.
         """
         asked: set[str] = set()
+        graded: list[Grade] = []
         spare = float(self.seconds)
         for _ in range(self.rounds):
             known = run.external
@@ -155,7 +156,7 @@ class Pipeline:
                 if query not in asked:
                     asked.add(query)
                     hits, spare = self._hits(query, run, spare)
-                    if self._answers(hits, run) or spare <= 0:
+                    if self._answers(hits, run, graded) or spare <= 0:
                         return
             if run.external == known:
                 return
@@ -168,13 +169,17 @@ class Pipeline:
             hits = run.step("search", bounded, find, query, self.external_k, fallback=(), instead=instead)
             return hits, left()
 
-    def _answers(self, hits: tuple[Passage, ...], run: Recorder) -> bool:
-        """Grade all that is new in one batch; whether a passage is CORRECT."""
+    def _answers(self, hits: tuple[Passage, ...], run: Recorder, graded: list[Grade]) -> bool:
+        """Grade all that is new in one batch; whether a passage is CORRECT.
+
+        `graded`: all from outside as the evaluator graded it, since what is new may back what was alone before.
+        """
         new = self.sources.placed(fresh(hits, run.passages + run.external))
         run.set("external", run.external + new)
-        graded = run.grades + self._grade("grade external", new, run)
-        grades = run.set("grades", corroborated(run.passages + run.external, graded))
-        return any(grade.label is Action.CORRECT for grade in grades[-len(new) :] if new)
+        graded += self._grade("grade external", new, run)
+        near = run.grades[: len(run.passages)]
+        grades = run.set("grades", corroborated(run.passages + run.external, (*near, *graded)))
+        return any(grade.label is Action.CORRECT for grade in grades[len(near) :])
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""

@@ -91,9 +91,8 @@ def write_bytes(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
 class Run:
@@ -229,9 +228,12 @@ def _rows(lines: bytes, path: Path, name: str) -> Iterator[tuple[str, Any, str]]
         origin = f"{path}, line {number}"
         try:
             row = parsed(line)
-            yield row["key"], row[name], origin
+            key, held = row["key"], row[name]
+            if not isinstance(key, str):
+                raise TypeError("its key is no text")
         except (ValueError, TypeError, KeyError) as error:
             raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
+        yield key, held, origin
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:

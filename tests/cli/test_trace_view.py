@@ -41,6 +41,7 @@ def drawn(what: RenderableType, width: int = 80) -> str:
         ({"evaluator": {"use": "cascade", "evaluators": 3}}, False),
         ({"evaluator": {"use": "cascade", "evaluators": [["minilm"], {"use": {}}]}}, False),
         ({"llm": {"use": "openai", "base_url": 3}}, False),
+        ({"llm": {"use": "openai", "base_url": "http://["}}, False),
     ],
 )
 def test_nothing_is_said_to_have_stayed_unless_it_must_have(sections: dict[str, Any], here: bool) -> None:

@@ -125,7 +125,7 @@ def test_a_memory_that_could_not_be_written_stays_as_it_was(monkeypatch: pytest.
     assert list(consent.memory().parent.iterdir()) == [consent.memory()]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"a": 3}', "\xff"])
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 3}', '{"a": [[]]}', "[" * 9000, "\xff"])
 def test_a_damaged_memory_agrees_to_nothing(text: str) -> None:
     """It says which file to delete."""
     consent.memory().parent.mkdir()

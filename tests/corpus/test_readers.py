@@ -352,11 +352,31 @@ def test_nothing_is_imported_from_the_folder_that_we_are_in(folder):
     assert done.stdout.strip() == "The glacier."
 
 
-def test_a_process_that_does_not_start_is_no_files_fault(folder, fresh, monkeypatch):
-    """One line that says how to see why."""
-    monkeypatch.setattr("surefoot.corpus.readers._COMMAND", (sys.executable, "-c", "raise SystemExit(3)"))
+@pytest.mark.parametrize("command", [(sys.executable, "-c", "raise SystemExit(3)"), ("/no/python", "-c", "")])
+def test_a_process_that_does_not_start_is_no_files_fault(folder, fresh, monkeypatch, command):
+    """One line that says how to see why, also where the machine has no room for another process."""
+    monkeypatch.setattr("surefoot.corpus.readers._COMMAND", command)
     with pytest.raises(UsageError, match=r"does not start; to see why: .*python"):
         read(file(folder / "a.txt"), by=fresh)
+
+
+_PRINTS = """
+import os
+from surefoot.corpus import worker
+read = worker.read
+def printing(*file):
+    print("parsing", flush=True)
+    os.write(1, b"a warning of C")
+    yield from read(*file)
+worker.read = printing
+worker.main()
+"""
+
+
+def test_what_a_library_prints_is_no_answer(folder, fresh, monkeypatch):
+    """Not even what it prints past Python."""
+    monkeypatch.setattr("surefoot.corpus.readers._COMMAND", (sys.executable, "-c", _PRINTS))
+    assert said(read(file(folder / "a.txt"), by=fresh)[0][0]) == ["The glacier."]
 
 
 def test_a_process_that_reads_imports_nothing_that_it_does_not_need():

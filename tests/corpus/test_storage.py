@@ -2,10 +2,12 @@
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from surefoot.corpus.build import build
+from surefoot.corpus.index import Index
 from surefoot.corpus.storage import reader, writer
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import IndexFault
@@ -25,6 +27,15 @@ def test_nothing_in_the_file_is_trusted(place, opened):
         assert db.execute("PRAGMA trusted_schema").fetchone() == (0,)
         assert db.execute("PRAGMA cell_size_check").fetchone() == (1,)
         assert db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 100_000_000
+
+
+def test_a_log_that_its_writer_takes_away_meanwhile_is_no_fault(place, monkeypatch):
+    """It was there at the first look."""
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: path.name.endswith("-wal") or exists(path))
+    reader(place).close()
+    with Index.open(place) as index:
+        assert index.info().bytes == place.stat().st_size
 
 
 def test_a_reader_cannot_write(place):

@@ -43,6 +43,17 @@ def test_another_host_of_the_same_owner_backs_nothing() -> None:
     assert labels(ONE, (web("b", "https://other.pages.example/2"), grade("b"))) == [Action.AMBIGUOUS] * 2
 
 
+def test_a_host_backs_itself_by_no_other_spelling_of_its_name() -> None:
+    """A last dot leads to the same machine."""
+    assert labels(ONE, (web("b", "https://pages.example./2"), grade("b"))) == [Action.AMBIGUOUS] * 2
+
+
+def test_an_address_that_nobody_can_read_backs_nothing_and_stops_nothing() -> None:
+    """A hit of a search may have any: of two of them nobody knows whether they are two sources."""
+    others = [(web(id, f"https://[{id}/"), grade(id)) for id in "bc"]
+    assert labels(ONE, *others) == [Action.AMBIGUOUS] * 3
+
+
 def test_who_points_at_other_words_backs_nothing() -> None:
     """Two sources that disagree are two that are alone."""
     other = web("b", "https://elsewhere.test/x", "Zorblax built it."), grade("b", span=(0, 7))

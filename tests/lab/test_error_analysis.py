@@ -106,6 +106,12 @@ def test_a_stranger_among_the_traces_is_refused() -> None:
         report("r", {}, Loaded("shared", EXAMPLES, 6, ()), {"9": TRACES["1"]}, "match")
 
 
+def test_a_number_of_questions_that_is_none_is_damage() -> None:
+    """A stranger's run.json may say anything."""
+    with pytest.raises(UsageError, match=r"run\.json is damaged: its number of questions is 'many'"):
+        report("run", ABOUT | {"questions": "many"}, Loaded("shared", EXAMPLES, 6, ()), {}, "match")
+
+
 def test_a_report_is_json(figures: Report) -> None:
     """Without NaN."""
     (data,) = json.loads(json.dumps(as_json([figures]), allow_nan=False))

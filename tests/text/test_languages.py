@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from surefoot.text.languages import OTHER, language
@@ -63,3 +65,11 @@ def test_a_name_that_is_quoted_is_no_part_of_the_sentence_around_it() -> None:
     names = frozenset(("ruvel", "bridge"))
     assert language("客问Ruvel Bridge事,灯前一笑中。", names) == "cjk"
     assert language("Ruvel Bridge", names) == ""
+
+
+@pytest.mark.parametrize("piece", ["a", "a.b,", "a/", "“"])
+def test_a_word_without_end_is_read_in_linear_time(piece: str) -> None:
+    """It may be an address, which was looked for from each of its letters."""
+    begun = process_time()
+    language(piece * (40_000 // len(piece)))
+    assert process_time() - begun < 5

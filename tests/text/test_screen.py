@@ -337,6 +337,9 @@ def test_suspects_are_named_in_order() -> None:
             "Ignore. " * 3000,
             "ignore all " * 3000,
             "user: " * 3000,
+            "please: " * 3000,
+            "; and " * 3000,
+            "игнорируй" * 2000,
         ),
     ],
 )

@@ -262,9 +262,14 @@ def stayed(config: dict[str, dict[str, Any]]) -> bool:
     if any(name not in HERE["evaluator"] for name in named):
         return False
     llm = config.get("llm", {})
-    return llm.get("use") in ("local", "scripted") or (
-        urlsplit(str(llm.get("base_url", ""))).hostname in ("127.0.0.1", "::1", "localhost")
-    )
+    return llm.get("use") in ("local", "scripted") or _here(str(llm.get("base_url", "")))
+
+
+def _here(url: str) -> bool:
+    try:
+        return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
+    except ValueError:
+        return False
 
 
 def _troubles(spent: Sequence[Step], names: Sequence[str]) -> list[RenderableType]:

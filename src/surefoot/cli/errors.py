@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -72,11 +72,16 @@ def remarks(problems: Iterable[Problem]) -> None:
         err.print(plain(f"data: {problem.count:,} × {problem.what} ({where})"), style="yellow", soft_wrap=True)
 
 
+def data_of(folder: Path, about: Mapping[str, Any]) -> Path:
+    """The data that a run says it was made on, below the working directory. Raises UsageError where there are none."""
+    if not (named := about.get("data")):
+        raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
+    return place(str(named), "--data")
+
+
 def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> bench_errors.Report:
     about, traces = recorded(folder)
-    if not (data or about.get("data")):
-        raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
-    named = data or place(str(about["data"]), "--data")
+    named = data or data_of(folder, about)
     right = golds or (place(str(about["golds"]), "--golds") if about.get("golds") else None)
     if about.get("sha256", known := manifest.fingerprint(named)) != known:
         err.print(plain(f"{named} has changed since {folder} was run on it"), style="yellow", soft_wrap=True)

@@ -80,10 +80,9 @@ def evaluate(
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
             conclusion = concluded(folder, builder.asked if model else None, executor=executor)
-        except BaseException:
+        finally:
             if model:
                 model.stop()  # or the executor would wait for as long as the endpoint asks to
-            raise
     _show(conclusion, folder, any(score.passing for score in found.values()))
 
 

@@ -176,7 +176,9 @@ def _of_trace(
     out.print(explanation.action(action, trace))
     builder = _as_recorded(trace, file, config, settings)
     if words:
-        told = _of_words(told, trace.question, as_graded(trace, words), builder, flip, options)
+        with pulling():
+            graded = as_graded(trace, builder.evaluator, words)
+        told = _of_words(told, trace.question, graded, builder, flip, options)
     if answer:
         needed = needs(trace, builder.generator)
         out.print(explanation.answer(needed))

@@ -12,11 +12,9 @@ from surefoot import manifest, store
 from surefoot.cli import _questions as asking
 from surefoot.cli._console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
 from surefoot.cli._questions import interval, percent
-from surefoot.cli.errors import remarks
+from surefoot.cli.errors import data_of, remarks
 from surefoot.config.settings import Builder
-from surefoot.config.trust import place
 from surefoot.datasets import questions
-from surefoot.errors import UsageError
 from surefoot.lab import factscore as bench_facts
 from surefoot.lab.factscore import Report
 from surefoot.store import recorded, to_json, write_text
@@ -45,9 +43,7 @@ def facts(
     reports = []
     for folder in (inner for each in runs for inner in store.runs(each)):
         about, traces = recorded(folder)
-        if not (data or about.get("data")):
-            raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
-        loaded = questions.load(data or place(str(about["data"]), "--data"))
+        loaded = questions.load(data or data_of(folder, about))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         asked = [example for example in loaded.examples if example.id in traces]
         with asking.shown(folder.name) as on_done:

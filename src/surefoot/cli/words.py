@@ -76,7 +76,8 @@ def _drawn(
         about, traces = recorded(folder)
         own = None if config else about.get("config")
         builder = Builder(as_recorded(own, str(folder), settings) if own else configured(config, settings, None))
-        drawn = samples.of_run(traces, seed, each)
+        with pulling():
+            drawn = samples.of_run(traces, builder.evaluator, seed, each)
     else:
         builder = Builder(configured(config, settings, None))
         with pulling():

@@ -21,6 +21,7 @@ from platformdirs import user_state_path
 from surefoot import components
 from surefoot.errors import ConfigError, UnagreedCode
 from surefoot.judges._diamond import METRICS
+from surefoot.text.json_values import parsed
 
 ALLOWED = "SUREFOOT_TRUST"
 """The environment variable that agrees to all that configuration files name, where nobody can be asked."""
@@ -28,7 +29,8 @@ ALLOWED = "SUREFOOT_TRUST"
 DEEPEST = 16
 """Tables within tables of a configuration; those that there are need four."""
 
-_NAMING = {"use", "of", "searchers", "retrievers", "evaluators"}
+NAMES = ("use", "of", "searchers", "retrievers", "evaluators")
+"""Keys under which components are named."""
 
 
 def texts(values: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -48,7 +50,7 @@ def texts(values: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str
 def named(section: str, values: Any) -> Iterator[str]:
     """The components that a section names, however deep within each other. A judge may also be named by its metric."""
     judges = {"metrics", *METRICS, *components.names("judge")} if section == "judge" and values else set()
-    return (word for key, word in texts(values, "use") if key in _NAMING or key in judges)
+    return (word for key, word in texts(values, "use") if key in NAMES or key in judges)
 
 
 def code(config: Mapping[str, Any]) -> list[str]:
@@ -95,9 +97,8 @@ def remember(names: Iterable[str]) -> None:
             os.fsync(file.fileno())
             file.close()
             os.replace(file.name, place)
-        except BaseException:
+        finally:
             Path(file.name).unlink(missing_ok=True)
-            raise
 
 
 def memory() -> Path:
@@ -112,11 +113,12 @@ def _here() -> str:
 def _read() -> dict[str, list[str]]:
     place = memory()
     try:
-        found = json.loads(place.read_bytes())
+        found = parsed(place.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{place} cannot be read: {error}; delete it to be asked anew") from error
-    if not isinstance(found, dict) or not all(isinstance(names, list) for names in found.values()):
+    lists = [*found.values()] if isinstance(found, dict) else [None]
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
         raise ConfigError(f"{place} is damaged; delete it to be asked anew")
-    return found
+    return dict(found)

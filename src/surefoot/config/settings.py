@@ -75,6 +75,9 @@ LIMITS = (
 )
 """Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
 
+_MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
+"""Of `LIMITS`, those that may be 0."""
+
 _JUDGING = ("repeats", "excuses", "max_tokens")
 """Keys of `[judge]` that are options of each language model's judge."""
 
@@ -261,6 +264,9 @@ class Builder:
         known = {"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *METRICS}
         if unknown := sorted(self.config["judge"].keys() - known):
             raise ConfigError(f"[judge] has no key '{unknown[0]}'; it has: {', '.join(sorted(known))}")
+        for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
+            if (value := self.config["judge"].get(key)) is not None and not _limits(value, key in _MAY_BE_NONE):
+                raise ConfigError(f"[judge] {key} must be a number above 0, not {value!r}")
         return tuple(self._judge(metric) for metric in chosen)
 
     def _judge(self, metric: str) -> Judge:
@@ -464,3 +470,8 @@ def _value(raw: str) -> Any:
         return toml_values.parsed(f"x = {raw}")["x"]
     except ValueError:
         return raw
+
+
+def _limits(value: Any, none: bool) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return number and (value > 0 or (none and value == 0))

@@ -16,7 +16,7 @@ from typing import Any
 
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
-from surefoot.config.consent import named
+from surefoot.config.consent import NAMES, named
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.errors import ConfigError, UsageError
 from surefoot.refiners.strips import CUTS
@@ -43,8 +43,6 @@ WORDS: dict[tuple[str, str], Sequence[str]] = {
 LARGEST = 1e9
 """A number of a component's is no larger; what is would only fill memory."""
 
-NAMES = ("use", "of", "searchers", "retrievers", "evaluators")
-"""Keys under which components are named."""
 _GOING_OUT = ("retriever", "searcher")
 """Roles whose components reach other machines by what they are; that of a model has to be named."""
 _MACHINE = ("threads", "batch", "context", "timeout", "retries", "seconds")
@@ -84,7 +82,7 @@ def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
     Raises ConfigError where it names a component that is neither Surefoot's nor in the user's own configuration, and
     `own` does not trust it.
     """
-    sections = {name: of for name, of in _keys(recorded).items() if name in DEFAULTS}
+    sections = {name: _keys(of) for name, of in _keys(recorded).items() if name in DEFAULTS}
     imports = tuple(dict.fromkeys(name for part in sections.items() for name in _foreign(*part, own.config)))
     if imports and not own.trusted:
         raise ConfigError(
@@ -93,7 +91,7 @@ def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
         )
     left = [name for name in recorded if name not in DEFAULTS]
     taken: dict[str, Any] = {name: own.config[name] for name in YOURS}
-    for name, values in ((name, _keys(of)) for name, of in sections.items()):
+    for name, values in sections.items():
         mine = own.config[name]
         if name in YOURS:
             left += [f"{name}.{key}" for key, value in values.items() if value != mine.get(key)]

@@ -6,7 +6,6 @@ Any number of threads and processes may read while one writes (`surefoot.corpus.
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
-from surefoot.corpus.storage import REBUILD, Connection, beside, check_embedder, faults, read_meta, reader
+from surefoot.corpus.storage import REBUILD, Connection, beside, check_embedder, faults, read_meta, reader, size_of
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 from surefoot.text.words import STOP_WORDS
@@ -120,7 +119,6 @@ class Index:
         with self._reading() as db:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
-        size = sum(os.path.getsize(part) for part in (self.path, beside(self.path, "-wal")) if part.exists())
         return Info(
             passages=passages,
             documents=documents,
@@ -128,7 +126,7 @@ class Index:
             embedder=known["embedder"],
             dimensions=known["dimensions"],
             complete=bool(complete),
-            bytes=size,
+            bytes=size_of(self.path) + size_of(beside(self.path, "-wal")),
             created=known["created"],
             updated=known["updated"],
         )

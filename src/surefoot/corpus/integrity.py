@@ -105,7 +105,8 @@ def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
     seen = 0
     for *row, vector, checksum in db.execute(_ROWS.format(**columns)):
         seen += 1
-        check_vector(passage(*row).id, vector, checksum, dimensions)
+        id = passage(*row).id
+        check_vector(id, vector, checksum, dimensions)
         if checksum is None and not np.isfinite(np.frombuffer(vector, dtype=np.float16)).all():
             raise sqlite3.DatabaseError(f"the vector of the passage {id} has what is no number")
     if any(seen != count for count in db.execute(_COUNTS).fetchone()):

@@ -180,13 +180,16 @@ class Reader:
         """Start the process, which takes a while, and do not wait for it."""
         if self._process is not None:
             return
-        self._process = subprocess.Popen(
-            _COMMAND,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for us
-        )
+        try:
+            self._process = subprocess.Popen(
+                _COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us
+            )
+        except OSError as error:
+            raise _unstarted() from error
         self._ready, self._lines = False, Queue(_LINES)
         Thread(target=_collect, args=(self._process.stdout, self._lines), name="reader", daemon=True).start()
         for request in self._pending:
@@ -232,7 +235,7 @@ class Reader:
                 yield item
             status = self._buried()
             if not self._ready:
-                raise UsageError(f"the process that reads files does not start; to see why: {' '.join(_COMMAND)}")
+                raise _unstarted()
             if said or attempt == _TRIES or status == _OUT_OF_TIME or self._killed:
                 self._pending.popleft()
                 raise _died(status, size)
@@ -400,6 +403,10 @@ def _collect(out: BinaryIO, lines: Queue[bytes | None]) -> None:
     while (line := out.readline(_LONGEST_LINE)).endswith(b"\n"):
         lines.put(line)
     lines.put(None)
+
+
+def _unstarted() -> UsageError:
+    return UsageError(f"the process that reads files does not start; to see why: {' '.join(_COMMAND)}")
 
 
 def _died(status: int, size: int) -> Died:

@@ -158,6 +158,14 @@ def beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
+def size_of(path: Path) -> int:
+    """In bytes; 0 where there is no such file, as a log goes with its last writer, between any two looks."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def foreign(path: Path) -> IndexFault:
     """The complaint that a file is not what it was taken for."""
     return IndexFault(f"{path} is not an index of Surefoot; name another file")
@@ -177,7 +185,7 @@ def reader(path: Path) -> Connection:
     """
     # Even a reader keeps a file beside an index in WAL mode; where it may not, or the disk is full, the index is taken
     # for unchanging.
-    settled = not beside(path, "-wal").exists() or not beside(path, "-wal").stat().st_size
+    settled = not size_of(beside(path, "-wal"))
     frozen = settled and not os.access(path.parent, os.W_OK)
     try:
         return _reader(path, frozen)
@@ -283,7 +291,7 @@ def replacement(live: Path) -> Iterator[Path]:
     Where that fails nothing is left of it, and the index is as it was. Raises IndexFault when what is there is no
     index, not even a damaged one.
     """
-    if live.exists() and live.stat().st_size and not _is_ours(live):
+    if size_of(live) and not _is_ours(live):
         raise foreign(live)
     new = beside(live, ".new")
     _unlink(new, "", "-wal", "-shm")

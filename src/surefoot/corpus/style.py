@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import takewhile
+from typing import Any, TypeVar
 
 import tinycss2
 from tinycss2.ast import FunctionBlock
 from tinycss2.color5 import D50, D65, parse_color
 
 from surefoot.corpus.stylesheet import Declared, Node, Tokens, parted
+
+_T = TypeVar("_T")
 
 Colour = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
@@ -24,6 +28,8 @@ SMALLEST = 4.0
 FAR = 900.0
 """Pixels to the left or above which nothing is scrolled to; authors write -999px and more."""
 WIDTH, HEIGHT = 1280.0, 800.0
+_ENDLESS = 5 * FAR
+"""Pixels that no box has."""
 
 PROPERTIES = frozenset(
     "display visibility opacity filter color -webkit-text-fill-color background background-color background-image"
@@ -60,27 +66,15 @@ _SIZES |= {"xx-large": 32.0, "xxx-large": 48.0}
 _SYSTEM = {"canvas": "white", "field": "white", "canvastext": "black", "fieldtext": "black", "buttontext": "black"}
 _SYSTEM |= {"buttonface": "#efefef", "linktext": "#0000ee", "mark": "yellow", "marktext": "black"}
 _SIDES = ("top", "right", "bottom", "left")
+_BLANK = ("whitespace", "comment")
 _WIDE = ("inherit", "initial", "unset", "revert", "revert-layer")
 
 BLACK: Colour = (0.0, 0.0, 0.0, 1.0)
 WHITE: Colour = (1.0, 1.0, 1.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Custom properties of an element, and where those of its parent are."""
-
-    own: Mapping[str, Tokens] = field(default_factory=dict)
-    outer: Scope | None = None
-
-    def find(self, name: str) -> Tokens | None:
-        """The value nearest to the element."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.own:
-                return scope.own[name]
-            scope = scope.outer
-        return None
+Scope = ChainMap[str, Tokens]
+"""Custom properties of an element, and behind them those of what it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +103,7 @@ class Style:
     unwrapped: bool = False
     arranges: bool = False
     """Its children are boxes, whatever they are: it is a flex or grid container."""
-    scope: Scope = Scope()
+    scope: Scope = field(default_factory=ChainMap)
 
     @property
     def readable(self) -> bool:
@@ -134,7 +128,6 @@ class _Values:
     """What is declared for an element, with variables filled in."""
 
     declared: Declared
-    parent: Style
     scope: Scope
 
     def get(self, name: str) -> list[Any]:
@@ -160,16 +153,8 @@ class _Values:
         """Of `margin`, `padding` or `inset`, by itself or together with the other sides."""
         own = side if name == "inset" else f"{name}-{side}"
         if name in self.declared and (own not in self.declared or self.declared[own][0] < self.declared[name][0]):
-            if not (parts := self.get(name)[:4]):
-                return None
-            at = _SIDES.index(side)
-            return length(
-                [parts[at if at < len(parts) else at - 2 if at - 2 < len(parts) and at > 1 else 0]], size, whole
-            )
+            return length(_four(self.get(name))[_SIDES.index(side) :], size, whole)
         return self.length(own, size, whole)
-
-
-_BLANK = ("whitespace", "comment")
 
 
 def styled(node: Node, declared: Declared, parent: Style) -> Style:
@@ -180,13 +165,13 @@ def styled(node: Node, declared: Declared, parent: Style) -> Style:
     if not declared and not _starts_hidden(node):  # as most elements are
         return replace(parent, arranges=False) if parent.arranges else parent
     custom = {name: value for name, (_, value) in declared.items() if name.startswith("--")}
-    scope = Scope(custom, parent.scope) if custom else parent.scope
-    values = _Values(declared, parent, scope)
+    scope = parent.scope.new_child(custom) if custom else parent.scope
+    values = _Values(declared, scope)
     size = _size(values, parent)
     display = _display(node, values)
     is_box = display not in ("inline", "contents") or parent.arranges or values.word("float") in ("left", "right")
     is_box = is_box or values.word("position") in ("absolute", "fixed")
-    moves = values if is_box else _Values({}, parent, scope)
+    moves = values if is_box else _Values({}, scope)
     zoomed, moved = _transformed(moves, size)
     style = replace(
         parent,
@@ -234,6 +219,11 @@ def length(tokens: Sequence[Any], size: float, whole: float) -> float | None:
     return None
 
 
+def _four(said: list[_T]) -> list[_T]:
+    """Of the top, right, bottom and left, where one to four values are for all of them."""
+    return (said * 4 if len(said) < 3 else [*said, said[1]])[:4]
+
+
 def _sum(token: Any, size: float, whole: float) -> float | None:
     """calc(), min(), max() and clamp(), as far as they add, subtract and multiply."""
     parts = [part for part in token.arguments if part.type not in _BLANK]
@@ -273,7 +263,7 @@ def _filled(tokens: Tokens, scope: Scope, depth: int = 0) -> list[Any]:
     for token in tokens[:200]:
         if token.type == "function" and token.lower_name == "var" and depth < 8:
             name, *other = parted(token.arguments)
-            value = scope.find("".join(part.value for part in name if part.type == "ident"))
+            value = scope.get("".join(part.value for part in name if part.type == "ident"))
             if value is None:
                 value = [part for piece in other for part in piece]
             filled += _filled(value, scope, depth + 1)
@@ -385,10 +375,10 @@ def _transformed(values: _Values, size: float) -> tuple[float, bool]:
 
 def _outside(values: _Values, size: float, is_box: bool) -> bool:
     """Whether it is placed where nobody scrolls to."""
-    if values.word("position") in ("absolute", "fixed", "relative", "-webkit-sticky"):
+    if values.word("position") in ("absolute", "fixed", "relative"):
         for side in _SIDES:
             at = values.side("inset", side, size, WIDTH)
-            if at is not None and (at <= -FAR or (side in ("left", "right") and at >= 5 * FAR)):
+            if at is not None and (at <= -FAR or (side in ("left", "right") and at >= _ENDLESS)):
                 return True
     sides = ("left", "top") if is_box else ("left",)
     return any(
@@ -401,16 +391,9 @@ def _clipped(values: _Values, size: float) -> bool:
     """Whether nothing of it is left uncut."""
     said = next((token for token in values.get("clip") if token.type == "function"), None)
     if said and said.lower_name == "rect" and values.word("position") in ("absolute", "fixed"):
-        top, right, bottom, left = [
-            *(length([t], size, 0.0) for t in said.arguments if t.type not in _BLANK and t != ","),
-            None,
-            None,
-            None,
-            None,
-        ][:4]
-        if (None not in (top, bottom) and (bottom or 0) - (top or 0) <= 1) or (
-            None not in (left, right) and (right or 0) - (left or 0) <= 1
-        ):
+        edges = [length([t], size, 0.0) for t in said.arguments if t.type not in _BLANK and t != ","]
+        top, right, bottom, left = (*edges, None, None, None, None)[:4]
+        if any(None not in (a, b) and (b or 0) - (a or 0) <= 1 for a, b in ((top, bottom), (left, right))):
             return True
     shape = next((token for token in values.get("clip-path") if token.type == "function"), None)
     return shape is not None and _nothing(shape, size)
@@ -421,15 +404,13 @@ def _nothing(shape: Any, size: float) -> bool:
     parts = [part for part in shape.arguments if part.type not in _BLANK]
     match shape.lower_name:
         case "inset":
-            cut = [length([part], size, 100.0) for part in parts if part.type != "ident"][:4]
-            edges = [0.0 if part is None else part for part in cut] or [0.0]
-            top, right = edges[0], edges[1 % len(edges)]
-            bottom, left = (edges[2] if len(edges) > 2 else top), (edges[3] if len(edges) > 3 else right)
-            are_shares = all(part.type == "percentage" for part in parts)
-            return (are_shares and (top + bottom >= 100 or left + right >= 100)) or max(edges) >= 5 * FAR
+            edges = takewhile(lambda part: part.type != "ident", parts)  # "round" is of corners
+            cut = [length([part], size, _ENDLESS) or 0.0 for part in edges]
+            top, right, bottom, left = _four(cut) or [0.0] * 4
+            return max(top + bottom, left + right) >= _ENDLESS
         case "circle" | "ellipse":
-            radii = [length([part], size, 100.0) for part in parts if part.type != "ident"]
-            return bool(radii) and any(radius is not None and radius <= 0 for radius in radii[:1])
+            radii = [length([part], size, 100.0) for part in parts[:2]]  # of a circle the second is "at"
+            return any(radius is not None and radius <= 0 for radius in radii)
         case "polygon":
             points = [[length([t], size, 100.0) for t in part if t.type != "ident"] for part in parted(parts)]
             return bool(points) and (len({p[0] for p in points if p}) == 1 or len({p[-1] for p in points if p}) == 1)
@@ -506,13 +487,16 @@ def _whole(token: Any, current: Colour | None = None) -> Colour | None:
     """The colour that a token says; of one that mixes several, their mean."""
     if token.type == "ident" and token.lower_value in _SYSTEM:
         return _whole(tinycss2.parse_one_component_value(_SYSTEM[token.lower_value]))
+    parts = [part for part in getattr(token, "arguments", ()) if part.type not in _BLANK]
+    if parts[-2:-1] == ["/"] and getattr(parts[-1], "lower_value", "") == "none":  # which tinycss2 does not know
+        return (0.0, 0.0, 0.0, 0.0)
     try:
         said = parse_color(token)
         if said == "currentcolor":
             return current
         if said is not None:
             return (*_rgb(said), float(said.alpha))
-    except (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         pass  # of tinycss2, where a function has other arguments than it should
     if token.type == "function" and token.lower_name not in ("url", "var"):
         mixed = list(_all(token.arguments))

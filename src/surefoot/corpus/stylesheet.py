@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import count
+from dataclasses import dataclass
+from itertools import count, islice
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -48,13 +47,24 @@ _NUMBER = r"[+-]?[\d.]+[a-z]*(?:\s*/\s*[\d.]+)?"
 _RANGE = re.compile(rf"(?:({_NUMBER})\s*([<>]=?)\s*)?([a-z-]+)(?:\s*([<>]=?)\s*({_NUMBER}))?")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMMA, _PARENT = ",", "&"
+_KINDS = ("-child", "-of-type")
+_COMPARED: Mapping[str | None, Callable[[str, str], bool]] = {
+    None: lambda value, said: True,
+    "=": str.__eq__,
+    "~=": lambda value, said: said in value.split(),
+    "|=": lambda value, said: f"{value}-".startswith(f"{said}-"),
+    "^=": str.startswith,
+    "$=": str.endswith,
+    "*=": str.__contains__,
+}
+"""Whether an attribute's value is as a selector says."""
 _TRANSPARENT = frozenset({"media", "supports", "layer", "container", "scope", "document"})
 
 
 class Node:
     """An element, with what selectors ask of it again and again."""
 
-    __slots__ = ("_children", "attributes", "classes", "element", "index", "parent", "previous", "tag")
+    __slots__ = ("attributes", "classes", "element", "index", "numbered", "parent", "previous", "tag")
 
     def __init__(self, element: HtmlElement, parent: Node | None, previous: Node | None) -> None:
         self.element, self.parent, self.previous = element, parent, previous
@@ -62,35 +72,22 @@ class Node:
         self.tag: str = element.tag.lower()
         self.attributes: dict[str, str] = dict(element.attrib.items())  # a mapping is copied in quadratic time
         self.classes = frozenset(self.attributes.get("class", "").split())
-        self._children: int | None = None
+        self.numbered: tuple[list[int], Counter[str]] | None = None
+        """Of each of its elements the place among those of its tag, and how many of each tag; None: not counted yet."""
 
     def children(self) -> Iterator[Node]:
         """Its elements, in order, each knowing the one before it."""
-        previous = None
-        for element in self.element.iterchildren("*"):
-            previous = Node(element, self, previous)
-            yield previous
+        return _row(self.element.iterchildren("*"), self, None)
 
-    @property
-    def siblings(self) -> int:
-        """Elements of its parent, itself among them."""
-        if self.parent is None:
-            return 1
-        if self.parent._children is None:
-            self.parent._children = sum(1 for _ in self.parent.element.iterchildren("*"))
-        return self.parent._children
+    def following(self) -> Iterator[Node]:
+        """The elements of its parent that come after it, in order."""
+        return _row(self.element.itersiblings("*"), self.parent, self)
 
 
-@dataclass
-class _Budget:
-    """Steps that are left; Unreadable where there are none."""
-
-    left: int
-
-    def spend(self, steps: int = 1) -> None:
-        self.left -= steps
-        if self.left < 0:
-            raise Unreadable(_TOO_MUCH)
+def _row(elements: Iterable[HtmlElement], parent: Node | None, previous: Node | None) -> Iterator[Node]:
+    for element in elements:
+        previous = Node(element, parent, previous)
+        yield previous
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,6 @@ class _Rule:
     declarations: Sequence[tuple[str, Tokens, bool]]
 
 
-@dataclass
 class Stylesheet:
     """All style sheets of a page together, as a person's wide screen applies them, of the `wanted` properties.
 
@@ -109,19 +105,24 @@ class Stylesheet:
     fetched. Raises Unreadable where the sheets are larger, or their matching dearer, than a page of people's is.
     """
 
-    wanted: Collection[str]
-    elements: int
-    keyframes: dict[str, list[tuple[str, Tokens, bool]]] = field(default_factory=dict)
-    """Name of an animation to the declarations that it ends with."""
-    _rules: dict[str, list[_Rule]] = field(default_factory=lambda: defaultdict(list))
-    _followed: dict[tuple[int, Node | None], tuple[int, int | None]] = field(default_factory=dict)
-    """Of a selector and a parent, how many of its children were looked at, and the first that matches."""
-    _characters: int = 0
-    _place: Iterator[int] = field(default_factory=count)
+    # Selectors are matched here and not by cssselect2, which runs Python that it writes of a stranger's selector, and
+    # whose steps nobody counts.
 
-    @cached_property
-    def _budget(self) -> _Budget:
-        return _Budget(STEPS + STEPS_AN_ELEMENT * self.elements)
+    def __init__(self, wanted: Collection[str], elements: int) -> None:
+        self.keyframes: dict[str, list[tuple[str, Tokens, bool]]] = {}
+        """Name of an animation to the declarations that it ends with."""
+        self._wanted_names = wanted
+        self._left = STEPS + STEPS_AN_ELEMENT * elements
+        self._rules: dict[str, list[_Rule]] = defaultdict(list)
+        self._followed: dict[tuple[int, Node | None], tuple[int, int | None]] = {}
+        """Of a selector and a parent, how many of its children were looked at, and the first that matches."""
+        self._characters = 0
+        self._places = count()
+
+    def _spend(self, steps: int = 1) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise Unreadable(_TOO_MUCH)
 
     def add(self, css: str, media: str = "") -> None:
         """The rules of a sheet, after those that were added before."""
@@ -139,15 +140,10 @@ class Stylesheet:
             if self._matches(rule.selector, node):
                 layer, specificity, place = rule.priority
                 for name, value, important in rule.declarations:
-                    _hold(
-                        held,
-                        name,
-                        value,
-                        (IMPORTANT, -layer, False) if important else (NORMAL, layer, False),
-                        (specificity, place),
-                    )
+                    origin = (IMPORTANT, -layer, False) if important else (NORMAL, layer, False)
+                    hold(held, name, value, (*origin, specificity, place))
         for place, (name, value, important) in enumerate(self.declarations(style)):
-            _hold(held, name, value, (IMPORTANT if important else NORMAL, 1, True), ((0, 0, 0), place))
+            hold(held, name, value, (IMPORTANT if important else NORMAL, 1, True, (0, 0, 0), place))
         return held
 
     def declarations(self, style: str) -> list[tuple[str, Tokens, bool]]:
@@ -158,14 +154,14 @@ class Stylesheet:
         return [
             (said.name if said.name.startswith("--") else said.lower_name, said.value, said.important)
             for said in content
-            if said.type == "declaration" and (said.lower_name in self.wanted or said.name.startswith("--"))
+            if said.type == "declaration" and (said.lower_name in self._wanted_names or said.name.startswith("--"))
         ]
 
     def _read(self, rules: Iterable[Any], within: Tokens, size: int, layer: int, depth: int = 0) -> None:
         """Rules, and those nested in them: `within` is what "&" stands for, of `size` tokens."""
-        self._budget.spend(depth)
+        self._spend(depth)
         for rule in rules:
-            self._budget.spend()
+            self._spend()
             if rule.type == "qualified-rule":
                 prelude, length = _nested(rule.prelude, within, size)
                 if length > MOST_PARTS or depth > DEEPEST:
@@ -205,7 +201,7 @@ class Stylesheet:
             return  # as a browser does, which drops the whole rule
         for selector in parsed:
             if selector.pseudo_element is None:
-                rule = _Rule(selector.parsed_tree, (layer, selector.specificity, next(self._place)), declarations)
+                rule = _Rule(selector.parsed_tree, (layer, selector.specificity, next(self._places)), declarations)
                 self._rules[_key(selector.parsed_tree)].append(rule)
 
     def _candidates(self, node: Node) -> Iterator[_Rule]:
@@ -214,7 +210,7 @@ class Stylesheet:
             yield from self._rules.get(key, ())
 
     def _matches(self, selector: Any, node: Node) -> bool:
-        self._budget.spend()
+        self._spend()
         match selector:
             case selectors.CompoundSelector():
                 return all(self._holds(simple, node) for simple in selector.simple_selectors)
@@ -246,7 +242,7 @@ class Stylesheet:
                 return bool(simple.class_name in node.classes)
             case selectors.AttributeSelector():
                 value = node.attributes.get(simple.lower_name)
-                self._budget.spend(len(value or "") // 100)
+                self._spend(len(value or "") // 100)
                 return value is not None and _compares(simple, value)
             case selectors.NegationSelector():
                 return not self._any(simple, node)
@@ -267,9 +263,7 @@ class Stylesheet:
         """Whether one of its descendants, or what follows it, matches; what stands outside of it is not looked at."""
         found: Iterable[Node]
         if relative.combinator in "+~":
-            later = [Node(element, node.parent, node) for element in node.element.itersiblings("*")]
-            self._budget.spend(len(later))
-            found = later[:1] if relative.combinator == "+" else later
+            found = islice(node.following(), 1 if relative.combinator == "+" else None)
         else:
             found = node.children() if relative.combinator == ">" else self._below(node)
         return any(self._matches(relative.selector.parsed_tree, other) for other in found)
@@ -280,25 +274,18 @@ class Stylesheet:
             if (child := next(waiting[-1], None)) is None:
                 waiting.pop()
             else:
-                self._budget.spend(5)
+                self._spend(5)
                 yield child
                 waiting.append(child.children())
 
     def _is(self, name: str, node: Node) -> bool:
+        if name.endswith(_KINDS):
+            which, _, kind = name.partition("-")
+            ends = ("first", "last") if which == "only" else (which,)
+            return all(self._place(f"{end}-{kind}", node) == 1 for end in ends)
         match name:
             case "root" | "scope":
                 return node.parent is None
-            case "first-child":
-                return node.index == 0
-            case "last-child" | "only-child":
-                self._budget.spend(node.siblings // 100)
-                return node.index + 1 == node.siblings and (name == "last-child" or node.index == 0)
-            case "first-of-type":
-                return self._place_of_type(node) == 1
-            case "last-of-type":
-                return self._place_of_type(node, last=True) == 1
-            case "only-of-type":
-                return self._place_of_type(node) == 1 == self._place_of_type(node, last=True)
             case "empty":
                 return not len(node.element) and not node.element.text
             case "link" | "any-link":
@@ -309,32 +296,35 @@ class Stylesheet:
                 return "disabled" in node.attributes
             case "enabled":
                 return node.tag in ("button", "input", "select", "textarea") and "disabled" not in node.attributes
-            case "defined":
-                return True
-        return False  # :hover, :target and the like: nobody points at anything
+        return name == "defined"  # and not :hover, :target and the like: nobody points at anything
 
     def _counts(self, simple: Any, node: Node) -> bool:
         """:nth-child() and its kin; others, such as :lang(), never match."""
-        if not (series := parse_nth(simple.arguments)):
+        if not simple.name.endswith(_KINDS) or not (series := parse_nth(simple.arguments)):
             return False
-        match simple.name:
-            case "nth-child":
-                place = node.index + 1
-            case "nth-last-child":
-                place = node.siblings - node.index
-            case "nth-of-type":
-                place = self._place_of_type(node)
-            case "nth-last-of-type":
-                place = self._place_of_type(node, last=True)
-            case _:
-                return False
+        place = self._place(simple.name, node)
         step, first = series
         return bool(place == first if step == 0 else (place - first) % step == 0 and (place - first) // step >= 0)
 
-    def _place_of_type(self, node: Node, last: bool = False) -> int:
-        """From 1, among the siblings of its tag, from the first or from the last one."""
-        self._budget.spend(1 + node.siblings // 50)
-        return 1 + sum(1 for _ in node.element.itersiblings(node.element.tag, preceding=not last))
+    def _place(self, name: str, node: Node) -> int:
+        """From 1, among its siblings or those of its tag, from the first or the last one: as the pseudo-class says."""
+        if node.parent is None:
+            return 1
+        places, tags = self._numbered(node.parent)
+        place, all_of_them = node.index + 1, len(places)
+        if name.endswith("-of-type"):
+            place, all_of_them = places[node.index], tags[node.element.tag]
+        return all_of_them - place + 1 if "last-" in name else place
+
+    def _numbered(self, parent: Node) -> tuple[list[int], Counter[str]]:
+        if parent.numbered is None:
+            self._spend(len(parent.element) // 10)
+            places, tags = [], Counter[str]()
+            for element in parent.element.iterchildren("*"):
+                tags[element.tag] += 1
+                places.append(tags[element.tag])
+            parent.numbered = places, tags
+        return parent.numbered
 
 
 def holds(query: Tokens) -> bool:
@@ -470,25 +460,12 @@ def _compares(simple: Any, value: str) -> bool:
     said = simple.value or ""
     if simple.case_sensitive is False or simple.lower_name in ("type", "align", "color", "bgcolor", "dir", "media"):
         said, value = said.lower(), value.lower()
-    match simple.operator:
-        case None:
-            return True
-        case "=":
-            return bool(value == said)
-        case "~=":
-            return said in value.split()
-        case "|=":
-            return bool(value == said) or value.startswith(f"{said}-")
-        case "^=":
-            return bool(said) and value.startswith(said)
-        case "$=":
-            return bool(said) and value.endswith(said)
-    return bool(said) and said in value
+    if not said and simple.operator in ("^=", "$=", "*="):
+        return False
+    return _COMPARED[simple.operator](value, said)
 
 
-def _hold(
-    held: Declared, name: str, value: Tokens, origin: tuple[float, int, bool], rest: tuple[tuple[int, int, int], int]
-) -> None:
-    priority = (*origin, *rest)
+def hold(held: Declared, name: str, value: Tokens, priority: Priority) -> None:
+    """Let the value hold unless one of a greater priority does."""
     if name not in held or held[name][0] <= priority:
         held[name] = (priority, value)

@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 from tinycss2 import parse_component_value_list
 
 from surefoot.corpus.style import PROPERTIES, Style, styled
-from surefoot.corpus.stylesheet import ANIMATED, Declared, Node, Stylesheet
+from surefoot.corpus.stylesheet import ANIMATED, Declared, Node, Stylesheet, hold
 
 _NEVER = frozenset(
     "script style template noscript noembed noframes iframe object embed applet datalist select audio video canvas"
@@ -84,8 +84,9 @@ class _Reader:
             waiting += shown
 
     def _hides(self, node: Node, style: Style) -> bool:
-        if node.tag == "title" or (node.parent and node.parent.tag == "head"):
-            return not (node.tag == "title" and node.parent and node.parent.tag == "head")
+        is_title, is_in_head = node.tag == "title", node.parent is not None and node.parent.tag == "head"
+        if is_title or is_in_head:
+            return is_title != is_in_head
         return node.tag in _NEVER or style.gone
 
     def _style(self, node: Node, outer: Style) -> Style:
@@ -102,11 +103,9 @@ class _Reader:
 
     def _declared(self, node: Node) -> Declared:
         declared = self._sheet.declared(node, node.attributes.get("style", ""))
-        said = [
-            (name, node.attributes[key]) for key, name in _LEGACY.get(node.tag, {}).items() if key in node.attributes
-        ]
-        for name, value in said:
-            declared.setdefault(name, (_LOWEST, parse_component_value_list(_legacy(value))))
+        for key, name in _LEGACY.get(node.tag, {}).items():
+            if value := node.attributes.get(key):
+                declared.setdefault(name, (_LOWEST, parse_component_value_list(_legacy(value))))
         if node.tag in _DEFAULTS and (node.tag != "a" or "href" in node.attributes):
             for name, tokens, _ in self._sheet.declarations(_DEFAULTS[node.tag]):
                 declared.setdefault(name, (_LOWEST, tokens))
@@ -122,9 +121,7 @@ class _Reader:
             return
         for word in words:
             for name, value, _ in self._sheet.keyframes.get(word, ()):
-                priority = (ANIMATED, 0, False, (0, 0, 0), 0)
-                if name not in declared or declared[name][0] < priority:
-                    declared[name] = (priority, value)
+                hold(declared, name, value, (ANIMATED, 0, False, (0, 0, 0), 0))
 
 
 def _legacy(colour: str) -> str:

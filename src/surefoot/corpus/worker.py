@@ -39,8 +39,8 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 def main() -> None:
     """Answer requests until there are none, or none has come for a while, or the memory has run out."""
-    requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what a library prints is no answer
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints, in Python or in C, is no answer
     _confine()
     ready = _Answer(answers, 0)
     ready.say("ready")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
+from surefoot.network.guard import canonical
 from surefoot.text.words import content_words
 from surefoot.types import Action, Grade, Passage, Standing
 
@@ -54,9 +55,9 @@ def corroborated(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[
 
 
 def _backed(passage: Passage, grade: Grade, pairs: Sequence[tuple[Passage, Grade]]) -> bool:
-    mine = _pointed(passage, grade)
-    return any(
-        _origin(other) != _origin(passage)
+    mine, whose = _pointed(passage, grade), _origin(passage)
+    return bool(whose) and any(
+        _origin(other) not in ("", whose)
         and its.label not in (None, Action.INCORRECT)
         and (_same(mine, _pointed(other, its)) if mine else its.label is Action.CORRECT)
         for other, its in pairs
@@ -72,8 +73,12 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _origin(passage: Passage) -> str:
-    """Who is behind it: a file of an index, or the last two parts of a host's name, which one owner has."""
+    """Who is behind it: a file of an index, or the last two parts of a host's name, which one owner has. Empty: nobody
+    knows, since its address is none."""
     if passage.file or passage.source == "corpus":
         return f"file {passage.file or passage.url or passage.id}"
-    host = urlsplit(passage.url or "").hostname or passage.id
+    try:
+        host = canonical(urlsplit(passage.url or "").hostname or passage.id)
+    except ValueError:
+        return ""
     return ".".join(host.split(".")[-2:])

@@ -201,8 +201,9 @@ def explain(
     )
 
 
-def as_graded(trace: Trace, passage_id: str = "best") -> Passage:
-    """A passage of the trace as it was graded, with what is no evidence blanked out; "best": the one graded best.
+def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> Passage:
+    """A passage of the trace as this evaluator was given it: what is no evidence to it is blanked out. "best": the one
+    that was graded best.
 
     Raises UsageError where there is none.
     """
@@ -211,7 +212,7 @@ def as_graded(trace: Trace, passage_id: str = "best") -> Passage:
     chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
     if chosen not in every:
         raise UsageError(f"the trace has no passage '{passage_id}'; there are: {', '.join(every) or 'none'}")
-    return Evidence(trace.question).of(every[chosen])
+    return Evidence.before(evaluator, trace.question).of(every[chosen])
 
 
 def measured(found: Shares) -> dict[str, Any]:

@@ -29,9 +29,10 @@ class Sample:
     action: Action
 
 
-def of_run(traces: dict[str, Trace], seed: int, each: int = EACH) -> tuple[Sample, ...]:
-    """So many questions of each action, CORRECT first, from what a run recorded; fewer where it has fewer."""
-    found = (_of_trace(key, traces[key]) for key in _drawn(traces, seed))
+def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int = EACH) -> tuple[Sample, ...]:
+    """So many questions of each action, CORRECT first, from what a run recorded; fewer where it has fewer. The
+    evaluator grades nothing: what it reads says what of a passage was blanked out before."""
+    found = (_of_trace(key, traces[key], evaluator) for key in _drawn(traces, seed))
     return _first(found, each)
 
 
@@ -54,10 +55,11 @@ def _drawn(keys: Iterable[str], seed: int) -> list[str]:
     return sorted(keys, key=lambda key: hashed(f"{seed} {key}"))
 
 
-def _of_trace(key: str, trace: Trace) -> Sample | None:
+def _of_trace(key: str, trace: Trace, evaluator: Evaluator) -> Sample | None:
     if trace.decision is None:
         return None
-    passages = [Evidence(trace.question).of(passage) for passage in trace.passages]
+    evidence = Evidence.before(evaluator, trace.question)
+    passages = [evidence.of(passage) for passage in trace.passages]
     return _sample(key, trace.question, passages, trace.grades[: len(passages)], trace.decision.action)
 
 

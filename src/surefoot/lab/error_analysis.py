@@ -112,6 +112,8 @@ def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Tr
             f"{run} has {len(strangers):,} questions that its data do not have, such as '{strangers[0]}'; name the "
             "file that it was run on with --data, and its --golds"
         )
+    if not isinstance(put := about.get("questions", 0), int):
+        raise UsageError(f"{run}/run.json is damaged: its number of questions is {str(put)[:40]!r}")
     asked = [(known[key], trace) for key, trace in traces.items()]
     outcomes = [_outcome(example, trace, rule) for example, trace in asked]
     types = [name for name, _ in Counter(outcome.type for outcome in outcomes).most_common()]
@@ -125,7 +127,7 @@ def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Tr
         _right(outcomes),
         sum(trace.answer is not None and trace.answer.refused for _, trace in asked),
         sum(trace.error is not None for _, trace in asked),
-        max(0, int(about.get("questions", 0)) - len(asked)),
+        max(0, put - len(asked)),
         sum(bool(example.prop) for example, _ in asked),
         tuple(_action(action, outcomes) for action in actions),
         tuple(_type(name, outcomes, actions) for name in types),

@@ -154,7 +154,7 @@ class Probe:
     expects: Expectation
     make: Make
     screened: bool = False
-    """The changed passage is graded as a pipeline has it graded: `screen.screened`."""
+    """The changed passage is graded without orders to the machine: `screen.screened`."""
 
     @property
     def label(self) -> int:

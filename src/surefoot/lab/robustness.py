@@ -54,7 +54,7 @@ class Finding:
     probe: str
     expects: Expectation
     screened: bool
-    """The changed passage was graded as a pipeline has it graded, after `screen.screened`."""
+    """The changed passage was graded without orders to the machine, after `screen.screened`."""
     pairs: int
     """That were changed, and graded before and after."""
     left_out: dict[str, int]

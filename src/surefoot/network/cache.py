@@ -29,6 +29,8 @@ FROM pragma_user_version
 """
 _MADE = _TABLE.strip().replace("IF NOT EXISTS ", "")
 """As SQLite writes it down."""
+_UNUSABLE = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What a damaged file raises; the last where a message quotes the damage."""
 _USED = """
 SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
@@ -85,7 +87,7 @@ class Cache:
                     self._opened = self._open()
                     weakref.finalize(self, self._opened.close)
                 return self._opened.execute(statement, values).fetchall()
-            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last where a message quotes damage
+            except _UNUSABLE as error:
                 meter.degrade(f"the cache {self._path} cannot be used ({error}); asked the network")
                 return []
 
@@ -104,7 +106,7 @@ class Cache:
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute(_TABLE)
             db.execute("DELETE FROM replies WHERE time <= ?", (time.time() - self._expires,))
-        except BaseException:
+        except _UNUSABLE:
             db.close()
             raise
         return db

@@ -113,8 +113,7 @@ class Pages:
             try:
                 found, error = self._read(hit, ends), None
             except Unreadable as failed:
-                # What comes after the semicolon is advice to the owner of a file.
-                found, error = _snippet(hit), f"{_host(hit.url)} {str(failed).partition(';')[0]}"
+                found, error = _snippet(hit), f"{_host(hit.url)} {failed.why}"
             except ComponentError as failed:
                 found, error = _snippet(hit), str(failed)
         return _Page(found, error, spent.cached, tuple(spent.degraded))

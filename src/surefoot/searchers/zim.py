@@ -191,8 +191,7 @@ class _Articles:
             try:
                 self.read[url] = _article(url, item, self._ends - monotonic())
             except Unreadable as error:
-                # What comes after the semicolon is advice to the owner of a file.
-                self.unread.append(f"“{item.title}” {str(error).partition(';')[0]}")
+                self.unread.append(f"“{item.title}” {error.why}")
         return self.read.get(url)
 
 

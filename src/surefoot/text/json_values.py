@@ -11,7 +11,8 @@ from typing import Any
 DEEPEST = 100
 """Lists and objects within each other. Python gives up at some hundreds, depending on who asks, and what it can just
 read it can often not write again; nobody's records nest half as deep."""
-_TOO_DEEP = f"it is nested more than {DEEPEST} deep"
+TOO_DEEP = f"it is nested more than {DEEPEST} deep"
+"""How both readers, of JSON and of TOML, tell of it."""
 # Delete and C1; soft hyphens and joiners; marks of direction; separators of lines; tags; halves of characters, which
 # are no UTF-8 either. JSON escapes what is below a space by itself.
 _UNSEEN = re.compile(
@@ -39,13 +40,13 @@ def _parsed(text: str | bytes, constant: Callable[[str], None]) -> Any:
     try:
         value = json.loads(text, parse_constant=constant, parse_float=_finite)
     except RecursionError:
-        raise json.JSONDecodeError(_TOO_DEEP, "", 0) from None
+        raise json.JSONDecodeError(TOO_DEEP, "", 0) from None
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise
     except ValueError as error:  # of the two below, or a number of more than 4,300 digits
         raise json.JSONDecodeError(str(error).partition(":")[0], "", 0) from error
     if _brackets(text) > DEEPEST and deep(value):
-        raise json.JSONDecodeError(_TOO_DEEP, "", 0)
+        raise json.JSONDecodeError(TOO_DEEP, "", 0)
     return value
 
 
@@ -72,7 +73,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def deep(value: Any) -> bool:
-    """Whether it is nested deeper than is read."""
+    """Whether it is nested deeper than is read; for whoever has decoded it otherwise."""
     level: list[Any] = [[value]]
     for _ in range(DEEPEST + 1):
         level = [inner for one in level for inner in _within(one) if isinstance(inner, dict | list)]

@@ -33,7 +33,8 @@ OTHER = "other"
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
 """Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
-_ADDRESS = re.compile(r"\S*(?:://|[\w-]\.[\w-]+[./])\S*")
+# From where a word begins, or a long one is read from each of its letters.
+_ADDRESS = re.compile(r"(?<!\S)\S*(?:://|[\w-]\.[\w-]+[./])\S*")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _LETTER = re.compile(r"[^\W\d_]")
 FEWEST = 6

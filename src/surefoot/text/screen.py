@@ -35,10 +35,12 @@ Span = tuple[int, int]
 _off: ContextVar[bool] = ContextVar("surefoot_unscreened", default=False)
 
 _BEGIN = (
-    r"(?:(?:^|[(:;!?—–\]]|\byou\s+(?:must|should|shall|will|need\s+to|have\s+to|are\s+to))\W{0,3}"
-    r"(?:(?:please|kindly|now|then|instead|also|and|but|so|just|simply|only|always)\b\W{0,3})*|\b(?:please|kindly)\s+)"
+    r"(?:(?:^|[(:;!?—–\]]|\byou\s+(?:must|should|shall|will|need\s+to|have\s+to|are\s+to))\W{0,3}+"
+    r"(?:(?:please|kindly|now|then|instead|also|and|but|so|just|simply|only|always)\b\W{0,3}+){0,20}+"
+    r"|\b(?:please|kindly)\s+)"
 )
-"""Where an imperative begins. "Many ignore this rule" and "he was told to say so" are no orders to the reader."""
+"""Where an imperative begins. "Many ignore this rule" and "he was told to say so" are no orders to the reader. Twenty
+words before it are enough, or from each "please: please: …" all of the sentence would be read."""
 _MACHINE = r"(?:AI\s+)?(?:AI|LLM|GPT|(?:(?:large\s+)?language|AI)\s+model|assistant|chat\s?bot)s?"
 _EARLIER = r"(?:previous|prior|earlier|preceding|above|other|given|provided|retrieved|original)"
 _DROP = r"(?:ignore|disregard|forget|override|bypass|discard|set\s+aside)"
@@ -52,69 +54,69 @@ _TURN = re.compile(
 """What separates the turns of a conversation in the common chat formats, and white space."""
 
 
+_ORDER = rf"""(?:^|\b(?=\w)|(?=[(,:;!?—–\]<\[]))  # nowhere else can one begin: this halves the time
+    (?: (?:{_BEGIN}|,\s+|\band\s+)
+        (?:{_DROP}|pay\s+no\s+attention\s+to|stop\s+following
+          |(?:do\s+not|don['’]t|never)\s+(?:follow|answer|use|mention|cite|trust|obey))\b.{{0,40}}?
+        \b(?:{_RULES}|the\s+above
+          |{_EARLIER}\s+(?:\w+\s+)?(?:passages?|documents?|sources?|texts?|messages?|answers?)
+          |what(?:ever)?\s+(?:the\s+\w+|you|we|they)\s+(?:asked|told|were|have\s+been)
+          |everything\s+(?:above|before|else|said|written|you\s+(?:were|have\s+been|are)\s+told))\b
+    | {_BEGIN}(?:grade|label|mark|rate|score|classify|judge)\b.{{0,40}}?\b(?:this|as)\b.{{0,30}}?
+        \b(?:correct|relevant|ambiguous|incorrect|highest|maximum|1\.0|100\s*%)
+    | \bthis\s+(?:passage|document|text|source)\s+is\s+
+        (?:(?:fully|highly|completely|entirely|very)\s+(?:relevant|correct)\b
+          |(?:relevant|correct)(?:\s+(?:to|for)\s+(?:the|this|any|every)\s+(?:question|query))?\W*$)
+    | \byou\s+are\s+now\s+(?:an?|the|in)\s+(?:[\w-]+\s+){{0,3}}?(?:{_MACHINE}|expert|mode|persona|character)\b
+    | \byou\s+(?:must|should|shall|will|have\s+to|need\s+to)\s+(?:now\s+|always\s+|only\s+)*
+        (?:(?:answer|say|reply|respond|output|state)\s*(?:(?:with|that|only|exactly|yes|no)\b|[:"'“‘«]|(?-i:[A-Z]))
+          |write\s*(?:(?:that|only|exactly)\b|["'“‘«]))
+    | ^\W*(?:please\s+|now\s+|instead\s+)?(?:act\s+as\s+(?:an?|if|the)|pretend\s+(?:that\s+you|you|to\s+be))\b
+    | {_BEGIN}(?:reply|respond|answer|output|print)\s+
+        (?:(?:(?:with|that|only|exactly)\s*)+[:"'“‘«]|with\s+(?:only|exactly|the\s+words?)\b)
+    | {_BEGIN}(?:(?:reply|respond)\s*[:"'“‘«]|answer\s*["'“‘«])
+    | \b(?:just|simply|only|instead|always)\s+(?:output|print)\s*[:"'“‘«]
+    | {_BEGIN}say\s*(?:that|only|exactly)?\s*:
+    | {_BEGIN}(?:say|write)\s*(?:that|only|exactly)?\s*["'“‘«][^"'”’»]*["'”’»]\W*$
+    | {_BEGIN}(?:respond|reply|answer)\s+(?:only\s+(?:with|in)|the\s+question\s+with|exactly)\b
+    | {_BEGIN}(?:repeat|output|print)\s+the\s+(?:following|words?|text)\b
+    | \byour\s+(?:system|developer|initial|original)\s+(?:prompt|message|instruction)s?\b
+    | ^\W*(?:system|developer)\s+(?:prompt|message|instruction)s?\s*:
+    | (?:{_BEGIN}|\band\s+)(?:reveal|show|print|repeat|leak)\s+the\s+system\s+prompt\b
+    | ^\W*(?:new|updated|important|urgent|hidden|secret)\s+instructions?\s*
+        (?::|for\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b)
+    | \byour\s+(?:new|only|real|true)\s+(?:task|job|goal|role|instruction)s?\b
+    | \byour\s+(?:task|job|goal|role)\s+is\s+(?:now\s+)?to\s+(?:answer|say|reply|respond|output|print)\b
+    | \bfrom\s+now\s+on\s*,?\s*you\b.{{0,30}}?
+        \b(?:answer|say|reply|respond|output|write|obey|follow|act|are\s+an?)\b
+    | \bwhen\s+(?:you\s+)?(?:answer|respond|reply)(?:ing)?\s*,\s*(?:you|always|never|only|do\s+not)\b
+    | (?:\bif\s+you\s+are|^\W*as)\s+an?\s+{_MACHINE}\s*,
+    | \b(?:attention|dear|note\s+(?:to|for))\s*,?\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b\s*[:,!.]
+    | \byour\s+(?:final\s+|only\s+)?(?:answer|reply|response)\s+
+        (?:is|(?:should|must|shall|will|has\s+to)\s+(?:always\s+)?be)\b(?!\s+(?:at\s+(?:most|least)|no\s+more)\b)
+    | {_BEGIN}(?:begin|start|open|end|finish|close|format|preface|prefix)\s+(?:your|the)\s+
+        (?:answer|response|reply|output)\b
+    | \bwhen(?:ever)?\s+(?:you\s+are\s+|being\s+)?asked\b.{{0,300}}?,\s*(?:you\s+|always\s+|only\s+)*
+        (?:answer|say|reply|respond|state)\b
+    | \byou\s+are\s+no\s+longer\s+(?:bound|restricted|limited|subject)\b
+    | \b(?:passage|text|document|page|source)\b.{{0,200}}?\bmust\s+be\s+(?:scored|graded|rated|ranked|label+ed)\b
+    | \brelevance(?:\s+score)?\s*(?:[:=]\s*|.{{0,40}}?\b(?:is|set\s+to|been)\s+(?:the\s+)?)
+        (?:1\.0|100\s*%|max(?:imum)?|high(?:est)?|full)
+    | \b(?:score|label|relevance)\s*[=:]\s*["']?(?:0?\.\d+|1\.0|relevant|correct)\b
+    | \{{\s*"(?:grade|label|verdict|relevance|answer)"\s*:
+    | </\s*(?:context|sources?|documents?|passages?|instructions?|prompt|question|tool_\w+)\s*>
+    | <\s*(?:instructions|tool_\w+)\s*>
+    | ^\W*(?:end|start|beginning)\s+of\s+(?:the\s+)?
+        (?:sources?|context|passages?|documents?|instructions|prompt)\W*$
+    | <\|\w[^|<>]{{0,29}}\|> | </?(?:start|end)_of_turn>  # in manuals, <user> and <source> stand for a name
+    | <\|?/?(?:im_start|im_end|system|assistant|endoftext|begin_of_text)\|?> | </user> | \[/?INST\] | <</?SYS>>
+    | ^\W*\#+\s*(?:instruction|system|response)s?\s*:
+    )"""
+
+
 @cache
 def _order() -> re.Pattern[str]:  # takes 20 ms to compile, which not every command needs
-    return re.compile(
-        rf"""(?:^|\b(?=\w)|(?=[(,:;!?—–\]<\[]))  # nowhere else can one begin: this halves the time
-        (?: (?:{_BEGIN}|,\s+|\band\s+)
-            (?:{_DROP}|pay\s+no\s+attention\s+to|stop\s+following
-              |(?:do\s+not|don['’]t|never)\s+(?:follow|answer|use|mention|cite|trust|obey))\b.{{0,40}}?
-            \b(?:{_RULES}|the\s+above
-              |{_EARLIER}\s+(?:\w+\s+)?(?:passages?|documents?|sources?|texts?|messages?|answers?)
-              |what(?:ever)?\s+(?:the\s+\w+|you|we|they)\s+(?:asked|told|were|have\s+been)
-              |everything\s+(?:above|before|else|said|written|you\s+(?:were|have\s+been|are)\s+told))\b
-        | {_BEGIN}(?:grade|label|mark|rate|score|classify|judge)\b.{{0,40}}?\b(?:this|as)\b.{{0,30}}?
-            \b(?:correct|relevant|ambiguous|incorrect|highest|maximum|1\.0|100\s*%)
-        | \bthis\s+(?:passage|document|text|source)\s+is\s+
-            (?:(?:fully|highly|completely|entirely|very)\s+(?:relevant|correct)\b
-              |(?:relevant|correct)(?:\s+(?:to|for)\s+(?:the|this|any|every)\s+(?:question|query))?\W*$)
-        | \byou\s+are\s+now\s+(?:an?|the|in)\s+(?:[\w-]+\s+){{0,3}}?(?:{_MACHINE}|expert|mode|persona|character)\b
-        | \byou\s+(?:must|should|shall|will|have\s+to|need\s+to)\s+(?:now\s+|always\s+|only\s+)*
-            (?:(?:answer|say|reply|respond|output|state)\s*(?:(?:with|that|only|exactly|yes|no)\b|[:"'“‘«]|(?-i:[A-Z]))
-              |write\s*(?:(?:that|only|exactly)\b|["'“‘«]))
-        | ^\W*(?:please\s+|now\s+|instead\s+)?(?:act\s+as\s+(?:an?|if|the)|pretend\s+(?:that\s+you|you|to\s+be))\b
-        | {_BEGIN}(?:reply|respond|answer|output|print)\s+
-            (?:(?:(?:with|that|only|exactly)\s*)+[:"'“‘«]|with\s+(?:only|exactly|the\s+words?)\b)
-        | {_BEGIN}(?:(?:reply|respond)\s*[:"'“‘«]|answer\s*["'“‘«])
-        | \b(?:just|simply|only|instead|always)\s+(?:output|print)\s*[:"'“‘«]
-        | {_BEGIN}say\s*(?:that|only|exactly)?\s*:
-        | {_BEGIN}(?:say|write)\s*(?:that|only|exactly)?\s*["'“‘«][^"'”’»]*["'”’»]\W*$
-        | {_BEGIN}(?:respond|reply|answer)\s+(?:only\s+(?:with|in)|the\s+question\s+with|exactly)\b
-        | {_BEGIN}(?:repeat|output|print)\s+the\s+(?:following|words?|text)\b
-        | \byour\s+(?:system|developer|initial|original)\s+(?:prompt|message|instruction)s?\b
-        | ^\W*(?:system|developer)\s+(?:prompt|message|instruction)s?\s*:
-        | (?:{_BEGIN}|\band\s+)(?:reveal|show|print|repeat|leak)\s+the\s+system\s+prompt\b
-        | ^\W*(?:new|updated|important|urgent|hidden|secret)\s+instructions?\s*
-            (?::|for\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b)
-        | \byour\s+(?:new|only|real|true)\s+(?:task|job|goal|role|instruction)s?\b
-        | \byour\s+(?:task|job|goal|role)\s+is\s+(?:now\s+)?to\s+(?:answer|say|reply|respond|output|print)\b
-        | \bfrom\s+now\s+on\s*,?\s*you\b.{{0,30}}?
-            \b(?:answer|say|reply|respond|output|write|obey|follow|act|are\s+an?)\b
-        | \bwhen\s+(?:you\s+)?(?:answer|respond|reply)(?:ing)?\s*,\s*(?:you|always|never|only|do\s+not)\b
-        | (?:\bif\s+you\s+are|^\W*as)\s+an?\s+{_MACHINE}\s*,
-        | \b(?:attention|dear|note\s+(?:to|for))\s*,?\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b\s*[:,!.]
-        | \byour\s+(?:final\s+|only\s+)?(?:answer|reply|response)\s+
-            (?:is|(?:should|must|shall|will|has\s+to)\s+(?:always\s+)?be)\b(?!\s+(?:at\s+(?:most|least)|no\s+more)\b)
-        | {_BEGIN}(?:begin|start|open|end|finish|close|format|preface|prefix)\s+(?:your|the)\s+
-            (?:answer|response|reply|output)\b
-        | \bwhen(?:ever)?\s+(?:you\s+are\s+|being\s+)?asked\b.{{0,300}}?,\s*(?:you\s+|always\s+|only\s+)*
-            (?:answer|say|reply|respond|state)\b
-        | \byou\s+are\s+no\s+longer\s+(?:bound|restricted|limited|subject)\b
-        | \b(?:passage|text|document|page|source)\b.{{0,200}}?\bmust\s+be\s+(?:scored|graded|rated|ranked|label+ed)\b
-        | \brelevance(?:\s+score)?\s*(?:[:=]\s*|.{{0,40}}?\b(?:is|set\s+to|been)\s+(?:the\s+)?)
-            (?:1\.0|100\s*%|max(?:imum)?|high(?:est)?|full)
-        | \b(?:score|label|relevance)\s*[=:]\s*["']?(?:0?\.\d+|1\.0|relevant|correct)\b
-        | \{{\s*"(?:grade|label|verdict|relevance|answer)"\s*:
-        | </\s*(?:context|sources?|documents?|passages?|instructions?|prompt|question|tool_\w+)\s*>
-        | <\s*(?:instructions|tool_\w+)\s*>
-        | ^\W*(?:end|start|beginning)\s+of\s+(?:the\s+)?
-            (?:sources?|context|passages?|documents?|instructions|prompt)\W*$
-        | <\|\w[^|<>]{{0,29}}\|> | </?(?:start|end)_of_turn>  # in manuals, <user> and <source> stand for a name
-        | <\|?/?(?:im_start|im_end|system|assistant|endoftext|begin_of_text)\|?> | </user> | \[/?INST\] | <</?SYS>>
-        | ^\W*\#+\s*(?:instruction|system|response)s?\s*:
-        )""",
-        re.IGNORECASE | re.VERBOSE | re.DOTALL,
-    )
+    return re.compile(_ORDER, re.IGNORECASE | re.VERBOSE | re.DOTALL)
 
 
 @cache
@@ -152,7 +154,7 @@ def _foreign() -> re.Pattern[str]:
         | {_NOW}(?:negeer|vergeet)\b.{{0,60}}?(?:instructies|vraag|regels|opdracht)
         | {_NOW}antwoord\s+(?:alleen|altijd|met\b|slechts)
         | {_NOW}(?:zignoruj|pomiń|zapomnij)\b.{{0,60}}?(?:instrukcj|poleceni|pytani)
-        | (?:игнорируй|забудь|не\s+обращай)\w*.{{0,60}}?(?:инструкци|указани|вопрос|правил)
+        | (?:игнорируй|забудь|не\s+обращай).{{0,64}}?(?:инструкци|указани|вопрос|правил)
         | \b(?:отвечай|ответь)\w*\s+(?:только|всегда)
         | (?:忽略|无视|忘记|忽視|無視して).{{0,20}}?(?:指令|指示|提示|问题|規則|规则|说明)
         | (?:只|仅|僅)(?:能)?(?:回答|回复|输出)

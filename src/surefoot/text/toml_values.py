@@ -5,9 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from surefoot.text.json_values import DEEPEST, deep
-
-_TOO_DEEP = f"it is nested more than {DEEPEST} deep"
+from surefoot.text.json_values import TOO_DEEP, deep
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -17,7 +15,7 @@ def parsed(text: str) -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+        raise ValueError(TOO_DEEP) from None
     if deep(tables):  # dotted keys nest without recursion
-        raise ValueError(_TOO_DEEP)
+        raise ValueError(TOO_DEEP)
     return tables

@@ -390,6 +390,17 @@ def test_a_line_that_is_no_record_is_an_error_that_names_it(tmp_path: Path) -> N
         read(path)
 
 
+@pytest.mark.parametrize("before", ["", "[\n"])
+def test_records_that_nest_without_end_are_refused(tmp_path: Path, before: str) -> None:
+    """Python decodes 300 levels, and gives up on what walks through them."""
+    path = tmp_path / "x.jsonl"
+    path.write_text(
+        before + '{"question": "Who?", "contexts": ' + "[" * 300 + "]" * 300 + "}" + before.replace("[", "]")
+    )
+    with pytest.raises(UsageError, match=r"is not JSON \(it is nested more than 100 deep"):
+        read(path)
+
+
 def test_rows_with_too_few_cells_are_counted(tmp_path: Path) -> None:
     """What is not there counts as not kept; an empty cell is an empty answer."""
     path = tmp_path / "x.csv"

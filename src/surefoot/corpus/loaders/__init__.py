@@ -55,7 +55,12 @@ class Problem:
 
 
 class Unreadable(UsageError):
-    """A file that gives no document; the text says why, without naming the file."""
+    """A file that gives no document; the text says why, without naming the file, and then what its owner can do."""
+
+    @property
+    def why(self) -> str:
+        """The text without the advice, which comes after a semicolon, for those who do not own the file."""
+        return str(self).partition(";")[0]
 
 
 def supported() -> str:

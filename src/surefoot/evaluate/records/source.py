@@ -11,6 +11,7 @@ from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.loaders.text import encoding_of
 from surefoot.datasets.problems import Problems
 from surefoot.errors import UsageError
+from surefoot.text.json_values import TOO_DEEP, deep
 
 ARROW_HINT = (
     'write it as JSON lines first: python -c "from datasets import load_from_disk; '
@@ -72,7 +73,7 @@ def _whole(line: str) -> bool:
 
 def _one(line: str, number: int, name: str) -> Any:
     try:
-        return _DECODER.decode(line)
+        return _followed(_DECODER.decode(line))
     except (ValueError, RecursionError) as error:
         raise _damaged(name, number, error) from error
 
@@ -82,6 +83,7 @@ def _stream(text: str, name: str) -> list[tuple[int, Any]]:
     while place < len(text):
         try:
             value, end = _DECODER.raw_decode(text, place)
+            _followed(value)
         except (ValueError, RecursionError) as error:
             spot = error.pos if isinstance(error, json.JSONDecodeError) else place
             raise _damaged(name, text.count("\n", 0, spot) + 1, error) from error
@@ -89,6 +91,13 @@ def _stream(text: str, name: str) -> list[tuple[int, Any]]:
         rest = text[end:].lstrip()
         place = len(text) - len(rest)
     return found
+
+
+def _followed(value: Any) -> Any:
+    """The value, if it can be followed by recursion. Raises ValueError."""
+    if deep(value):
+        raise ValueError(TOO_DEEP)
+    return value
 
 
 def _damaged(name: str, line: int, error: Exception) -> UsageError:

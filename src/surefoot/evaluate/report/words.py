@@ -92,6 +92,7 @@ def _worded(record: Record, built: Callable[[Trace], Evaluator], options: dict[s
     if not (trace := record.trace):
         return Worded(record.id, None, "it has no trace, so that nobody knows what was graded, and by what")
     try:
-        return Worded(record.id, explain(built(trace), trace.question, as_graded(trace), **options))
+        evaluator = built(trace)
+        return Worded(record.id, explain(evaluator, trace.question, as_graded(trace, evaluator), **options))
     except SurefootError as error:
         return Worded(record.id, None, str(error))
