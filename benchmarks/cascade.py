@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from surefoot.config.settings import Builder, settings
+from surefoot.config.builder import Builder
 from surefoot.config.settings import read as configured
+from surefoot.config.settings import settings
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.errors import ComponentError, SurefootError
 from surefoot.lab import grading as bench

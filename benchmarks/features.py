@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.config.settings import Builder
+from surefoot.config.builder import Builder
 from surefoot.config.settings import read as configured
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.lab.grading import draws, graded

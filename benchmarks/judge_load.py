@@ -31,7 +31,8 @@ import httpx
 import numpy as np
 
 from surefoot import manifest
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.scoring import Progress, run
 from surefoot.judges._diamond import METRICS

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.embedders.static import Static
 from surefoot.evaluate.score import scoring
 from surefoot.judges import _support as support

@@ -32,7 +32,7 @@ from urllib.parse import urlsplit
 
 from wikipedia import rows
 
-from surefoot.config.settings import load
+from surefoot.config.builder import load
 from surefoot.types import Answer, Passage, Trace
 
 

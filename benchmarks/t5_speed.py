@@ -27,7 +27,8 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from surefoot.config.settings import Builder, read, settings
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read, settings
 from surefoot.datasets import pairs as labelled
 from surefoot.evaluators.t5 import T5
 from surefoot.protocols import Evaluator, Pair

@@ -26,7 +26,7 @@ from math import comb, inf
 from pathlib import Path
 from typing import Any
 
-from surefoot.config.settings import load
+from surefoot.config.builder import load
 from surefoot.merge import selected
 from surefoot.pipeline import Pipeline, useful
 from surefoot.stats.figures import wilson

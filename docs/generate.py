@@ -28,7 +28,8 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.cli import app
-from surefoot.config.settings import CASCADE, DEFAULTS, HYBRID, SHARED
+from surefoot.config.builder import CASCADE, HYBRID, SHARED
+from surefoot.config.settings import DEFAULTS
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 

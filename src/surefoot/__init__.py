@@ -29,7 +29,7 @@ from surefoot.types import (
 )
 
 if TYPE_CHECKING:
-    from surefoot.config.settings import load
+    from surefoot.config.builder import load
 
 __version__ = "0.1.0"
 
@@ -62,7 +62,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """`load` pulls in numpy and the index; it is imported when it is first asked for."""
     if name == "load":
-        from surefoot.config.settings import load
+        from surefoot.config.builder import load
 
         return load
     raise AttributeError(f"module 'surefoot' has no attribute '{name}'")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
-from surefoot.config.settings import Builder, Config
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
 from surefoot.corpus import loaders
 from surefoot.errors import SurefootError
 from surefoot.models import registry

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.config.settings import JUDGEMENTS, Builder, read, setting
+from surefoot.config.builder import JUDGEMENTS, Builder
+from surefoot.config.settings import read, setting
 from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError
 from surefoot.judges._diamond import METRICS

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from surefoot import load
-from surefoot.config.settings import DEFAULTS, Builder, read, setting, settings
+from surefoot.config.builder import Builder
+from surefoot.config.settings import DEFAULTS, read, setting, settings
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError, IndexFault

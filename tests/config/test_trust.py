@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.config.settings import DEFAULTS, Builder, Config, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import Own, place, rebuilt
 from surefoot.errors import ConfigError, UsageError
 from surefoot.retrievers._given import USE

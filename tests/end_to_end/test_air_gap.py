@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from surefoot import components, load
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import MissingExtra, NetworkError

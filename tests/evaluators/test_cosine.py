@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError

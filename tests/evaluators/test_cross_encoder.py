@@ -14,7 +14,8 @@ torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from surefoot import components  # noqa: E402
-from surefoot.config.settings import Builder, read  # noqa: E402
+from surefoot.config.builder import Builder  # noqa: E402
+from surefoot.config.settings import read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
 from surefoot.errors import ConfigError, ModelError  # noqa: E402
 from surefoot.evaluators.cross_encoder import CrossEncoder  # noqa: E402

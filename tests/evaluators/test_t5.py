@@ -17,7 +17,8 @@ torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from surefoot.act import PRESETS  # noqa: E402
-from surefoot.config.settings import Builder, read  # noqa: E402
+from surefoot.config.builder import Builder  # noqa: E402
+from surefoot.config.settings import read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
 from surefoot.errors import ConfigError, ModelError  # noqa: E402
 from surefoot.evaluators.t5 import T5, text_of  # noqa: E402

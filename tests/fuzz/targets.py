@@ -331,7 +331,8 @@ def _page(folder: Path) -> None:
 
 
 def _configuration(folder: Path) -> None:
-    from surefoot.config.settings import load, read
+    from surefoot.config.builder import load
+    from surefoot.config.settings import read
 
     with suppress(SurefootError):
         read(folder / "surefoot.toml")

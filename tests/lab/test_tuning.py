@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.act import Threshold
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError, UsageError
 from surefoot.lab import tuning

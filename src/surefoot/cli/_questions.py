@@ -18,7 +18,8 @@ from rich.table import Table
 from surefoot import __version__, manifest
 from surefoot.cli._console import bar, err, headed, plain, pulling
 from surefoot.cli.errors import remarks
-from surefoot.config.settings import Builder, Config
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
 from surefoot.datasets.problems import PLACES, Problem
 from surefoot.errors import MissingExtra, UsageError

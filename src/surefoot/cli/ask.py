@@ -9,7 +9,7 @@ import typer
 
 from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
 from surefoot.cli._trace_view import Screen
-from surefoot.config.settings import Builder
+from surefoot.config.builder import Builder
 from surefoot.store import dumps, write_trace
 
 

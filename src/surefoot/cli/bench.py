@@ -19,7 +19,8 @@ from surefoot.cli import _probes as probes
 from surefoot.cli import _thresholds as tuning
 from surefoot.cli import ablate, degrade, errors, facts, qa, study, words
 from surefoot.cli._console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
-from surefoot.config.settings import Builder, Config
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides
 from surefoot.datasets import pairs
 from surefoot.draw.svg import write_picture

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from surefoot.cli._console import out, pulling
 from surefoot.cli._trace_view import Screen
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.corpus.build import build
 
 

@@ -15,7 +15,8 @@ from rich.progress import MofNCompleteColumn
 from surefoot import __version__
 from surefoot.cli._console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
 from surefoot.cli.errors import Golds, remarks
-from surefoot.config.settings import LIMITS, Builder, Config
+from surefoot.config.builder import LIMITS, Builder
+from surefoot.config.settings import Config
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
 from surefoot.evaluate.score import scoring

@@ -27,7 +27,7 @@ from surefoot.cli._console import (
     pulling,
     say,
 )
-from surefoot.config.settings import Builder
+from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.report.words import shown, worded

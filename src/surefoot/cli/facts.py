@@ -13,7 +13,7 @@ from surefoot.cli import _questions as asking
 from surefoot.cli._console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
 from surefoot.cli._questions import interval, percent
 from surefoot.cli.errors import data_of, remarks
-from surefoot.config.settings import Builder
+from surefoot.config.builder import Builder
 from surefoot.datasets import questions
 from surefoot.lab import factscore as bench_facts
 from surefoot.lab.factscore import Report

@@ -15,7 +15,8 @@ from surefoot.cli import _questions as questions
 from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
 from surefoot.cli.errors import Golds
 from surefoot.config import settings as configuration
-from surefoot.config.settings import Builder, Config
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
 from surefoot.datasets.choices import RULES
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError

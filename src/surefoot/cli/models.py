@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from surefoot.cli._console import agreed, out, pulling
-from surefoot.config.settings import Builder
+from surefoot.config.builder import Builder
 from surefoot.models import registry
 
 app = typer.Typer(help="The model files that Surefoot uses: list, pull, verify.", no_args_is_help=True)

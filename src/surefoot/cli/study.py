@@ -10,7 +10,8 @@ from rich.progress import MofNCompleteColumn, Progress, TaskID
 
 from surefoot import __version__
 from surefoot.cli._console import ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
-from surefoot.config.settings import Builder, Config, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config, read
 from surefoot.datasets import pairs
 from surefoot.lab.study import controls, hypotheses, report
 from surefoot.lab.study.run import Settings as Depth

@@ -10,7 +10,7 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, plain, pulling
-from surefoot.config.settings import Builder
+from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
 from surefoot.explain import picture, samples

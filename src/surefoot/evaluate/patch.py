@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
+from surefoot.config.builder import Builder
 from surefoot.config.consent import NAMES, texts
-from surefoot.config.settings import DEFAULTS, Builder, Config, read
+from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import INSIDE, knows
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.diagnose.settings import Settings, settable

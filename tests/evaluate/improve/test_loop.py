@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.config.settings import Builder, Config, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config, read
 from surefoot.corpus.build import build
 from surefoot.datasets.questions import Example
 from surefoot.embedders.hashing import Hashing

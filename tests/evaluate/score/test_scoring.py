@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from services.endpoint import Endpoint, endpoint, hashed, rated
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.cost import Prices
 from surefoot.errors import EndpointError, TraceFault, UsageError
 from surefoot.evaluate.score import scoring

@@ -9,7 +9,8 @@ from typing import Any
 
 from surefoot import components
 from surefoot.act import POLICIES
-from surefoot.config.settings import DEFAULTS, VALUES
+from surefoot.config.builder import VALUES
+from surefoot.config.settings import DEFAULTS
 from surefoot.errors import UsageError
 from surefoot.pipeline import SIZES, Pipeline
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from surefoot.config.settings import Builder, Config
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
 from surefoot.errors import UsageError
 from surefoot.evaluate.diagnose.settings import Settings, settable
 from surefoot.evaluate.patch import Patch, refused, tried

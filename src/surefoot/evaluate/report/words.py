@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.records.folder import opened

@@ -1,0 +1,375 @@
+"""From a configuration to a pipeline: each section's component is built when it is first wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from surefoot import components
+from surefoot.act import POLICIES, PRESETS, require_match
+from surefoot.config.settings import DEFAULTS, Config, _file, read
+from surefoot.corpus.index import Index
+from surefoot.cost import Budget, Prices
+from surefoot.errors import ConfigError, TraceFault
+from surefoot.evaluators._cached import Remembered
+from surefoot.evaluators.cascade import Cascade
+from surefoot.evidence.sources import Sources
+from surefoot.judges._diamond import METRICS
+from surefoot.llms._cached import Kept
+from surefoot.llms._paced import Paced
+from surefoot.network import Network
+from surefoot.pipeline import SIZES, Pipeline
+from surefoot.protocols import LLM, Judge, Policy
+from surefoot.store import from_json
+from surefoot.types import Thresholds
+
+HYBRID = ("bm25", "dense")
+"""What `hybrid` fuses unless `retrievers` names others."""
+
+CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
+"""What `cascade` is made of unless `evaluators` names others: the cheap one, and the one for what that is unsure of."""
+
+VALUES = ("upper", "lower", "strip")
+"""What `[thresholds]` can replace one by one."""
+
+JUDGES = ("embedded", "llm")
+"""How a metric is judged: on this machine and without a language model, or by one."""
+
+LIMITS = (
+    *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds price_asked price_said".split(),
+    *"budget cache".split(),
+)
+"""Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
+
+_MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
+"""Of `LIMITS`, those that may be 0."""
+
+_JUDGING = ("repeats", "excuses", "max_tokens")
+"""Keys of `[judge]` that are options of each language model's judge."""
+
+JUDGEMENTS = ".surefoot/judgements.db"
+"""Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
+
+SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
+"""Constructor parameters that are given a part of the pipeline and are no option."""
+
+
+def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
+    """The pipeline of a TOML file, a dictionary, or neither; keyword arguments override whole keys of sections.
+
+    `load(searcher={"use": "folder", "path": "outside.db"})`. Raises ConfigError, IndexFault or MissingExtra;
+    UnagreedCode, which is a ConfigError, for a file that names code that was never agreed to in this folder.
+    """
+    return Builder(read(source, sections)).pipeline()
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds the parts of one pipeline, each shared part once and only when it is wanted."""
+
+    config: Config
+
+    @cached_property
+    def network(self) -> Network:
+        """The way to other machines."""
+        return components.assemble("[network]", Network, self.config["network"], {})  # type: ignore[no-any-return]
+
+    @cached_property
+    def index(self) -> Index:
+        """The index that the retrievers search."""
+        return components.assemble("[index]", _opened, self.config["index"], {})  # type: ignore[no-any-return]
+
+    @cached_property
+    def embedder(self) -> Any:
+        """What turns texts into vectors, for the index and the dense retriever."""
+        return self._component("embedder")
+
+    @cached_property
+    def llm(self) -> Any:
+        """The language model."""
+        return self._component("llm")
+
+    @cached_property
+    def evaluator(self) -> Any:
+        """What grades passages and strips."""
+        return self._component("evaluator")
+
+    @cached_property
+    def generator(self) -> Any:
+        """What makes an answer from the evidence."""
+        return self._component("generator")
+
+    @cached_property
+    def reader(self) -> Any:
+        """What points at the words that answer: the evaluator where it does, else the shipped one."""
+        points = getattr(self.evaluator, "points", False)
+        return self.evaluator if points else self._built("evaluator", DEFAULTS["evaluator"])
+
+    @cached_property
+    def retrievers(self) -> tuple[Any, ...]:
+        """The retrievers that `hybrid` fuses."""
+        chosen = self.config["retriever"].get("retrievers", HYBRID)
+        if not _listed(chosen) or "hybrid" in chosen:
+            raise ConfigError(f"retrievers must be a list of retrievers other than hybrid, not {chosen!r}")
+        return tuple(components.build("retriever", name, {}, self._parts) for name in chosen)
+
+    @cached_property
+    def evaluators(self) -> tuple[Any, ...]:
+        """The evaluators that `cascade` is made of; each a name, or a table of `use` and options."""
+        chosen = self.config["evaluator"].get("evaluators", CASCADE)
+        parts = [{"use": part} if isinstance(part, str) else part for part in _listed(chosen)]
+        if not parts or not all(_stands_alone(part) for part in parts):
+            raise ConfigError(f"evaluators must be a list of evaluators other than cascade, not {chosen!r}")
+        return tuple(self._built("evaluator", part) for part in parts)
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """The evaluator's own, a preset's or a file's, or the evaluator's with single values replaced.
+
+        Raises ConfigError for those of another evaluator.
+        """
+        given, name = self.config["thresholds"], self.evaluator.name
+        if "preset" in given:
+            chosen = components.assemble("[thresholds]", _preset, given, {})
+            if name.startswith(f"{chosen.evaluator}-"):  # of whatever weights
+                chosen = replace(chosen, evaluator=name)
+        elif "file" in given:
+            chosen = components.assemble("[thresholds]", _fitted, given, {})
+        else:
+            chosen = self._by_hand(given)
+        require_match(chosen, name)
+        return chosen  # type: ignore[no-any-return]
+
+    def _by_hand(self, given: Mapping[str, Any]) -> Thresholds:
+        """The evaluator's own with single values replaced; under the name of `evaluator`, where one is given."""
+        values = {key: value for key, value in given.items() if key != "evaluator"}
+        if unknown := sorted(set(values) - set(VALUES)):
+            raise ConfigError(
+                f"[thresholds] has no key '{unknown[0]}'; it has: {', '.join(VALUES)}, evaluator, preset, file"
+            )
+        for key, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise ConfigError(f"[thresholds] {key} must be a finite number, not {value!r}")
+        own: Thresholds = self.evaluator.thresholds
+        if values and "evaluator" not in given and isinstance(self.evaluator, Cascade):
+            raise ConfigError(
+                "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the "
+                f"cascade's, which its second evaluator has moved, say: evaluator = '{own.evaluator}'"
+            )
+        chosen = replace(own, **{"fitted_on": "set by hand" if values else own.fitted_on, **given})
+        return _ordered(chosen, "[thresholds]", "give both")
+
+    @cached_property
+    def judging(self) -> Paced:
+        """The language model that judges ask: that of `[judge.llm]` or else of `[llm]`, within the limits of
+        `[judge]`."""
+        own = {key: value for key, value in self.config["judge"].items() if key in LIMITS[:-1]}
+        section = self._judging_section
+        if section["use"] == "openai":
+            section = {**section, "retries": 0}  # Paced does it, which sees that too much is asked
+        parts = {"llm": lambda: self._built("llm", section)}
+        return components.assemble("[judge]", _paced, {"in_flight": self.in_flight, **own}, parts)  # type: ignore[no-any-return]
+
+    @property
+    def in_flight(self) -> int:
+        """How many judgements are made at a time: 64 where an endpoint is asked, else one."""
+        chosen = self.config["judge"].get("in_flight", 64 if self._asks_an_endpoint else 1)
+        if not isinstance(chosen, int) or isinstance(chosen, bool) or chosen < 1:
+            raise ConfigError(f"[judge] in_flight must be a whole number from 1 up, not {chosen!r}")
+        return chosen
+
+    def judges(self, metrics: Sequence[str] | None = None) -> tuple[Judge, ...]:
+        """A judge for each metric; None: those that `[judge]` names, or else the diamond's six.
+
+        `[judge] use` says whether language models judge or this machine does; where it does not, a language model
+        judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
+        `use` and options, and `use` may be any judge's name. Raises ConfigError.
+        """
+        chosen = self.config["judge"].get("metrics", [*METRICS]) if metrics is None else metrics
+        if not _listed(chosen) or len(set(chosen)) < len(chosen):
+            raise ConfigError(f"judge.metrics must be a list of metrics, each once, not {chosen!r}")
+        known = {"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *METRICS}
+        if unknown := sorted(self.config["judge"].keys() - known):
+            raise ConfigError(f"[judge] has no key '{unknown[0]}'; it has: {', '.join(sorted(known))}")
+        for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
+            if (value := self.config["judge"].get(key)) is not None and not _limits(value, key in _MAY_BE_NONE):
+                raise ConfigError(f"[judge] {key} must be a number above 0, not {value!r}")
+        return tuple(self._judge(metric) for metric in chosen)
+
+    def _judge(self, metric: str) -> Judge:
+        section = self.config["judge"]
+        own = section.get(metric, {})
+        own = {"use": own} if isinstance(own, str) else dict(own)
+        use = own.pop("use", section.get("use", JUDGES[self._asks_an_endpoint]))
+        if use not in JUDGES and metric not in section:
+            raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
+        shared = {key: section[key] for key in _JUDGING if key in section}
+        if use == "llm" and metric in METRICS:
+            return components.build("judge", "llm", {"metric": metric, **shared, **own}, self._judging_parts)  # type: ignore[no-any-return]
+        return components.build("judge", metric if use in JUDGES else use, own, self._judging_parts)  # type: ignore[no-any-return]
+
+    @property
+    def _judging_section(self) -> dict[str, Any]:
+        section = self.config["judge"].get("llm", self.config["llm"])
+        if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
+            raise ConfigError(f"[judge.llm] is a table with `use`, like [llm], not {section!r}")
+        return dict(section)
+
+    @property
+    def _asks_an_endpoint(self) -> bool:
+        return bool(self._judging_section["use"] == "openai")
+
+    @property
+    def _judging_parts(self) -> dict[str, Callable[[], Any]]:
+        return {**self._parts, "llm": lambda: self.asked}
+
+    @cached_property
+    def asked(self) -> LLM:
+        """What judges ask: the model, or what it has said before."""
+        file = self.config["judge"].get("cache", JUDGEMENTS)
+        if not isinstance(file, str):
+            raise ConfigError(f"[judge] cache must be the name of a file, or empty, not {file!r}")
+        where = str(self._judging_section.get("base_url", ""))
+        return Kept(self.judging, Path(file), where) if file else self.judging
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Which sources are vouched for, and which are doubted."""
+        return components.assemble("[sources]", _sources, self.config["sources"], {})  # type: ignore[no-any-return]
+
+    def policy(self) -> Policy:
+        """What turns grades into an action."""
+        options = dict(self.config["policy"])
+        name = options.pop("use")
+        if name not in POLICIES:
+            raise ConfigError(f"no policy called '{name}'; there are: {', '.join(POLICIES)}")
+        return components.assemble(f"policy '{name}'", POLICIES[name], options, self._parts)  # type: ignore[no-any-return]
+
+    def pipeline(self) -> Pipeline:
+        """The whole."""
+        roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
+        built: dict[str, Any] = {
+            role: getattr(self, role) if role in ("evaluator", "generator") else self._component(role) for role in roles
+        }
+        options = self.config["pipeline"]
+        if unknown := sorted(set(options) - set(SIZES)):
+            raise ConfigError(f"[pipeline] has no key '{unknown[0]}'; it has: {', '.join(SIZES)}")
+        for key, value in options.items():
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"[pipeline] {key} must be a whole number from 1 up, not {value!r}")
+        return Pipeline(policy=self.policy(), sources=self.sources, config=self.config, **built, **options)
+
+    def push(self) -> str:
+        """Copy the index to the server of the configured retriever; what was done, in words."""
+        retriever = self._component("retriever")
+        if not hasattr(retriever, "push"):
+            raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
+        return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
+
+    def _component(self, role: str) -> Any:
+        return self._built(role, self.config[role])
+
+    def _built(self, role: str, section: Mapping[str, Any]) -> Any:
+        if role == "searcher":
+            section = {**section, **self._inner_searchers(section)}
+        options = {key: value for key, value in section.items() if key != "use"}
+        inner = options.keys() & {"retrievers", "evaluators"}
+        if taken := sorted(options.keys() & self._parts.keys() - inner):
+            raise ConfigError(
+                f"[{role}] has no key '{taken[0]}'; what is shared has a section of its own: [{taken[0]}]"
+            )
+        options |= {key: getattr(self, key) for key in inner}
+        built = components.build(role, section["use"], options, self._parts)
+        # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
+        return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
+
+    def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
+        """What a searcher is made of: `of` is one other, `searchers` are several, to any depth."""
+        made: dict[str, Any] = {"of": self._searcher(section["of"])} if "of" in section else {}
+        if "searchers" in section:
+            made["searchers"] = tuple(self._searcher(part) for part in _listed(section["searchers"]))
+        return made
+
+    def _searcher(self, part: Any) -> Any:
+        section = {"use": part} if isinstance(part, str) else part
+        if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
+            raise ConfigError(f"a searcher within a searcher is a name, or a table with `use`, not {part!r}")
+        return self._built("searcher", section)
+
+    @property
+    def _parts(self) -> dict[str, Callable[[], Any]]:
+        return {name: lambda name=name: getattr(self, name) for name in SHARED}  # type: ignore[misc]
+
+
+def _paced(
+    llm: LLM,
+    in_flight: int,
+    requests_per_minute: float | None = None,
+    tokens_per_minute: float | None = None,
+    timeout: float = 60.0,
+    retries: int = 2,
+    patience: float = 300.0,
+    seconds: float = 2.0,  # for the plan alone
+    price_asked: float | None = None,
+    price_said: float | None = None,
+    budget: str = "",
+) -> Paced:
+    if (price_asked is None) != (price_said is None):
+        raise ConfigError("[judge] price_asked and price_said, of a million tokens each, come together")
+    prices = None if price_asked is None or price_said is None else Prices(price_asked, price_said)
+    most = Budget.read(budget) if budget else None
+    return Paced(llm, in_flight, requests_per_minute, tokens_per_minute, timeout, retries, patience, most, prices)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def _stands_alone(part: Any) -> bool:
+    """Whether it names an evaluator that is not made of the evaluators of which it is to be one."""
+    return (
+        isinstance(part, Mapping)
+        and isinstance(use := part.get("use"), str)
+        and use != "cascade"
+        and "evaluators" not in part
+    )
+
+
+def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Sources:
+    for key, patterns in (("vouched", vouched), ("doubted", doubted)):
+        if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns):
+            raise ConfigError(f'[sources] {key} must be a list of patterns, as in ["faq/*"], not {patterns!r}')
+    return Sources(tuple(vouched), tuple(doubted))
+
+
+def _opened(path: str) -> Index:
+    return Index.open(Path(path))
+
+
+def _preset(preset: str) -> Thresholds:
+    if preset not in PRESETS:
+        raise ConfigError(f"no thresholds called '{preset}'; there are: {', '.join(PRESETS)}")
+    return PRESETS[preset]
+
+
+def _fitted(file: str) -> Thresholds:
+    try:
+        chosen = from_json(Thresholds, _file(file))
+    except TraceFault as error:
+        raise ConfigError(f"{file} holds no thresholds as `surefoot bench tune --out` writes them: {error}") from error
+    return _ordered(chosen, f"{file}:", "fit them again")
+
+
+def _ordered(chosen: Thresholds, where: str, way_out: str) -> Thresholds:
+    if chosen.lower > chosen.upper:
+        raise ConfigError(f"{where} lower {chosen.lower} lies above upper {chosen.upper}; {way_out}")
+    return chosen
+
+
+def _limits(value: Any, none: bool) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return number and (value > 0 or (none and value == 0))
