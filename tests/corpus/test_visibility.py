@@ -152,3 +152,17 @@ def test_a_long_page_of_plain_paragraphs_is_within_the_limit() -> None:
     """Each sibling is looked at once for a rule, and not once for each that follows it."""
     rules = "<style>h1 ~ p{color:#222} p:nth-of-type(3){color:#333} .toc ~ p{color:#444}</style>"
     assert pruned(f"<html><body>{rules}{'<p>word </p>' * 3000}</body></html>").count("word") == 3000
+
+
+@PATHS
+@pytest.mark.parametrize("reference", ["&#27;", "&#1;", "&#xFFFE;"])
+def test_a_reference_to_no_character_costs_no_more_than_itself(read: Any, reference: str) -> None:
+    """In a text or an attribute: lxml reads such a reference, and refuses to write what it read."""
+    text = read(page(f"<p class='a{reference}b'>{PROSE} The gr{reference}een hut.</p>"))
+    assert "The green hut." in text
+
+
+@PATHS
+def test_a_form_feed_stands_between_words(read: Any) -> None:
+    """To HTML it is white space, and to XML no character."""
+    assert "The green hut." in " ".join(read(page(f"<p>{PROSE} The green&#12;hut.</p>")).split())
