@@ -17,6 +17,7 @@ from typing import Any
 from surefoot import components, consent, toml_values
 from surefoot.act import POLICIES, PRESETS, require_match
 from surefoot.corpus.index import Index
+from surefoot.corpus.storage import USUAL
 from surefoot.diamond import METRICS
 from surefoot.errors import ConfigError, TraceFault
 from surefoot.evaluators.cascade import Cascade
@@ -33,7 +34,7 @@ from surefoot.types import Thresholds
 Config = dict[str, dict[str, Any]]
 
 DEFAULTS: Config = {
-    "index": {"path": ".surefoot/index.db"},
+    "index": {"path": USUAL},
     "embedder": {"use": "static"},
     "retriever": {"use": "hybrid"},
     "evaluator": {"use": "minilm"},
