@@ -76,6 +76,7 @@ def test_other_data_is_refused(field: str, value: object, says: str) -> None:
         ("[" * 100_000, "f.json is not JSON"),
         ("[]", "f.json is not a Surefoot trace: it has no schema version"),
         ('{"id": "t"}', "f.json is not a Surefoot trace: it has no schema version"),
+        ('{"schema": 1}', "f.json: this is not a Trace: "),
         ('{"schema": 2}', "f.json has trace schema 2, this Surefoot reads 1; update Surefoot"),
     ],
 )
@@ -195,7 +196,7 @@ def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
         ("[1]", "line 2 is damaged"),
         ('{"key": "q"}', "line 2 is damaged: 'trace'"),
         ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 2}}', "line 2 has trace schema 2"),
-        ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "this is not a Trace"),
+        ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "line 2: this is not a Trace"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str, says: str) -> None:

@@ -13,6 +13,7 @@ from importlib import import_module
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.corpus import loaders
+from surefoot.corpus.storage import making
 from surefoot.errors import SurefootError
 from surefoot.models import registry
 
@@ -124,6 +125,8 @@ def _index(builder: Builder, deep: bool) -> str:
         raise SurefootError(
             f"{builder.config['index']['path']} is unfinished; run surefoot index again on the same paths"
         )
+    if not info.passages:
+        raise SurefootError(f"{builder.config['index']['path']} holds no passages; {making(builder.index.path)}")
     found = f"{info.passages:,} passages of {info.documents:,} documents, embedded by {info.embedder}"
     if not deep:
         return found

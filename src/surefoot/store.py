@@ -250,7 +250,10 @@ def _trace(data: Any, origin: str) -> Trace:
         raise TraceFault(
             f"{origin} has trace schema {data['schema']!r}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
         )
-    return from_json(Trace, data)
+    try:
+        return from_json(Trace, data)
+    except TraceFault as error:
+        raise TraceFault(f"{origin}: {error}") from error
 
 
 def _decoded(kind: Any, data: Any) -> Any:

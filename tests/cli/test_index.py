@@ -36,6 +36,14 @@ def test_what_cannot_be_read_is_named_on_standard_error(surefoot: Callable[..., 
     assert "2 new" in done.out
 
 
+def test_a_file_of_another_kind_is_refused_in_a_sentence(surefoot: Callable[..., Any], here: Path) -> None:
+    """With what could be read."""
+    (here / "passwd").touch()
+    done = surefoot("index", "passwd")
+    assert done.code == 2
+    assert "passwd is of a kind that is not read; these are: .csv .docx" in " ".join(done.err.split())
+
+
 def test_rebuild_forgets_what_was_there(indexed: Callable[..., Any]) -> None:
     """Only the paths that are named are in the index then."""
     assert "1 new" in indexed("index", "library/hut.md", "--rebuild").out

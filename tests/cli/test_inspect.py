@@ -51,6 +51,15 @@ def test_doctor_finds_nothing_wrong_where_all_is_well(
     assert "scripted" in found["language model"]
 
 
+def test_doctor_has_no_tick_for_an_index_without_passages(surefoot: Callable[..., Any], here: Path) -> None:
+    """As when nothing of the only file could be read: each question would be refused."""
+    (here / "library" / "bad.pdf").write_bytes(b"no pdf")
+    surefoot("index", "library/bad.pdf")
+    done = surefoot("doctor")
+    assert done.code == 1
+    assert "holds no passages; run: surefoot index PATH…" in lines(done.out)["index"]
+
+
 def test_doctor_says_what_to_do_where_something_is_wrong(surefoot: Callable[..., Any]) -> None:
     """Exit code 1; the checks after the first fault are made all the same."""
     done = surefoot("doctor", "--set", "llm.use=nobody")

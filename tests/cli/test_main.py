@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,13 @@ def test_every_command_is_listed_here() -> None:
         named += [name]
         named += [f"{name} {c.name or c.callback.__name__}" for c in group.registered_commands if c.callback]
     assert sorted(named) == sorted(COMMANDS)
+
+
+def test_the_list_of_commands_has_no_line_broken_by_hand() -> None:
+    """Its first paragraph is what a command says of itself there, and the list keeps the line ends of that."""
+    apps = [cli.app, *(group.typer_instance for group in cli.app.registered_groups)]
+    texts = [cleandoc(c.callback.__doc__ or "") for app in apps if app for c in app.registered_commands if c.callback]
+    assert [text for text in texts if "\n" in text.split("\n\n")[0]] == []
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

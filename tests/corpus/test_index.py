@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from surefoot.config import DEFAULTS
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import SCHEMA
@@ -199,9 +200,17 @@ def test_a_search_within_an_iteration_works(index):
 
 def test_a_missing_index_is_named_with_what_to_do(tmp_path):
     """The commonest mistake."""
-    with pytest.raises(IndexFault, match=r"no index at .*none\.db; run: surefoot index PATH"):
-        Index.open(tmp_path / "none.db")
-    assert not (tmp_path / "none.db").exists()
+    missing = tmp_path / "none.db"
+    with pytest.raises(IndexFault, match=rf"no index at {missing}; run: surefoot index PATH… --index {missing}$"):
+        Index.open(missing)
+    assert not missing.exists()
+
+
+def test_a_missing_index_in_the_usual_place_is_made_without_naming_it(tmp_path, monkeypatch):
+    """The command as the README has it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IndexFault, match=r"run: surefoot index PATH…$"):
+        Index.open(DEFAULTS["index"]["path"])
 
 
 @pytest.mark.parametrize("content", [b"", b"Dear Sir, " * 100])

@@ -153,3 +153,17 @@ def test_a_long_page_of_plain_paragraphs_is_within_the_limit() -> None:
     rules = "h1 ~ p, .toc ~ p, p:nth-of-type(odd), p:last-of-type, p:last-child{color:#222}"
     page = f"<html><body><style>{rules}</style>{'<p>word </p>' * 12_000}</body></html>"
     assert pruned(page).count("word") == 12_000
+
+
+@PATHS
+@pytest.mark.parametrize("reference", ["&#27;", "&#1;", "&#xFFFE;"])
+def test_a_reference_to_no_character_costs_no_more_than_itself(read: Any, reference: str) -> None:
+    """In a text or an attribute: lxml reads such a reference, and refuses to write what it read."""
+    text = read(page(f"<p class='a{reference}b'>{PROSE} The gr{reference}een hut.</p>"))
+    assert "The green hut." in text
+
+
+@PATHS
+def test_a_form_feed_stands_between_words(read: Any) -> None:
+    """To HTML it is white space, and to XML no character."""
+    assert "The green hut." in " ".join(read(page(f"<p>{PROSE} The green&#12;hut.</p>")).split())

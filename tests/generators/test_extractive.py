@@ -104,6 +104,11 @@ def test_a_footnote_is_no_citation() -> None:
     assert answered("0.9 «[2]»").refused
 
 
+def test_brackets_without_a_number_are_quoted() -> None:
+    """They can cite nothing, and `plot [] [0:1]` says something else than `plot [0:1]`."""
+    assert answered("0.9 «plot [ ] [,] x[] with lines»").text == "plot [ ] [,] x[] with lines [1]"
+
+
 def test_words_without_letters_are_told_apart() -> None:
     """Two signs that are no words are not one answer."""
     assert answered("0.5 «+»", "0.4 «−»", "0.3 «−»").text == "− [2]"

@@ -55,8 +55,10 @@ def evaluate(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Score answered questions by several metrics, each score with its reason. What is judged already is not judged, or
-    paid, again: run it once more to go on."""
+    """Score answered questions by several metrics, each score with its reason.
+
+    Finished judgements are reused, so you never pay for one twice: run it again to go on where it stopped.
+    """
     given = {"use": judge, "budget": budget, "in_flight": in_flight, "repeats": repeats}
     chosen = _overridden(configured(config, settings, None), {k: v for k, v in given.items() if v is not None})
     builder = Builder(chosen)

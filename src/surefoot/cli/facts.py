@@ -35,8 +35,11 @@ def facts(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Have the configured language model judge, fact by fact, whether the answers of a run are supported by the texts
-    that came with the questions (FActScore): a call a sentence and one a fact. Resumes."""
+    """Have the language model judge, fact by fact, whether texts support the answers of a run (FActScore).
+
+    The texts are those that came with the questions. It takes a call a sentence and one a fact; run again, it goes on
+    where it stopped.
+    """
     chosen = configured(config, settings, None)
     with pulling():
         llm = Builder(chosen).llm

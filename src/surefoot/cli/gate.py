@@ -34,7 +34,8 @@ def gated(
         typer.Option(
             "--min",
             metavar="CONDITION",
-            help=f"Such as adherence.low>=0.8 or unscored<=0.02; may be given again. Figures: {', '.join(FIGURES)}.",
+            help="In quotes, such as 'adherence.low>=0.8' or 'unscored<=0.02'; may be given again. "
+            f"Figures: {', '.join(FIGURES)}.",
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON, and nothing else.")] = False,

@@ -78,8 +78,11 @@ def improve(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Diagnose the configuration on half of the questions, try each proposed change there, and show on the other half,
-    beside two controls, which of them helps; with --apply, write that into the configuration."""
+    """Diagnose the configuration, try each proposed change, and show on held-out questions which of them helps.
+
+    Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. With
+    --apply, what helps is written into the configuration.
+    """
     if revert:
         file = patch.revert(revert, Path(config or configuration.FILE))
         out.print(plain(f"{file} is as it was before"), soft_wrap=True)

@@ -39,8 +39,10 @@ def qa(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds; and of several methods
-    over the same questions, by how much they differ and whether that may be chance."""
+    """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds.
+
+    Of several methods over the same questions it also says by how much they differ, and whether that may be chance.
+    """
     asked = questions.asked("qa", data, golds, limit, texts, run, configured(config, settings, index))
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):

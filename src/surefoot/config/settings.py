@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.config import consent
+from surefoot.corpus.storage import USUAL
 from surefoot.errors import ConfigError
 from surefoot.text import toml_values
 
 Config = dict[str, dict[str, Any]]
 
 DEFAULTS: Config = {
-    "index": {"path": ".surefoot/index.db"},
+    "index": {"path": USUAL},
     "embedder": {"use": "static"},
     "retriever": {"use": "hybrid"},
     "evaluator": {"use": "minilm"},

@@ -60,7 +60,7 @@ def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
             else:
                 found.ignored += 1
     elif found.root.suffix.lower() not in FORMATS:
-        found.skipped.append((name.as_posix(), f"files of this kind are not read, only {supported()}"))
+        found.skipped.append((name.as_posix(), f"is of a kind that is not read; these are: {supported()}"))
     else:
         _add(found, found.root, name, max_bytes)
     return found

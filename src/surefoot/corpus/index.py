@@ -20,7 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
-from surefoot.corpus.storage import REBUILD, Connection, beside, check_embedder, faults, read_meta, reader, size_of
+from surefoot.corpus.storage import (
+    REBUILD,
+    Connection,
+    beside,
+    check_embedder,
+    faults,
+    making,
+    read_meta,
+    reader,
+    size_of,
+)
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 from surefoot.text.words import STOP_WORDS
@@ -232,7 +242,7 @@ def _stamp(path: Path) -> _Stamp:
     try:
         status = path.stat()
     except FileNotFoundError:
-        raise IndexFault(f"there is no index at {path}; run: surefoot index PATH…") from None
+        raise IndexFault(f"there is no index at {path}; {making(path)}") from None
     return status.st_ino, status.st_mtime_ns
 
 

@@ -89,6 +89,13 @@ _ADVICE = {
     sqlite3.SQLITE_BUSY: "wait for the program that holds it",
 }
 REBUILD = "run: surefoot index --rebuild PATH…"
+USUAL = ".surefoot/index.db"
+"""Where `surefoot index` makes an index that is given no place."""
+
+
+def making(path: Path) -> str:
+    """What makes an index in this place, to end an error's message with."""
+    return "run: surefoot index PATH…" + ("" if path == Path(USUAL) else f" --index {path}")
 
 
 @contextmanager
@@ -96,7 +103,7 @@ def faults(path: Path) -> Iterator[None]:
     """Turns what SQLite and the disk raise inside into IndexFaults that name the index and say what to do. Raises one
     at once where the path can be no file's, before anything is made there."""
     if not path.name or "\0" in str(path):
-        raise IndexFault(f"{str(path)!r} cannot be the name of an index; give a file's, such as .surefoot/index.db")
+        raise IndexFault(f"{str(path)!r} cannot be the name of an index; give a file's, such as {USUAL}")
     try:
         yield
     except sqlite3.Error as error:
@@ -200,7 +207,7 @@ def _reader(path: Path, frozen: bool) -> Connection:
     db = _connected(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
         if path.stat().st_size == 0:
-            raise IndexFault(f"{path} is empty; run: surefoot index PATH…")
+            raise IndexFault(f"{path} is empty; {making(path)}")
         db.version = read_meta(db, path)["schema"]
     except BaseException:
         db.close()

@@ -37,6 +37,8 @@ _UNSEEN = re.compile(
     "|(?<=[\u0000-\u024f])[\u200c\u200d]|[\u200c\u200d](?=[\u0000-\u024f])"
 )
 """Characters without a shape. Joiners have a meaning in Persian, in Indic scripts and between pictures."""
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")
+"""Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write back into it."""
 
 
 def prune(page: HtmlElement) -> None:
@@ -144,7 +146,7 @@ def _apply(verdict: _Verdict) -> None:
         pieces += [child.tail] if child.tail else []
         element.remove(child)
     _say(element, anchor, pieces, verdict.readable)
-    kept = {name: element.attrib[name] for name in _KEPT if name in element.attrib}
+    kept = {name: _writable(element.attrib[name]) for name in _KEPT if name in element.attrib}
     element.attrib.clear()
     element.attrib.update(kept)
 
@@ -153,8 +155,12 @@ def _say(element: HtmlElement, after: HtmlElement | None, pieces: list[str], is_
     said = "".join(pieces)
     if said and not is_readable:
         said = " "
-    said = _UNSEEN.sub("", said)
+    said = _UNSEEN.sub("", _writable(said))
     if after is None:
         element.text = said
     else:
         after.tail = said
+
+
+def _writable(text: str) -> str:
+    return _NOT_XML.sub("", text.replace("\f", " "))

@@ -12,7 +12,7 @@ from surefoot.protocols import Evaluator
 from surefoot.text.words import sentences, words
 from surefoot.types import Answer, Grade, Passage, Strip
 
-_FOOTNOTE = re.compile(r"\s*\[[\d,\s]*\]")
+_FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
 
 

@@ -172,6 +172,17 @@ def test_html_gives_its_main_text_and_title():
     assert "var x" not in found.text
 
 
+@pytest.mark.parametrize("sign", ["¶", "#"])
+def test_a_sign_that_links_to_its_own_heading_is_not_read(sign):
+    """Documentation tools put one behind each heading and term, for the eye of who points at it."""
+    page = f"""<html><body><h1>The Hut<a class="headerlink" href="#hut">{sign}</a></h1><p>It has forty beds.</p>
+    <dl><dt>stove<a href="#stove">{sign}</a></dt><dd>One {sign} is here, and <a href="/x">{sign}</a>.</dd></dl>
+    </body></html>"""
+    found = one(page.encode(), "x.html")
+    assert found.title == "The Hut"
+    assert found.text.count(sign) == 2
+
+
 def test_html_without_a_main_text_gives_all_text():
     """A page of nothing but a form label still counts."""
     assert one(b"<html><body><form><label>Beds</label></form></body></html>", "hut.htm").text.split() == ["Beds"]

@@ -75,7 +75,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
     """
     suffix = PurePath(name).suffix.lower()
     if suffix not in FORMATS:
-        raise Unreadable(f"files of this kind are not read, only {supported()}")
+        raise Unreadable(f"is of a kind that is not read; these are: {supported()}")
     try:
         loader = import_module(f"{__name__}.{FORMATS[suffix]}")
     except ImportError as error:

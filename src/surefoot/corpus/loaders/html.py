@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
+from lxml.html import HtmlElement
 from trafilatura import bare_extraction, html2txt, load_html
 from trafilatura.settings import Document as Page
 
@@ -14,6 +15,9 @@ from surefoot.corpus.loaders import Document, Problem, Unreadable
 from surefoot.corpus.visibility import prune
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
+
+_PERMALINKS = ("¶", "#", "🔗")
+"""What documentation tools write behind a heading, as a link to it."""
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
@@ -23,9 +27,16 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
     text: str | None = None
     if tree is not None:
         prune(tree)
+        _drop_permalinks(tree)
         page = bare_extraction(tree, favor_recall=True, include_comments=False, with_metadata=True)
         title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
         text = text or html2txt(tree)
     if not text or not text.strip():
         raise Unreadable("holds no text that can be found in it; save the page again, or as .txt")
     yield Document("", title or PurePath(name).stem, text)
+
+
+def _drop_permalinks(tree: HtmlElement) -> None:
+    for link in tree.xpath("//a[starts-with(@href, '#')]"):
+        if link.text_content().strip() in _PERMALINKS:
+            link.drop_tree()
