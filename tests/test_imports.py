@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -18,19 +19,15 @@ SOURCE = Path(surefoot.__file__).parent
 HEAVY = tuple("numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg pypdf trafilatura docx".split())
 
 LAYERS = (
-    ("types", "errors"),
-    ("protocols", "meter", "words", "languages", "json_values", "wordpiece", "calibration"),
-    (
-        *"screen evidence sources act merge grounding recorder models fetch checkpoint corpus components".split(),
-        *"hashes consent support equivalence heads refusals toml_values".split(),
-        *"network asked hits encyclopedia robots remembered diamond mended replies kept paced".split(),
-        *ROOMS.values(),
-    ),
-    ("pipeline",),
-    ("manifest",),
-    ("store", "config"),
-    ("contracts", "train", "doctor", "bench", "explain", "trust"),
+    ("types", "errors", "meter"),
+    ("protocols", "text", "manifest", "cost", "recorder"),
+    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
+    ("draw", "models", "corpus", "evidence", "datasets"),
+    tuple(ROOMS.values()),
+    ("pipeline", "explain"),
+    ("config", "doctor"),
     ("evaluate",),
+    ("lab",),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""
@@ -66,12 +63,25 @@ def room(module: str) -> str:
 
 @pytest.mark.parametrize("module", [module for module in FILES if module != "surefoot"])
 def test_imports_go_one_way(module: str) -> None:
-    """types ← protocols ← components ← pipeline ← store ← bench ← cli, which also takes the version from the front."""
+    """types ← text ← corpus ← components ← pipeline ← config ← evaluate ← lab ← cli, which also takes the version from
+    the front."""
     for other in imported(module):
         if other == "surefoot":
             assert room(module) == "cli", f"{module} imports the package's front"
         else:
             assert LEVEL[room(other)] <= LEVEL[room(module)], f"{module} imports {other}"
+
+
+def test_the_rooms_have_no_circle() -> None:
+    """Within a layer too: each can be put before those that import it."""
+    graph = {room(module): {room(other) for other in imported(module)} - {room(module)} for module in FILES}
+    assert [*TopologicalSorter(graph).static_order()]
+
+
+def test_only_its_commands_import_the_lab() -> None:
+    """So nobody waits for what researchers use."""
+    users = {module for module in FILES for other in imported(module) if room(other) == "lab" != room(module)}
+    assert {room(module) for module in users} == {"cli"}
 
 
 @pytest.mark.parametrize("name", ROOMS.values())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.config import DEFAULTS
+from surefoot.config.settings import DEFAULTS
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import SCHEMA
