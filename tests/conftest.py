@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from faults import PLANTED, spelled
+from shelf import pipeline as pipeline
 
 # A busy machine is no reason to fail, and what fails in CI must fail again at home.
 settings.register_profile("surefoot", deadline=None, derandomize=bool(os.environ.get("CI")))

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import surefoot
 from surefoot.models import registry
 
-DEMO = Path(registry.__file__).parent / "demo"
+DEMO = Path(surefoot.__file__).parent / "demo"
 
 GUARD = """
 import os, sys

@@ -516,7 +516,7 @@ def test_any_bytes_give_records_or_an_error_that_can_be_mended(
 
 def test_every_name_of_a_field_is_in_the_documentation() -> None:
     """Each under its field."""
-    page = (Path(__file__).parents[2] / "docs" / "records.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "records.md").read_text(encoding="utf-8")
     for field, names in NAMES.items():
         assert f"| `{field}` | {', '.join(names)} |" in page
 

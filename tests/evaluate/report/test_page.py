@@ -91,8 +91,8 @@ def test_the_page_lets_in_its_own_script_and_style_and_nothing_else(folder: Path
 
 def test_no_script_of_the_viewer_makes_markup_of_text() -> None:
     """Nor runs text as code; each script of the folder is in the page."""
-    names = {path.name for path in (files("surefoot") / "viewer").iterdir() if path.name.endswith(".js")}
-    scripts = {name: (files("surefoot") / "viewer" / name).read_text("utf-8") for name in names}
+    names = {path.name for path in (files("surefoot") / "web").iterdir() if path.name.endswith(".js")}
+    scripts = {name: (files("surefoot") / "web" / name).read_text("utf-8") for name in names}
     for name, text in scripts.items():
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc", text
@@ -227,7 +227,7 @@ def test_settings_are_those_that_all_traces_share(folder: Path) -> None:
 )
 def test_a_link_of_the_viewer_has_no_login(url: str, target: str | None) -> None:
     """Neither in what it leads to nor in what it shows; what is no address of the web is no link."""
-    source = (files("surefoot") / "viewer" / "dom.js").read_text(encoding="utf-8")
+    source = (files("surefoot") / "web" / "dom.js").read_text(encoding="utf-8")
     body = source[source.index("function address") :].partition("\n}")[0]
     stubs = "const h = (tag, of, text) => [of.href, text]; const said = (text) => text;"
     code = f"{stubs} {body} }} console.log(JSON.stringify(address({json.dumps(url)})))"

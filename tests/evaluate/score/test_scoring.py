@@ -312,7 +312,8 @@ def test_a_run_that_is_interrupted_starts_nothing_more(tmp_path: Path) -> None:
 KILLED = """
 import json, os, sys
 from pathlib import Path
-from surefoot.config.settings import Builder, read
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
 from surefoot.evaluate.score.scoring import run
 from surefoot.store import from_json
 from surefoot.types import Record
