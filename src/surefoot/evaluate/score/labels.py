@@ -149,8 +149,8 @@ def _text(where: str, row: dict[str, Any], name: str) -> str:
 def _number(where: str, said: Any) -> float:
     try:
         return float(said)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{where}: the label {said!r} is no number, nor true or false") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UsageError(f"{where}: the label {str(said)[:40]!r} is no number, nor true or false") from error
 
 
 def _tags(row: dict[str, Any]) -> dict[str, str]:
