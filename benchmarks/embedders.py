@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot.embedders.minilm import MiniLM
+from surefoot.embedders.minilm import MiniLMEmbedder
 from surefoot.embedders.static import Static
 from surefoot.protocols import Embedder, Matrix
 from surefoot.text.words import STOP_WORDS
@@ -161,7 +161,7 @@ def main() -> None:
     lexical = {name: [bm25.search(q) for q, _ in asked] for name, asked in sets.items()}
     print(row("BM25", "", [recall([alone(f) for f in lexical[n]], asked) for n, asked in sets.items()]), flush=True)
     compare(Static(), texts, len(texts), sets, lexical, given.cache)
-    compare(MiniLM(), texts, TIMED, sets, lexical, given.cache)
+    compare(MiniLMEmbedder(), texts, TIMED, sets, lexical, given.cache)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ import numpy as np
 
 from surefoot.datasets.pairs import read
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.explain.grade import Score, explain, taken_apart
+from surefoot.explain.grade import ScoreFunction, explain, taken_apart
 from surefoot.explain.shapley import Counted, Vector, shares
 from surefoot.types import Passage
 
@@ -73,7 +73,7 @@ class Deleted:
         self._evaluator, self._question, self._passage, self._tolerance = evaluator, question, passage, tolerance
         self._words = taken_apart(question, passage)
         self.count = len(self._words.units)
-        self.score: Callable[[np.ndarray], Vector] = Score(evaluator, self._words, "delete")
+        self.score: Callable[[np.ndarray], Vector] = ScoreFunction(evaluator, self._words, "delete")
 
     def ours(self) -> tuple[Vector, int]:
         found = explain(self._evaluator, self._question, self._passage, tolerance=self._tolerance, most=20_000)

@@ -34,7 +34,7 @@ from surefoot import manifest
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.evaluate.score import scoring
-from surefoot.evaluate.score.scoring import Progress, run
+from surefoot.evaluate.score.scoring import ScoringProgress, run
 from surefoot.judges._diamond import METRICS
 from surefoot.judges.llm import prompt
 from surefoot.protocols import Judge
@@ -95,7 +95,7 @@ def judged(url: str, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]
     took: list[float] = []
     paces = [float(chosen.in_flight)]
 
-    def told(now: Progress) -> None:
+    def told(now: ScoringProgress) -> None:
         if chosen.at and not now.done:
             print("begun", flush=True)  # for whoever means to kill it
         paces.append(builder.judging.pace.limit)

@@ -33,7 +33,7 @@ from surefoot.judges._heads import Head, head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
-from surefoot.judges.llm import Llm
+from surefoot.judges.llm import LLMJudge
 from surefoot.lab.train import judges as recipe
 from surefoot.protocols import Embedder, Judge
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
@@ -287,7 +287,7 @@ def asked_model(tasks: Sequence[Task], llm: Any, most: int, folder: Path) -> lis
     values = [np.full(len(task.records), np.nan) for task in tasks]
     for start in range(0, most, BLOCK):
         for task, found in zip(tasks, values, strict=True):
-            judge = Llm(llm, task.metric, max_tokens=ROOM)
+            judge = LLMJudge(llm, task.metric, max_tokens=ROOM)
             for records, side, sign in ((task.records, "", 1), (task.others, "-other", -1)):
                 if block := (records or [])[start : start + BLOCK]:
                     inside = folder / f"{task.name}-{task.measure.split(',')[0].replace(' ', '-')}{side}-{start}"
@@ -303,7 +303,7 @@ def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
     """What each claim of each record shares with its contexts: as the judge sees it, before its head."""
     found = []
     for record in task.records:
-        evidence = support.Evidence(record.contexts or (), embedder)
+        evidence = support.SourceTexts(record.contexts or (), embedder)
         said = [] if evidence.empty else support.claims(record.answer or "")
         found.append(np.array([astuple(evidence.of(claim).shared) for claim in said]).reshape(-1, len(support.NAMES)))
     return found

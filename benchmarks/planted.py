@@ -34,7 +34,7 @@ from surefoot.evaluate.diagnose.diagnosis import diagnose
 from surefoot.evaluate.diagnose.evidence import bears
 from surefoot.evaluate.diagnose.failures import answer, read, refused
 from surefoot.evaluators.lexical import Lexical
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Pair
 from surefoot.refiners.strips import Strips
@@ -266,7 +266,7 @@ def run(fault: Fault, seed: int, questions: int, folder: Path) -> tuple[list[Rec
     config["thresholds"] = dict(fault.thresholds)
     pipeline = Pipeline(
         Bm25(inside), evaluator, Threshold(own), Strips(evaluator, own), Templates(), Bm25(outside, "folder"),
-        LLM(reader(land.facts, fault.spoil), max_tokens=limit), k=5,
+        LLMGenerator(reader(land.facts, fault.spoil), max_tokens=limit), k=5,
     )  # fmt: skip
     pipeline = replace(pipeline, **parts, config=config)
     asked = random.sample(land.facts, min(questions, len(land.facts)))

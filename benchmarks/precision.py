@@ -19,14 +19,14 @@ import numpy as np
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.evaluators.minilm import WINDOW, MiniLM, encode, tokenizer
 from surefoot.lab.grading import draws, graded
-from surefoot.lab.train.evaluator import Example, scored
+from surefoot.lab.train.evaluator import TrainingExample, scored
 from surefoot.lab.train.network import restored
 from surefoot.stats import figures
 
 
-def examples(pairs: tuple[LabelledPair, ...]) -> list[Example]:
+def examples(pairs: tuple[LabelledPair, ...]) -> list[TrainingExample]:
     pieces = encode(tokenizer(), [(p.question, p.passage.title, p.passage.text) for p in pairs])
-    return [Example(one.ids, one.sides, 0.0, 1.0, None, None) for one in pieces]
+    return [TrainingExample(one.ids, one.sides, 0.0, 1.0, None, None) for one in pieces]
 
 
 def auc(file: LabelledSet, values: figures.Floats) -> tuple[figures.Figure, figures.Floats]:

@@ -14,7 +14,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from surefoot.lab.train.evaluator import Progress, Recipe, train
+from surefoot.lab.train.evaluator import EvaluatorRecipe, TrainingProgress, train
 from surefoot.lab.train.mixture import Mixture, sources
 from surefoot.lab.train.network import pretrained
 
@@ -31,7 +31,7 @@ def main() -> None:
     given = parser.parse_args()
     mixture = Mixture(given.data, sources())
 
-    def told(progress: Progress) -> None:
+    def told(progress: TrainingProgress) -> None:
         print(f"\rstep {progress.step}, loss {progress.loss:.3f} ", end="", flush=True)
         if progress.step >= given.steps:
             raise Enough
@@ -40,7 +40,7 @@ def main() -> None:
     for name, evidence in (("both heads", 1.0), ("relevance alone", 0.0)):
         folder = given.out / name.replace(" ", "-")
         with suppress(Enough):
-            train(pretrained(), mixture, folder, Recipe(evidence=evidence), told)
+            train(pretrained(), mixture, folder, EvaluatorRecipe(evidence=evidence), told)
         looks.append([json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()])
     print("\n| step | both heads | relevance alone | difference |\n|---|---|---|---|")
     for both, alone in zip(*looks, strict=False):  # a training that was done already has more

@@ -122,11 +122,11 @@ def tiny_minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch = pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("onnx", reason="needs the extra train")
     from surefoot.lab.train.export import export
-    from surefoot.lab.train.network import Network
+    from surefoot.lab.train.network import GraderNetwork
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    network = Network(width=32, heads=2, layers=1)
+    network = GraderNetwork(width=32, heads=2, layers=1)
     with torch.no_grad():
         for table in (network.word, network.place, network.side):
             table.weight.mul_(0.1)

@@ -9,7 +9,7 @@ import pytest
 from surefoot.act import Threshold
 from surefoot.errors import ModelError
 from surefoot.evaluators.lexical import Lexical
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
 from surefoot.refiners.strips import Strips
@@ -51,6 +51,6 @@ def pipeline() -> Pipeline:
         Strips(Lexical(), own),
         Verbatim(),
         Nowhere(),
-        LLM(Scripted(says)),
+        LLMGenerator(Scripted(says)),
         config={"k": {"v": 1}},
     )

@@ -15,7 +15,7 @@ from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, EndpointError, ModelError, QuestionError, SearchError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.sources import Sources
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
@@ -99,7 +99,7 @@ def pipeline(*passages: Passage, evaluator: Evaluator | None = None, says: str =
         "refiner": Strips(graded, graded.thresholds),
         "rewriter": Queries("Ruvel Bridge"),
         "searcher": Shelf(OUTSIDE),
-        "generator": LLM(Scripted(lambda _: says)),
+        "generator": LLMGenerator(Scripted(lambda _: says)),
     }
     return Pipeline(**(built | parts))
 
@@ -594,7 +594,7 @@ def test_an_order_in_a_document_is_not_answered_with(passage: Passage) -> None:
 def test_the_strip_that_holds_an_order_is_dropped_with_a_reason() -> None:
     """It stays in the trace, and never reaches the model."""
     prompts: list[str] = []
-    listening = LLM(Scripted(lambda messages: prompts.append(messages[-1].content) or "BANANA [1]."))
+    listening = LLMGenerator(Scripted(lambda messages: prompts.append(messages[-1].content) or "BANANA [1]."))
     long = replace(
         GOOD, text=f"{GOOD.text} It has one arch of iron. It was painted grey in 1950. {ORDER} Boats pass it."
     )

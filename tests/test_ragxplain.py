@@ -17,7 +17,7 @@ def table() -> dict[str, list[tuple[float, float]]]:
     return {row[0].strip("| "): [tuple(map(float, cell.split(" → "))) for cell in row[1:6]] for row in rows}  # type: ignore[misc]
 
 
-def test_r_45_the_table_is_whole() -> None:
+def test_the_table_is_whole() -> None:
     """Nine metrics on five sets, each a mean in (0, 1]."""
     known = table()
     assert len(known) == 9
@@ -28,7 +28,7 @@ def test_r_45_the_table_is_whole() -> None:
 
 
 @pytest.mark.parametrize("metric", table())
-def test_r_45_the_mean_change_is_that_of_its_row(metric: str) -> None:
+def test_the_mean_change_is_that_of_its_row(metric: str) -> None:
     """To three places."""
     said = re.search(rf"^\| {metric} .*\| ([+-]\.\d+) \|$", PAGE, re.MULTILINE)
     assert said
@@ -36,7 +36,7 @@ def test_r_45_the_mean_change_is_that_of_its_row(metric: str) -> None:
     assert float(said[1]) == pytest.approx(sum(changes) / 5, abs=0.0006)
 
 
-def test_r_45_judged_figures_rise_and_word_overlap_falls_where_references_are_short() -> None:
+def test_judged_figures_rise_and_word_overlap_falls_where_references_are_short() -> None:
     """The counts that the page gives."""
     known = table()
     judged = [round(after - before, 2) for name, row in known.items() if name not in OVERLAP for before, after in row]

@@ -2,10 +2,11 @@
 for what they do not use.
 
 A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in any
-case. A file whose name begins with an underscore is no component, but helps the others. Another package plugs in
-through the entry-point group `surefoot.<room>` (see `ROOMS`), and `use = "package.module:Class"` names any class that
-has the role's verb. What is no such class is refused before it is called, and the standard library, which holds none,
-before it is imported: `subprocess:Popen` would run its options.
+case, and may end in the role's: `LLMGenerator` in `generators/llm.py`. A file whose name begins with an underscore is
+no component, but helps the others. Another package plugs in through the entry-point group `surefoot.<room>` (see
+`ROOMS`), and `use = "package.module:Class"` names any class that has the role's verb. What is no such class is refused
+before it is called, and the standard library, which holds none, before it is imported: `subprocess:Popen` would run its
+options.
 """
 
 from __future__ import annotations
@@ -52,6 +53,16 @@ SHAPES: dict[str, type] = {
 EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers", "zim": "zim"}
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
 
+FORMER = {
+    "surefoot.bench.given:Given": "surefoot.retrievers._given:Given",
+    "surefoot.bench.study.controls:Hashed": "surefoot.lab.study.controls:Hashed",
+    "surefoot.embedders.minilm:MiniLM": "surefoot.embedders.minilm:MiniLMEmbedder",
+    "surefoot.evaluators.llm:LLM": "surefoot.evaluators.llm:LLMEvaluator",
+    "surefoot.generators.llm:LLM": "surefoot.generators.llm:LLMGenerator",
+    "surefoot.judges.llm:Llm": "surefoot.judges.llm:LLMJudge",
+}
+"""What traces and runs of version 0.1.0 call components that have another place or name now."""
+
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
@@ -90,7 +101,7 @@ def find(role: str, name: str) -> Callable[..., Any]:
         return _of_role(role, name, _by_path(role, name))
     if name in built_in(role):
         module = _import(f"surefoot.{ROOMS[role]}.{name}", f"{role} '{name}'", name)
-        return _named(module, name)
+        return _named(module, role, name)
     if name in (plugged := _plugged_in(role)):
         return _of_role(role, name, _load(plugged[name], role))
     raise ConfigError(f"no {role} called '{name}'; there are: {', '.join(names(role))}")
@@ -99,10 +110,15 @@ def find(role: str, name: str) -> Callable[..., Any]:
 def known(role: str, name: str) -> Callable[..., Any] | None:
     """`find` for what only wants to look: the class if it is built in or its module is imported already; None: it is
     not, and nothing is. A configuration of somebody else's may be looked at, but not imported."""
-    module, _, attribute = name.partition(":")
+    module, _, attribute = current(name).partition(":")
     if not attribute and name not in built_in(role) and (point := _plugged_in(role).get(name)):
         module, attribute = point.module, point.attr
     return None if attribute and module not in sys.modules else find(role, name)
+
+
+def current(name: str) -> str:
+    """What a component is called now that a record may call by a former name."""
+    return FORMER.get(name, name)
 
 
 def components() -> list[Component]:
@@ -152,17 +168,18 @@ def _plugged_in(role: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=f"surefoot.{ROOMS[role]}")}
 
 
-def _named(module: ModuleType, name: str) -> Callable[..., Any]:
-    wanted = name.replace("_", "")
+def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
+    """The module's class called as the file is, or so with its role behind it."""
+    wanted = {name.replace("_", ""), name.replace("_", "") + role}
     return next(
         value
         for key, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and key.casefold() == wanted
+        if inspect.isclass(value) and value.__module__ == module.__name__ and key.casefold() in wanted
     )
 
 
 def _by_path(role: str, path: str) -> Any:
-    module, _, attribute = path.partition(":")
+    module, _, attribute = current(path).partition(":")
     _not_the_standard_librarys(f"{role} '{path}'", module)
     try:
         return getattr(importlib.import_module(module), attribute)

@@ -23,7 +23,7 @@ _NO_CONTACT = "none, and Wikipedia asks for one; set [network] contact to an add
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Checkup:
     """One thing looked at."""
 
     name: str
@@ -32,14 +32,14 @@ class Check:
     """What was found; for a fault, with what to do."""
 
 
-def examine(config: Config, deep: bool = False) -> list[Check]:
+def examine(config: Config, deep: bool = False) -> list[Checkup]:
     """All checks, in the order in which a user would mend things. Calls the endpoint, when one is configured.
 
     `deep` reads model files and the index in full: a second for 400 MB of models, or for 40,000 passages.
     """
     builder = Builder(config)
     return [
-        Check("Python", True, sys.version.split()[0]),
+        Checkup("Python", True, sys.version.split()[0]),
         _try("SQLite", _sqlite),
         _try("loaders", _loaders),
         *_models(config, deep),
@@ -51,11 +51,11 @@ def examine(config: Config, deep: bool = False) -> list[Check]:
     ]
 
 
-def _try(name: str, look: Callable[[], str]) -> Check:
+def _try(name: str, look: Callable[[], str]) -> Checkup:
     try:
-        return Check(name, True, look())
+        return Checkup(name, True, look())
     except SurefootError as error:
-        return Check(name, False, str(error))
+        return Checkup(name, False, str(error))
 
 
 def _sqlite() -> str:
@@ -84,15 +84,15 @@ def _loaders() -> str:
     return f"can read {loaders.supported()}"
 
 
-def _models(config: Config, deep: bool) -> Iterator[Check]:
+def _models(config: Config, deep: bool) -> Iterator[Checkup]:
     wanted = _wanted(config)
     for status in map(registry.verify, registry.REGISTRY) if deep else registry.status():
         if status.state == "damaged":
-            yield Check(
+            yield Checkup(
                 f"model {status.model.name}", False, f"{status.reason}; run: surefoot models pull {status.model.name}"
             )
         elif status.state == "ready":
-            yield Check(f"model {status.model.name}", True, "ready, and whole" if deep else "ready")
+            yield Checkup(f"model {status.model.name}", True, "ready, and whole" if deep else "ready")
         elif status.model.name in wanted:
             yield _try(f"model {status.model.name}", partial(_absent, status.model.name))
 
@@ -141,11 +141,11 @@ def _llm(builder: Builder) -> str:
     return f"{llm.name}, in this process"
 
 
-def _contact(config: Config) -> Iterator[Check]:
+def _contact(config: Config) -> Iterator[Checkup]:
     """Where Wikipedia is asked: its rules want an address in the User-Agent that reaches whoever runs the program."""
     contact = str(config["network"].get("contact", ""))
     if _asks_wikipedia(config["searcher"]):
-        yield Check("contact", bool(contact), contact or _NO_CONTACT)
+        yield Checkup("contact", bool(contact), contact or _NO_CONTACT)
 
 
 def _asks_wikipedia(part: object) -> bool:

@@ -112,7 +112,7 @@ def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequ
     another number. An answer that the other side has too is in no conflict.
     """
     kept = [strip for strip in strips if strip.kept]
-    sides = {"corpus": list[Claim](), "external": list[Claim]()}
+    sides = {"corpus": list[Statement](), "external": list[Statement]()}
     for passage, grade in zip(passages, grades, strict=True):
         own = [strip for strip in kept if strip.passage_id == passage.id]
         sides[passage.source] += _claims(passage, grade, own)
@@ -125,7 +125,7 @@ def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequ
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Statement:
     """What a kept piece of evidence says."""
 
     passage_id: str
@@ -134,20 +134,20 @@ class Claim:
     """The evaluator points at it as the answer; else it is a sentence with a number."""
 
 
-def _claims(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> Iterator[Claim]:
+def _claims(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> Iterator[Statement]:
     for strip in strips:
         if grade.span and _sure(grade) and strip.start <= grade.span[0] and grade.span[1] <= strip.end:
-            yield Claim(passage.id, passage.text[slice(*grade.span)], answer=True)
+            yield Statement(passage.id, passage.text[slice(*grade.span)], answer=True)
         for start, end in sentences(strip.text):
             if _numbers(said := strip.text[start:end]):
-                yield Claim(passage.id, said, answer=False)
+                yield Statement(passage.id, said, answer=False)
 
 
 def _sure(grade: Grade) -> bool:
     return grade.probability is None or grade.probability >= SURE
 
 
-def _differ(a: Claim, b: Claim, local: Sequence[Claim], external: Sequence[Claim]) -> bool:
+def _differ(a: Statement, b: Statement, local: Sequence[Statement], external: Sequence[Statement]) -> bool:
     if a.answer != b.answer:
         return False
     if not a.answer:

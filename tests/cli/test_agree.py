@@ -33,7 +33,7 @@ def ratings(here: Path, metric: str = "factuality", count: int = 20) -> Path:
     return labels(here, *({"id": f"r{n}", "metric": metric, "rating": 1 + n % 5} for n in range(count)))
 
 
-def test_r_43_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, here: Path) -> None:
+def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, here: Path) -> None:
     """Each figure with its interval, the corrected mean, and how many labels it would take."""
     done = surefoot("agree", run, ratings(here))
     assert (done.code, done.err) == (0, "")

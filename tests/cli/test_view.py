@@ -23,7 +23,7 @@ from surefoot.evaluate.report.page import read
 Run = Callable[..., Any]
 
 
-def test_r_42_report_writes_one_file(surefoot: Run, here: Path) -> None:
+def test_report_writes_one_file(surefoot: Run, here: Path) -> None:
     """Where it is told to, saying how large it is."""
     sample_run.write(here / "run", 3)
     done = surefoot("report", "run", "--one-file", "out/page.html")
@@ -32,7 +32,7 @@ def test_r_42_report_writes_one_file(surefoot: Run, here: Path) -> None:
     assert (here / "out/page.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_r_46_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> None:
+def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> None:
     """No question, answer, passage, reason, id, setting or path stands in it; every score does."""
     sample_run.write(here / "run", 3)
     assert surefoot("report", "run", "--one-file", "whole.html").code == 0

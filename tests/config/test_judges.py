@@ -13,7 +13,7 @@ from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError
 from surefoot.judges._diamond import METRICS
 from surefoot.judges.claims import Claims
-from surefoot.judges.llm import Llm
+from surefoot.judges.llm import LLMJudge
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.types import Record, Score
@@ -43,11 +43,11 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_r_02_a_language_model_judges_the_diamond_where_there_is_an_endpoint() -> None:
+def test_a_language_model_judges_the_diamond_where_there_is_an_endpoint() -> None:
     """All six metrics, unless others are named."""
     judges = builder(OPENAI).judges()
     assert [judge.metric for judge in judges] == [*METRICS]
-    assert all(isinstance(judge, Llm) for judge in judges)
+    assert all(isinstance(judge, LLMJudge) for judge in judges)
     assert [judge.metric for judge in builder(OPENAI, metrics=["factuality"]).judges()] == ["factuality"]
     assert [judge.metric for judge in builder(OPENAI).judges(["claims"])] == ["claims"]
 
@@ -68,8 +68,8 @@ def test_each_metric_can_have_a_judge_of_its_own() -> None:
     own, recall, other = chosen.judges(["factuality", "context_recall", "answer_relevancy"])
     assert isinstance(own, Own)
     assert own.strict
-    assert isinstance(recall, Llm)
-    assert isinstance(other, Llm)
+    assert isinstance(recall, LLMJudge)
+    assert isinstance(other, LLMJudge)
     assert (recall.repeats, other.repeats) == (5, 2)
 
 
@@ -110,11 +110,11 @@ def test_judges_may_ask_another_model_than_the_answers_are_from() -> None:
 def test_replies_are_kept_unless_nothing_is_to_be() -> None:
     """In one file for all runs."""
     (judge,) = builder(OPENAI).judges(["factuality"])
-    assert isinstance(judge, Llm)
+    assert isinstance(judge, LLMJudge)
     assert isinstance(judge.llm, Kept)
     assert not Path(JUDGEMENTS).exists()
     (bare,) = builder(OPENAI, cache="").judges(["factuality"])
-    assert isinstance(bare, Llm)
+    assert isinstance(bare, LLMJudge)
     assert isinstance(bare.llm, Paced)
 
 

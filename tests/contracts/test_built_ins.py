@@ -22,7 +22,7 @@ from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import Extractive
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.claims import Claims
 from surefoot.judges.context_adherence import ContextAdherence
@@ -30,7 +30,7 @@ from surefoot.judges.context_recall import ContextRecall
 from surefoot.judges.context_relevancy import ContextRelevancy
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.grading_note import GradingNote
-from surefoot.judges.llm import Llm
+from surefoot.judges.llm import LLMJudge
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
@@ -62,8 +62,8 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("evaluator", "lexical"): lambda index: Lexical(),
     ("evaluator", "cosine"): lambda index: Cosine(Hashing(), FITTED),
     ("evaluator", "minilm"): lambda index: minilm(),
-    ("evaluator", "llm"): lambda index: llm_evaluator.LLM(Scripted(judging)),
-    ("evaluator", "cascade"): lambda index: Cascade([minilm(), llm_evaluator.LLM(Scripted(judging))]),
+    ("evaluator", "llm"): lambda index: llm_evaluator.LLMEvaluator(Scripted(judging)),
+    ("evaluator", "cascade"): lambda index: Cascade([minilm(), llm_evaluator.LLMEvaluator(Scripted(judging))]),
     ("refiner", "strips"): lambda index: Strips(Lexical(), Lexical.thresholds),
     ("rewriter", "keywords"): lambda index: Keywords(Scripted(lambda _: '{"first": "Ruvel Bridge"}')),
     ("rewriter", "stepwise"): lambda index: Stepwise(Scripted(lambda _: '{"first": "Ruvel Bridge"}')),
@@ -75,7 +75,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("searcher", "pages"): lambda index: Pages(Folder(index.path), Network(allow=[])),
     ("llm", "scripted"): lambda index: Scripted({"colour": "blue, of course"}),
     ("generator", "extractive"): lambda index: Extractive(Lexical()),
-    ("generator", "llm"): lambda index: LLM(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
+    ("generator", "llm"): lambda index: LLMGenerator(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
     ("embedder", "hashing"): lambda index: Hashing(),
     ("embedder", "static"): lambda index: static(),
     ("judge", "answer_relevancy"): lambda index: AnswerRelevancy(Lexical()),
@@ -84,7 +84,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("judge", "context_relevancy"): lambda index: ContextRelevancy(Lexical()),
     ("judge", "factuality"): lambda index: Factuality(Hashing()),
     ("judge", "grading_note"): lambda index: GradingNote(),
-    ("judge", "llm"): lambda index: Llm(Scripted(rating), "grading_note"),
+    ("judge", "llm"): lambda index: LLMJudge(Scripted(rating), "grading_note"),
     ("judge", "claims"): lambda index: Claims(Scripted(rating)),
 }
 ELSEWHERE = {

@@ -13,7 +13,7 @@ import pytest
 
 import attacks
 from surefoot.corpus import limits
-from surefoot.corpus.loaders import Problem, Unreadable
+from surefoot.corpus.loaders import DocumentProblem, Unreadable
 from surefoot.corpus.readers import READERS, Article, CutDocument, Readers, Reading, Request
 from surefoot.corpus.splitter import LONGEST
 from surefoot.errors import UsageError
@@ -37,12 +37,12 @@ def file(path: Path, content: bytes | str = "The glacier.", known: bytes | None 
     return Request(path.name, "a/path", path.stat().st_size, str(path), known=known)
 
 
-def read(*requests: Request, by: Readers = READERS) -> list[tuple[list[CutDocument | Problem], Reading]]:
+def read(*requests: Request, by: Readers = READERS) -> list[tuple[list[CutDocument | DocumentProblem], Reading]]:
     return [([item for _, item in reading.items()], reading) for reading in by.files(requests)]
 
 
-def said(items: list[CutDocument | Problem]) -> list[str]:
-    return [item.reason if isinstance(item, Problem) else item.passages[0].text for item in items]
+def said(items: list[CutDocument | DocumentProblem]) -> list[str]:
+    return [item.reason if isinstance(item, DocumentProblem) else item.passages[0].text for item in items]
 
 
 def readers() -> set[int]:
@@ -164,7 +164,7 @@ def test_a_process_that_is_killed_costs_its_file_and_nothing_else(folder, fresh)
         os.kill(process, signal.SIGKILL)
     *_, (_, last) = items
     readings.close()
-    assert last == Problem("ended the process that read it (SIGKILL)")
+    assert last == DocumentProblem("ended the process that read it (SIGKILL)")
     assert first.passing
     assert said(read(file(folder / "b.txt"), by=fresh)[0][0]) == ["The glacier."]
 

@@ -9,7 +9,7 @@ import pytest
 from surefoot.datasets.choices import RULES, Choosing, asked, is_claim, picked, rules, stated
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
 
@@ -122,7 +122,7 @@ def test_only_the_generator_is_shown_the_choices(pipeline: Pipeline) -> None:
     """Passages are found and graded by the question alone."""
     said: list[str] = []
     bridge = replace(MELTS, question="Who built the Ruvel Bridge?")
-    generator = LLM(Scripted(lambda messages: said.append(messages[-1].content) or "B: a gas [1]"))
+    generator = LLMGenerator(Scripted(lambda messages: said.append(messages[-1].content) or "B: a gas [1]"))
     trace = replace(pipeline, generator=Choosing(generator, bridge)).run(bridge.question)
     assert trace.question == bridge.question
     assert "C: a gas mixture" in said[0]

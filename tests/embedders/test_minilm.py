@@ -9,47 +9,47 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot.embedders.minilm import MiniLM
+from surefoot.embedders.minilm import MiniLMEmbedder
 from surefoot.errors import ModelError
 from surefoot.models import registry
 from surefoot.protocols import Embedder
 
 
 @pytest.fixture(scope="module")
-def minilm() -> MiniLM:
+def minilm() -> MiniLMEmbedder:
     try:
         registry.path("minilm-int8")
     except ModelError as error:
         pytest.skip(str(error))
-    return MiniLM(threads=2)
+    return MiniLMEmbedder(threads=2)
 
 
 @pytest.mark.slow
-def test_it_is_an_embedder_named_after_its_weights(minilm: MiniLM) -> None:
+def test_it_is_an_embedder_named_after_its_weights(minilm: MiniLMEmbedder) -> None:
     """The name ends with the start of the model file's sha256."""
     assert isinstance(minilm, Embedder)
     assert minilm.name == f"minilm-int8-{registry.REGISTRY['minilm-int8'].sha256[:8]}"
 
 
 @pytest.mark.slow
-def test_a_row_depends_on_its_text_only(minilm: MiniLM) -> None:
+def test_a_row_depends_on_its_text_only(minilm: MiniLMEmbedder) -> None:
     """Alone, in a batch and on one thread, a text gets the same unit vector to the last bit."""
     texts = ["a short one", "a much longer one, " * 40, "Where is the hut?", "a short one"]
     rows = minilm.embed(texts)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
-    alone = MiniLM(threads=1)
+    alone = MiniLMEmbedder(threads=1)
     assert all(alone.embed([t])[0].tobytes() == row.tobytes() for t, row in zip(texts, rows, strict=True))
 
 
 @pytest.mark.slow
-def test_no_words_no_direction(minilm: MiniLM) -> None:
+def test_no_words_no_direction(minilm: MiniLMEmbedder) -> None:
     """A text without words is a zero row, and no texts are no rows."""
     assert not minilm.embed(["", " \n", "\ud800"]).any()
     assert minilm.embed([]).shape == (0, 384)
 
 
 @pytest.mark.slow
-def test_the_end_of_a_long_text_is_not_seen(minilm: MiniLM) -> None:
+def test_the_end_of_a_long_text_is_not_seen(minilm: MiniLMEmbedder) -> None:
     """What lies beyond 256 pieces does not change the vector."""
     start = "mountain " * 254
     one, other = minilm.embed([start + "hut", start + "glacier"])
@@ -57,7 +57,7 @@ def test_the_end_of_a_long_text_is_not_seen(minilm: MiniLM) -> None:
 
 
 @pytest.mark.slow
-def test_likeness_of_meaning_is_nearness(minilm: MiniLM) -> None:
+def test_likeness_of_meaning_is_nearness(minilm: MiniLMEmbedder) -> None:
     """A question is nearer to its answer, in other words, than to a text that shares its words."""
     question, answer, other = minilm.embed(
         ["How tall is the tower?", "The building rises 300 metres.", "How tall are your children?"]
@@ -73,9 +73,9 @@ def test_a_damaged_model_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
     with (tmp_path / model.file).open("wb") as file:
         file.truncate(model.size)
     with pytest.raises(ModelError, match=r"damaged .*surefoot models pull minilm-int8"):
-        MiniLM()
+        MiniLMEmbedder()
     junk = replace(model, size=4, sha256=hashlib.sha256(b"junk").hexdigest())
     monkeypatch.setitem(registry.REGISTRY, model.name, junk)
     (tmp_path / model.file).write_bytes(b"junk")
     with pytest.raises(ModelError, match=r"does not load.*surefoot models pull minilm-int8"):
-        MiniLM()
+        MiniLMEmbedder()

@@ -24,7 +24,7 @@ from faults import BOMB, PLANTED, Answer, certified, drip, endless, gigabyte, re
 from surefoot import Pipeline, Threshold
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
@@ -259,7 +259,7 @@ def asked(searcher: Searcher, question: str = QUESTION, **other: Any) -> tuple[T
         "refiner": Strips(graded, graded.thresholds),
         "rewriter": Verbatim(),
         "searcher": searcher,
-        "generator": LLM(Scripted(lambda _: "Tomas Aldwin built it [1].")),
+        "generator": LLMGenerator(Scripted(lambda _: "Tomas Aldwin built it [1].")),
     }
     pipeline = Pipeline(**parts | other)
     begun = time.monotonic()
@@ -370,7 +370,7 @@ def test_no_trace_holds_the_key_of_an_endpoint_or_the_password_of_a_database(
     monkeypatch.setenv("SUREFOOT_PG_DSN", f"postgresql://me:{PLANTED}@127.0.0.1:{outside.closed}/db")
     before = len(outside.plain.keys)
     llm = OpenAI("m", f"{outside.url('tells-401')}/v1", network=outside.network())
-    trace, _ = asked(Hits(SHELVED), retriever=Pgvector(Hashing()), generator=LLM(llm))
+    trace, _ = asked(Hits(SHELVED), retriever=Pgvector(Hashing()), generator=LLMGenerator(llm))
     write_trace(trace, tmp_path / "trace.json")
     errors = {step.name: step.error for step in trace.steps if step.error}
     assert "SUREFOOT_PG_DSN" in errors["retrieve"]

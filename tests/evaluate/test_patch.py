@@ -168,7 +168,7 @@ def test_it_is_shown_on_a_line_as_set_takes_it() -> None:
         ({"pipeline": 3}, "must be a section"),
     ],
 )
-def test_r_44_what_a_patch_may_not_touch_is_refused_with_its_reason(patch: Any, why: str) -> None:
+def test_what_a_patch_may_not_touch_is_refused_with_its_reason(patch: Any, why: str) -> None:
     """What would change the index under the comparison, run code, read files, or ask other machines."""
     assert why in refused(patch, read({}))
 

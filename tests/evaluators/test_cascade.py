@@ -14,7 +14,7 @@ from surefoot.contracts import verify
 from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.lexical import Lexical
-from surefoot.evaluators.llm import LLM
+from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.llms.scripted import Scripted
 from surefoot.meter import metered
 from surefoot.protocols import Pair
@@ -241,7 +241,7 @@ def test_a_cascade_is_made_of_two(number: int) -> None:
 
 def test_the_cost_is_the_firsts_for_all_and_the_seconds_for_some() -> None:
     """`graded` shows how many pairs were handed up, `calls` what that cost."""
-    llm = LLM(Scripted(lambda _: '{"1": {"rationale": "says who", "grade": "CORRECT", "confidence": 1.0}}'))
+    llm = LLMEvaluator(Scripted(lambda _: '{"1": {"rationale": "says who", "grade": "CORRECT", "confidence": 1.0}}'))
     texts = ["Tomas Aldwin built the Ruvel Bridge", "A bridge was built in Ruvel", "Cheese"]
     pairs = [("Who built the Ruvel Bridge?", Passage(str(n), text)) for n, text in enumerate(texts)]
     with metered() as spent:

@@ -17,10 +17,10 @@ from surefoot.act import label
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError, EndpointError, ModelError
 from surefoot.evaluators.llm import (
-    LLM,
     LONGEST_RATIONALE,
     LONGEST_TITLE,
-    Verdict,
+    LLMEvaluator,
+    LLMVerdict,
     prompt,
     schema,
     score,
@@ -37,21 +37,21 @@ QUESTION = "Who built the Ruvel Bridge?"
 BUILDER = Passage("builder", "It was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
 MATERIAL = Passage("material", "The Ruvel Bridge is of iron.")
 CHEESE = Passage("cheese", "Grate the cheese and add flour.")
-YES = Verdict(Action.CORRECT, 0.9, "names the builder")
-PERHAPS = Verdict(Action.AMBIGUOUS, 0.7, "about the bridge")
-NO = Verdict(Action.INCORRECT, 0.8, "about cheese")
+YES = LLMVerdict(Action.CORRECT, 0.9, "names the builder")
+PERHAPS = LLMVerdict(Action.AMBIGUOUS, 0.7, "about the bridge")
+NO = LLMVerdict(Action.INCORRECT, 0.8, "about cheese")
 
 
-def judge(text: str) -> Verdict:
+def judge(text: str) -> LLMVerdict:
     """By the passage alone, as no real model does."""
     return YES if "Aldwin" in text else PERHAPS if "Bridge" in text else NO
 
 
-def entry(verdict: Verdict) -> dict[str, Any]:
+def entry(verdict: LLMVerdict) -> dict[str, Any]:
     return {"rationale": verdict.rationale, "grade": verdict.grade.name, "confidence": verdict.confidence}
 
 
-def reply(said: dict[int, Verdict]) -> str:
+def reply(said: dict[int, LLMVerdict]) -> str:
     return json.dumps({str(number): entry(verdict) for number, verdict in said.items()})
 
 
@@ -88,7 +88,7 @@ class Reader(Scripted):
 
 
 def graded(llm: Any, *passages: Passage, question: str = QUESTION, **options: int) -> tuple[Grade, ...]:
-    return LLM(llm, **options).grade([(question, passage) for passage in passages])
+    return LLMEvaluator(llm, **options).grade([(question, passage) for passage in passages])
 
 
 def spent(llm: Any, *passages: Passage, **options: int) -> Meter:
@@ -161,7 +161,7 @@ def test_each_question_has_a_call_of_its_own_and_grades_come_in_the_order_of_the
     reader = Reader()
     other = "Which cheese?"
     pairs = [(QUESTION, CHEESE), (other, BUILDER), (QUESTION, BUILDER), (other, CHEESE)]
-    grades = LLM(reader).grade(pairs)
+    grades = LLMEvaluator(reader).grade(pairs)
     assert [grade.label for grade in grades] == [NO.grade, YES.grade, YES.grade, NO.grade]
     assert [(QUESTION in m[-1].content, len(shown(m))) for m in reader.asked] == [(True, 2), (False, 2)]
 
@@ -227,7 +227,7 @@ def test_a_reply_that_keeps_the_form_is_read_whole() -> None:
 texts = st.text(max_size=12) | st.sampled_from(['"2": {"grade"', '{"1": {', "a, }", '\\"3": {', "},]", "```"])
 said_verdicts = st.dictionaries(
     st.integers(1, 12),
-    st.builds(Verdict, st.sampled_from(Action), st.floats(0, 1), texts.map(lambda text: " ".join(text.split()))),
+    st.builds(LLMVerdict, st.sampled_from(Action), st.floats(0, 1), texts.map(lambda text: " ".join(text.split()))),
     min_size=1,
     max_size=5,
 )
@@ -235,7 +235,7 @@ said_verdicts = st.dictionaries(
 
 @given(said_verdicts, st.data(), st.sampled_from([None, 2]))
 def test_any_beginning_of_a_reply_yields_only_true_grades(
-    said: dict[int, Verdict], data: st.DataObject, indent: int | None
+    said: dict[int, LLMVerdict], data: st.DataObject, indent: int | None
 ) -> None:
     """A reply that is cut off keeps its complete entries, and no other; whatever its rationales hold."""
     text = json.dumps({str(number): entry(verdict) for number, verdict in said.items()}, indent=indent)
@@ -252,17 +252,17 @@ def test_any_beginning_of_a_reply_yields_only_true_grades(
     said_verdicts,
     st.sampled_from(["{}", "```json\n{}\n```", "Sure! {} I hope this helps {{}}.", "<think>{{</think>{}"]),
 )
-def test_what_stands_around_a_reply_does_not_matter(said: dict[int, Verdict], around: str) -> None:
+def test_what_stands_around_a_reply_does_not_matter(said: dict[int, LLMVerdict], around: str) -> None:
     """Fences, talk, thoughts."""
     assert verdicts(around.format(reply(said))) == verdicts(reply(said))
 
 
 @given(said_verdicts)
-def test_stray_commas_do_not_matter(said: dict[int, Verdict]) -> None:
+def test_stray_commas_do_not_matter(said: dict[int, LLMVerdict]) -> None:
     """Within an entry and after the last; those in a rationale stay."""
     text = json.dumps({str(n): entry(v) for n, v in said.items()}, indent=1)
     assert verdicts(re.sub(r"\n( ?)\}", r",\n\1}", text)) == verdicts(text)
-    assert verdicts(reply({1: Verdict(Action.CORRECT, 1.0, "a, } b, ]")}))[1].rationale == "a, } b, ]"
+    assert verdicts(reply({1: LLMVerdict(Action.CORRECT, 1.0, "a, } b, ]")}))[1].rationale == "a, } b, ]"
 
 
 @given(st.text('{}[]":,0123456789\\ \n') | st.text())
@@ -324,7 +324,7 @@ def test_a_passage_with_two_verdicts_has_none() -> None:
 
 def test_a_rationale_is_one_short_line() -> None:
     """It goes into traces and onto screens."""
-    long = Verdict(Action.CORRECT, 1.0, "why\n\n" * 100)
+    long = LLMVerdict(Action.CORRECT, 1.0, "why\n\n" * 100)
     (found,) = verdicts(reply({1: long})).values()
     assert "\n" not in found.rationale
     assert len(found.rationale) == LONGEST_RATIONALE
@@ -387,15 +387,15 @@ def test_a_model_that_fails_fails_the_grading(error: type[Exception]) -> None:
 @given(st.sampled_from(Action), st.floats(0, 1))
 def test_the_thresholds_read_each_score_as_the_label_that_made_it(action: Action, confidence: float) -> None:
     """At any confidence."""
-    own = LLM(Reader()).thresholds
-    assert 0 <= score(Verdict(action, confidence, "")) <= 1
-    assert label(score(Verdict(action, confidence, "")), own) is action
+    own = LLMEvaluator(Reader()).thresholds
+    assert 0 <= score(LLMVerdict(action, confidence, "")) <= 1
+    assert label(score(LLMVerdict(action, confidence, "")), own) is action
 
 
 def test_the_scale_rises_from_surely_incorrect_to_surely_correct() -> None:
     """Confidence moves a score away from the middle, and never over a label's border."""
     rising = [(Action.INCORRECT, 1.0), (Action.INCORRECT, 0.0), (Action.AMBIGUOUS, 0.3), (Action.CORRECT, 0.0)]
-    scores = [score(Verdict(action, sure, "")) for action, sure in [*rising, (Action.CORRECT, 1.0)]]
+    scores = [score(LLMVerdict(action, sure, "")) for action, sure in [*rising, (Action.CORRECT, 1.0)]]
     assert all(lower < higher for lower, higher in pairwise(scores))
     assert (scores[0], scores[-1]) == (0, 1)
 
@@ -408,7 +408,7 @@ def test_a_grade_has_the_models_label_and_reason_and_no_probability() -> None:
 
 def test_it_goes_by_the_name_of_its_model() -> None:
     """Thresholds that were chosen for one model do not match another's grades."""
-    evaluator = LLM(Reader())
+    evaluator = LLMEvaluator(Reader())
     assert (evaluator.name, evaluator.thresholds.evaluator) == ("llm:reader", "llm:reader")
 
 
@@ -447,12 +447,12 @@ def test_a_long_passage_of_which_a_window_has_no_grade_has_none() -> None:
 def test_room_for_nothing_is_refused(name: str) -> None:
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=f"{name}.* must be at least 1"):
-        LLM(Reader(), **{name: 0})
+        LLMEvaluator(Reader(), **{name: 0})
 
 
 def test_it_keeps_the_contract() -> None:
     """The one that every evaluator has to keep, with a model that judges each passage by itself."""
-    verify("evaluator", LLM(Reader()))
+    verify("evaluator", LLMEvaluator(Reader()))
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from surefoot.errors import TraceFault
 from surefoot.explain.answer import needs
-from surefoot.generators.llm import LLM
+from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Answer, Passage, Strip, Trace
 
@@ -23,8 +23,8 @@ TRACE = Trace(
 )
 
 
-def generator() -> LLM:
-    return LLM(Scripted(lambda messages: said(messages[-1].content)))
+def generator() -> LLMGenerator:
+    return LLMGenerator(Scripted(lambda messages: said(messages[-1].content)))
 
 
 def said(prompt: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.lexical import Lexical
-from surefoot.evaluators.llm import LLM
+from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.explain.grade import explain
 from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator
@@ -52,7 +52,7 @@ def llm(_: pytest.FixtureRequest) -> Evaluator:
         verdict = {"rationale": "names the builder", "grade": "CORRECT" if found else "INCORRECT", "confidence": 0.9}
         return json.dumps({"1": verdict})
 
-    return LLM(Scripted(judged), per_call=1)
+    return LLMEvaluator(Scripted(judged), per_call=1)
 
 
 @pytest.mark.parametrize("made", [lexical, t5, cross_encoder, minilm, llm])

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.evaluators.lexical import Lexical
-from surefoot.explain.grade import Score, explain, instead, sentence_groups, taken_apart, ties
+from surefoot.explain.grade import ScoreFunction, explain, instead, sentence_groups, taken_apart, ties
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage, Thresholds
 
@@ -222,4 +222,4 @@ def test_the_shipped_evaluator_is_explained() -> None:
     found = explain(minilm, QUESTION, PASSAGE, most=300)
     assert found.full == score
     assert abs(found.gap) < 1e-3
-    assert Score(minilm, taken_apart(QUESTION, PASSAGE), "delete").notes == ()
+    assert ScoreFunction(minilm, taken_apart(QUESTION, PASSAGE), "delete").notes == ()

@@ -13,7 +13,7 @@ import pytest
 from surefoot.act import Threshold, labelled
 from surefoot.explain.action import why
 from surefoot.explain.answer import Needs, Without
-from surefoot.explain.explanation import Told
+from surefoot.explain.explanation import Explanation
 from surefoot.explain.flip import Flip
 from surefoot.explain.page import page
 from surefoot.types import Action, Attribution, Grade, Interaction, Passage, Strip, Thresholds, Trace, Unit
@@ -76,7 +76,7 @@ class Read(HTMLParser):
 
 
 def read(**parts: object) -> Read:
-    return Read(page(Told(**parts)))  # type: ignore[arg-type]
+    return Read(page(Explanation(**parts)))  # type: ignore[arg-type]
 
 
 def words(found: Read) -> dict[str, str | None]:
@@ -146,7 +146,7 @@ def test_the_strips_of_an_answer_are_told() -> None:
 
 def test_nothing_is_let_in_but_its_own_style() -> None:
     """The policy names the style by its hash; nothing is styled in place, so that it holds everywhere."""
-    html = page(Told(action=why(TRACE), trace=TRACE, grade=GRADE, answer=NEEDS))
+    html = page(Explanation(action=why(TRACE), trace=TRACE, grade=GRADE, answer=NEEDS))
     found = Read(html)
     (policy,) = (a["content"] for tag, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
     (style,) = re.findall("<style>(.*?)</style>", html, re.DOTALL)

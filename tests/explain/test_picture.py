@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from surefoot.explain import picture
-from surefoot.explain.samples import Sample
+from surefoot.explain.samples import ActionSample
 from surefoot.types import Action, Attribution, Passage, Unit
 
 
@@ -35,7 +35,7 @@ def graded(*words: str, values: Sequence[float] = (0.5, -0.25), question: str = 
 
 ONE = graded("Aldwin", "never")
 SEVERAL = [
-    (Sample(f"q{n}", found.question, found.passage, action), found)  # type: ignore[arg-type]
+    (ActionSample(f"q{n}", found.question, found.passage, action), found)  # type: ignore[arg-type]
     for n, (action, found) in enumerate(
         (action, graded(f"{action.value[:3]}{i}", "hut", question=f"Who {i}?")) for action in Action for i in range(3)
     )

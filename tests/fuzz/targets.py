@@ -250,13 +250,13 @@ class _Says:
 def _reply(folder: Path) -> None:
     from surefoot.evaluate.report.narrative import report
     from surefoot.evaluate.score.summaries import summaries
-    from surefoot.evaluators.llm import LLM as Evaluator
-    from surefoot.generators.llm import LLM as Generator
+    from surefoot.evaluators.llm import LLMEvaluator as Evaluator
+    from surefoot.generators.llm import LLMGenerator as Generator
     from surefoot.grounding import grounded
     from surefoot.judges._diamond import METRICS
     from surefoot.judges.claims import Claims
     from surefoot.judges.grading_note import GradingNote
-    from surefoot.judges.llm import Llm
+    from surefoot.judges.llm import LLMJudge
     from surefoot.lab.factscore import judged
     from surefoot.rewriters.keywords import Keywords
     from surefoot.rewriters.stepwise import Stepwise
@@ -279,7 +279,7 @@ def _reply(folder: Path) -> None:
     draft = Generator(llm).generate(QUESTION, [(strip, passage)])
     kept: list[Any] = [grades, grounded(QUESTION, draft, [(strip, passage)])]
     for metric in METRICS:
-        kept.append(Llm(llm, metric, repeats=2).judge(record))
+        kept.append(LLMJudge(llm, metric, repeats=2).judge(record))
         json.dumps(to_json(kept[-1]), allow_nan=False)
     kept.append(Claims(llm).judge(record))
     for rewriter in (Keywords(llm), Stepwise(llm)):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.generators.llm import LLM, prompt, source
+from surefoot.generators.llm import LLMGenerator, prompt, source
 from surefoot.llms.scripted import Scripted
 from surefoot.meter import metered
 from surefoot.types import Answer, Message, Passage, Strip
@@ -29,7 +29,7 @@ def asked(knowledge: Knowledge, **limits: int) -> str:
 
 
 def answered(reply: str, **options: int) -> Answer:
-    return LLM(Scripted([reply]), **options).generate(QUESTION, known("Tomas Aldwin built it."))
+    return LLMGenerator(Scripted([reply]), **options).generate(QUESTION, known("Tomas Aldwin built it."))
 
 
 # The prompt
@@ -145,24 +145,24 @@ def test_the_answer_is_no_longer_than_allowed() -> None:
 def test_the_pieces_of_the_answer_are_passed_on_as_they_come() -> None:
     """For those who stream."""
     pieces: list[str] = []
-    LLM(Scripted(["one two"])).generate(QUESTION, known("text"), pieces.append)
+    LLMGenerator(Scripted(["one two"])).generate(QUESTION, known("text"), pieces.append)
     assert "".join(pieces) == "one two"
 
 
 def test_an_answer_is_one_call() -> None:
     """However many sources there are."""
     with metered() as spent:
-        LLM(Scripted(["one"])).generate(QUESTION, known("a", "b", "c"))
+        LLMGenerator(Scripted(["one"])).generate(QUESTION, known("a", "b", "c"))
     assert spent.calls == 1
 
 
 def test_it_keeps_the_contract() -> None:
     """The one that every generator has to keep."""
-    verify("generator", LLM(Scripted(lambda _: "Tomas Aldwin [1].")))
+    verify("generator", LLMGenerator(Scripted(lambda _: "Tomas Aldwin [1].")))
 
 
 def test_leaving_sources_out_shows_in_the_step() -> None:
     """An answer from half of the evidence must not look like one from all of it."""
     with metered() as spent:
-        LLM(Scripted(["one"]), max_characters=10).generate(QUESTION, known("a" * 9, "b" * 9))
+        LLMGenerator(Scripted(["one"]), max_characters=10).generate(QUESTION, known("a" * 9, "b" * 9))
     assert spent.degraded

@@ -15,7 +15,7 @@ def value(question: str, answer: str) -> float:
     return found
 
 
-def test_r_10_an_answer_is_for_its_question() -> None:
+def test_an_answer_is_for_its_question() -> None:
     """Right or wrong, and of a few words too, which are read behind the question; not for another one."""
     who = "Who built the Ruvel Bridge?"
     assert value(who, "Anna Tresk built the great Ruvel Bridge in 1911.") == 1.0
@@ -23,7 +23,7 @@ def test_r_10_an_answer_is_for_its_question() -> None:
     assert value(who, "Grate the cheese, add Flour and boil Dumplings.") < 0.2
 
 
-def test_r_10_a_refusal_does_not_meet_the_need() -> None:
+def test_a_refusal_does_not_meet_the_need() -> None:
     """Nor does the question said again."""
     who = "Which engineer built the Ruvel Bridge in the county?"
     assert value(who, "I don't know.") == value(who, "") == REFUSED

@@ -19,7 +19,7 @@ def value(answer: str) -> float:
     return found
 
 
-def test_r_12_every_claim_of_the_answer_is_checked() -> None:
+def test_every_claim_of_the_answer_is_checked() -> None:
     """One that nothing carries lowers the value, and is the one that the reason names."""
     good = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
     bad = "It was painted green by sailors of the northern fleet."

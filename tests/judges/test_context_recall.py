@@ -22,14 +22,14 @@ def value(contexts: tuple[Passage, ...], *truths: str) -> float:
     return found
 
 
-def test_r_14_the_contexts_hold_the_reference_or_not() -> None:
+def test_the_contexts_hold_the_reference_or_not() -> None:
     """Whatever else they hold, in any order; the reason names the context that does."""
     assert value((CHEESE, BRIDGE), "Tomas Aldwin") == value((BRIDGE,), "Tomas Aldwin") == 1.0
     assert value((CHEESE,), "Tomas Aldwin") == 0.0
     assert judged((CHEESE, BRIDGE), "Tomas Aldwin").reason.startswith("b, which answers the question")
 
 
-def test_r_14_a_long_reference_is_broken_into_facts() -> None:
+def test_a_long_reference_is_broken_into_facts() -> None:
     """Each is looked for by itself."""
     fact = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
     other = "Before the war the northern fleet painted its railings green every spring with great care."

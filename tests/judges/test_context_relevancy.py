@@ -27,13 +27,13 @@ def judged(*contexts: Passage) -> Score:
     return ContextRelevancy(Lexical()).judge(Record("r", "Who built the Ruvel Bridge?", contexts))
 
 
-def test_r_11_the_best_context_counts() -> None:
+def test_the_best_context_counts() -> None:
     """What else was retrieved does not lower it."""
     assert judged(BRIDGE).value == judged(CHEESE, BRIDGE).value == 1.0
     assert judged(CHEESE).value == judged().value == 0.0
 
 
-def test_r_11_text_cut_off_lowers_it_and_is_said() -> None:
+def test_text_cut_off_lowers_it_and_is_said() -> None:
     """By a step of the rubric."""
     assert judged(CUT).value == SPLIT
     assert "ends inside a sentence" in judged(CUT).reason

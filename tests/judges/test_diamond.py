@@ -20,14 +20,14 @@ def sees(name: str, edge: tuple[str, str], key: str, *inputs: str) -> Metric:
     return metric
 
 
-def test_r_10_answer_relevancy_is_judged_from_question_and_answer() -> None:
+def test_answer_relevancy_is_judged_from_question_and_answer() -> None:
     """From meeting the whole need down to being about something else."""
     metric = sees("answer_relevancy", ("question", "answer"), "answer_relevancy_score", "question", "answer")
     assert "whole need" in metric.levels[0]
     assert "something else" in metric.levels[-1]
 
 
-def test_r_11_context_relevancy_is_judged_from_question_and_context_and_cut_text_lowers_it() -> None:
+def test_context_relevancy_is_judged_from_question_and_context_and_cut_text_lowers_it() -> None:
     """And that something is not possible is valid information."""
     metric = sees("context_relevancy", ("question", "context"), "context_relevancy_score", "question", "contexts")
     assert "in the middle" in metric.special
@@ -35,26 +35,26 @@ def test_r_11_context_relevancy_is_judged_from_question_and_context_and_cut_text
     assert "not possible" in metric.special
 
 
-def test_r_12_context_adherence_is_judged_from_context_and_answer_piece_by_piece() -> None:
+def test_context_adherence_is_judged_from_context_and_answer_piece_by_piece() -> None:
     """The question is not shown."""
     metric = sees("context_adherence", ("context", "answer"), "context_adherence_score", "contexts", "answer")
     assert "every piece" in metric.special
 
 
-def test_r_13_factuality_is_judged_from_question_truth_and_answer() -> None:
+def test_factuality_is_judged_from_question_truth_and_answer() -> None:
     """Further text counts only where it keeps the user from what was asked for."""
     metric = sees("factuality", ("truth", "answer"), "factuality_score", "question", "truths", "answer")
     assert "Further text" in metric.special
 
 
-def test_r_14_context_recall_is_judged_from_question_truth_and_context_fact_by_fact() -> None:
+def test_context_recall_is_judged_from_question_truth_and_context_fact_by_fact() -> None:
     """What else the context holds is ignored."""
     metric = sees("context_recall", ("truth", "context"), "context_recall_score", "question", "truths", "contexts")
     assert "into its facts" in metric.special
     assert "does not matter" in metric.special
 
 
-def test_r_15_the_grading_note_is_judged_from_question_note_and_answer() -> None:
+def test_the_grading_note_is_judged_from_question_note_and_answer() -> None:
     """Its rule for answers that say that the context lacks it stands apart, so that it can be left out."""
     metric = sees("grading_note", ("question", "answer"), "grading_note_score", "question", "note", "answer")
     assert "gets 5" in metric.switch
@@ -78,7 +78,7 @@ def test_what_a_metric_sees_is_in_a_record(metric: Metric) -> None:
     ("missing", "said"),
     [({"answer": None}, "no answer"), ({"contexts": None}, "retrieved"), ({"truths": ()}, "no ground truth")],
 )
-def test_r_17_a_metric_applies_where_the_record_has_what_it_sees(
+def test_a_metric_applies_where_the_record_has_what_it_sees(
     metric: Metric, missing: dict[str, object], said: str
 ) -> None:
     """Without a ground truth, factuality and context recall do not apply; nor do others without their inputs."""

@@ -58,7 +58,7 @@ def test_a_good_record_gets_a_value_and_a_reason(metric: str) -> None:
 
 @pytest.mark.parametrize("missing", NONE)
 @pytest.mark.parametrize("metric", METRICS)
-def test_r_17_a_metric_applies_where_its_inputs_are(metric: str, missing: str) -> None:
+def test_a_metric_applies_where_its_inputs_are(metric: str, missing: str) -> None:
     """What is missing makes it not applicable, with the reason and never a number; what it does not see changes
     nothing."""
     whole, lacking = judge(metric).judge(RECORD), judge(metric).judge(replace(RECORD, **{missing: NONE[missing]}))

@@ -25,13 +25,13 @@ def value(answer: str, *truths: str, question: str = "Who built the Ruvel Bridge
 
 
 @pytest.mark.parametrize("answer", ["Tomas Aldwin", "It was Tomas Aldwin, an engineer.", "TOMAS ALDWIN!"])
-def test_r_13_an_answer_that_says_the_reference_is_right(answer: str) -> None:
+def test_an_answer_that_says_the_reference_is_right(answer: str) -> None:
     """However much it says beside it."""
     assert value(answer, "Tomas Aldwin") > 0.8
     assert value("Anna Tresk", "Tomas Aldwin") < 0.2
 
 
-def test_r_13_the_likest_reference_counts() -> None:
+def test_the_likest_reference_counts() -> None:
     """And the reason names it."""
     score = judged("Aldwin", "the chief engineer", "Aldwin")
     assert score.value == judged("Aldwin", "Aldwin").value

@@ -42,7 +42,7 @@ def judged(note: str, answer: str, **options: bool) -> Score:
         ("be in two paragraphs", "Iron.\n\nStone.", "Iron. Stone."),
     ],
 )
-def test_r_15_what_the_note_asks_for_is_looked_for(note: str, good: str, bad: str) -> None:
+def test_what_the_note_asks_for_is_looked_for(note: str, good: str, bad: str) -> None:
     """An answer that has it gets 1, one that has not gets less, and the reason says what it lacks."""
     assert judged(f"The response should {note}.", good).value == 1.0
     score = judged(f"The response should {note}.", bad)
@@ -51,14 +51,14 @@ def test_r_15_what_the_note_asks_for_is_looked_for(note: str, good: str, bad: st
     assert "lacks" in score.reason
 
 
-def test_r_15_each_aspect_counts_the_same() -> None:
+def test_each_aspect_counts_the_same() -> None:
     """The value is the share of those that are there."""
     score = judged("The response should give a number and an example.", "It has 3 arches.")
     assert score.value == 0.5
     assert "has a number; it lacks an example" in score.reason
 
 
-def test_r_15_a_refusal_has_all_that_can_be_asked() -> None:
+def test_a_refusal_has_all_that_can_be_asked() -> None:
     """Unless that is switched off: it rewards refusals."""
     assert judged("The response should give a number.", "The context does not mention it.").value == 1.0
     assert judged("The response should give a number.", "The context does not mention it.", refusal=False).value == 0.0
@@ -122,7 +122,7 @@ def test_a_note_that_the_rules_do_not_know_is_unscored() -> None:
         ("List the parts.", "The response should be a list."),
     ],
 )
-def test_r_16_a_note_can_be_written_by_rules_from_the_question_alone(question: str, note: str) -> None:
+def test_a_note_can_be_written_by_rules_from_the_question_alone(question: str, note: str) -> None:
     """Structure only; empty where the form of the question asks for none. The judge knows what it says."""
     assert note_of(question) == note
     assert bool(required(note, "x")) == bool(note)

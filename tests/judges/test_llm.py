@@ -12,7 +12,7 @@ import pytest
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.judges._diamond import METRICS
-from surefoot.judges.llm import Llm, checked, note_in, note_prompt, prompt, reading, schema
+from surefoot.judges.llm import LLMJudge, checked, note_in, note_prompt, prompt, reading, schema
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Quote, Record
 
@@ -40,8 +40,8 @@ def reply(rating: object, metric: str = "factuality", explanation: str = "It say
     return json.dumps({"explanation": explanation, METRICS[metric].key: rating, "quotes": quotes})
 
 
-def judge(*replies: str, metric: str = "factuality", **options: Any) -> Llm:
-    return Llm(Scripted(list(replies)), metric, **options)
+def judge(*replies: str, metric: str = "factuality", **options: Any) -> LLMJudge:
+    return LLMJudge(Scripted(list(replies)), metric, **options)
 
 
 def text(messages: Sequence[Message]) -> str:
@@ -49,7 +49,7 @@ def text(messages: Sequence[Message]) -> str:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_r_02_a_judge_is_shown_its_own_inputs_and_no_others(metric: str) -> None:
+def test_a_judge_is_shown_its_own_inputs_and_no_others(metric: str) -> None:
     """Whatever model stands behind it."""
     said = text(prompt(METRICS[metric], RECORD))
     for name, words in SEEN.items():
@@ -58,7 +58,7 @@ def test_r_02_a_judge_is_shown_its_own_inputs_and_no_others(metric: str) -> None
     assert METRICS[metric].key in said
 
 
-def test_r_03_several_references_are_shown_as_possible_answers() -> None:
+def test_several_references_are_shown_as_possible_answers() -> None:
     """One is shown by itself."""
     metric = METRICS["factuality"]
     assert "> Possible answers: Tomas Aldwin; T. Aldwin" in text(prompt(metric, RECORD))
@@ -151,7 +151,7 @@ def test_near_json_is_read_and_what_is_no_judgement_is_not(said: str, rating: in
     assert (found.rating if found else None) == rating
 
 
-def test_r_18_what_cannot_be_read_is_asked_again_once() -> None:
+def test_what_cannot_be_read_is_asked_again_once() -> None:
     """And told that it had no form."""
     asked: list[str] = []
 
@@ -159,31 +159,31 @@ def test_r_18_what_cannot_be_read_is_asked_again_once() -> None:
         asked.append(messages[-1].content)
         return reply("3") if "did not have the form" in messages[-1].content else "Fine."
 
-    score = Llm(Scripted(says), "factuality").judge(RECORD)
+    score = LLMJudge(Scripted(says), "factuality").judge(RECORD)
     assert (score.value, score.calls) == (0.6, 2)
     assert "did not have the form" not in asked[0]
 
 
-def test_r_18_what_cannot_be_read_twice_is_unscored_with_its_reason() -> None:
+def test_what_cannot_be_read_twice_is_unscored_with_its_reason() -> None:
     """It is no number, and asking again later would not help."""
     score = judge("Fine.", "Very fine.").judge(RECORD)
     assert (score.value, score.rating, score.passing, score.applies) == (None, None, False, True)
     assert score.unscored_because == "the reply was no judgement, asked twice: 'Very fine.'"
 
 
-def test_r_18_an_endpoint_that_fails_leaves_it_unscored_for_now() -> None:
+def test_an_endpoint_that_fails_leaves_it_unscored_for_now() -> None:
     """With the endpoint's reason; a run that is gone on with asks again."""
 
     def fails(_: Sequence[Message]) -> str:
         raise EndpointError("the endpoint was silent for 60 s")
 
-    score = Llm(Scripted(fails), "factuality").judge(RECORD)
+    score = LLMJudge(Scripted(fails), "factuality").judge(RECORD)
     assert (score.value, score.passing) == (None, True)
     assert score.unscored_because == "the endpoint was silent for 60 s"
 
 
 @pytest.mark.parametrize("metric", ["factuality", "context_recall"])
-def test_r_17_without_a_ground_truth_it_does_not_apply_and_nothing_is_asked(metric: str) -> None:
+def test_without_a_ground_truth_it_does_not_apply_and_nothing_is_asked(metric: str) -> None:
     """It is neither 0 nor a failure."""
     score = judge(metric=metric).judge(replace(RECORD, truths=()))
     assert (score.value, score.applies, score.calls) == (None, False, 0)
@@ -237,7 +237,7 @@ def test_each_repeat_is_asked_in_other_words() -> None:
     assert second.index("5: ") > second.index("1: ")
 
 
-def test_r_15_the_rule_for_missing_context_can_be_switched_off() -> None:
+def test_the_rule_for_missing_context_can_be_switched_off() -> None:
     """It rewards refusals; without it the judge has another name."""
     metric = METRICS["grading_note"]
     assert metric.switch in text(prompt(metric, RECORD))
@@ -246,7 +246,7 @@ def test_r_15_the_rule_for_missing_context_can_be_switched_off() -> None:
     assert judge(metric="factuality", excuses=False).name == "llm:scripted"
 
 
-def test_r_16_the_note_is_made_by_a_call_of_its_own_from_the_question_alone() -> None:
+def test_the_note_is_made_by_a_call_of_its_own_from_the_question_alone() -> None:
     """Then the answer is judged by it."""
     asked: list[str] = []
 
@@ -255,19 +255,19 @@ def test_r_16_the_note_is_made_by_a_call_of_its_own_from_the_question_alone() ->
         note = '{"note": "The response should name one person."}'
         return note if "Write a grading note" in asked[-1] else reply("5", "grading_note")
 
-    score = Llm(Scripted(says), "grading_note").judge(replace(RECORD, note=""))
+    score = LLMJudge(Scripted(says), "grading_note").judge(replace(RECORD, note=""))
     assert (score.value, score.calls) == (1.0, 2)
     assert RECORD.question in asked[0]
     assert not any(words in asked[0] for name, words in SEEN.items() if name != "question")
     assert "> The response should name one person." in asked[1]
 
 
-def test_r_16_a_note_that_is_there_is_not_made_again() -> None:
+def test_a_note_that_is_there_is_not_made_again() -> None:
     """It costs one call then."""
     assert judge(reply("5", "grading_note"), metric="grading_note").judge(RECORD).calls == 1
 
 
-def test_r_16_a_note_says_what_the_response_should() -> None:
+def test_a_note_says_what_the_response_should() -> None:
     """Anything else is asked for again, and then the record is unscored."""
     assert note_in('{"note": "The response should\\nbe short."}') == "The response should be short."
     assert note_in('{"note": "Tomas Aldwin"}') == note_in("The response should be short.") == ""

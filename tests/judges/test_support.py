@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.embedders.hashing import Hashing
-from surefoot.judges._support import Evidence, Support, claims, plainly
+from surefoot.judges._support import SourceTexts, Support, claims, plainly
 from surefoot.types import Passage
 
 PASSAGES = (
@@ -13,7 +13,7 @@ PASSAGES = (
 
 
 def of(claim: str) -> Support:
-    return Evidence(PASSAGES, Hashing()).of(claim)
+    return SourceTexts(PASSAGES, Hashing()).of(claim)
 
 
 def test_a_claim_is_a_sentence_or_a_line_of_a_list() -> None:
@@ -69,5 +69,5 @@ def test_a_few_words_are_judged_by_the_words() -> None:
 
 def test_texts_without_words_are_empty() -> None:
     """Addresses and marks say nothing."""
-    assert Evidence([Passage("a", "[3] https://example.org/a", "")], Hashing()).empty
-    assert not Evidence(PASSAGES, Hashing()).empty
+    assert SourceTexts([Passage("a", "[3] https://example.org/a", "")], Hashing()).empty
+    assert not SourceTexts(PASSAGES, Hashing()).empty

@@ -14,7 +14,7 @@ from surefoot.errors import UsageError
 from surefoot.evaluate.ask import methods
 from surefoot.evaluate.ask.runs import threads
 from surefoot.lab.curves import robustness
-from surefoot.lab.degradation import Report, arms, as_json, fewer, lost, measured, shuffled, swapped
+from surefoot.lab.degradation import DegradationReport, arms, as_json, fewer, lost, measured, shuffled, swapped
 from surefoot.lab.probes import stock
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
@@ -103,7 +103,7 @@ def questions() -> list[Example]:
 
 
 @pytest.fixture
-def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> Report:
+def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> DegradationReport:
     """Two methods on passages that are taken away by halves."""
     compared = methods.arms(["crag", "none"], searches=False)
     given = pipeline.but(retriever=Given())
@@ -111,7 +111,7 @@ def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> Repo
     return measured(compared, questions, threads(given), tmp_path, {}, nothing, ["fewer"], [0.5, 1.0])
 
 
-def test_accuracy_is_counted_at_each_step(report: Report) -> None:
+def test_accuracy_is_counted_at_each_step(report: DegradationReport) -> None:
     """With what was lost since none was taken away, over all questions."""
     mine = [step for step in report.steps if step.method == "crag"]
     assert [step.share for step in mine] == [0.0, 0.5, 1.0]
@@ -122,13 +122,13 @@ def test_accuracy_is_counted_at_each_step(report: Report) -> None:
     assert mine[1].lost.low < 1 - mine[1].right.count / 40 < (mine[1].lost.high or 0)
 
 
-def test_questions_that_nothing_was_done_to_are_known(report: Report) -> None:
+def test_questions_that_nothing_was_done_to_are_known(report: DegradationReport) -> None:
     """A curve that stays flat may be one of passages that stayed as they were."""
     changed = [step.changed for step in report.steps if step.method == "crag"]
     assert changed[0] == 0 < changed[1] < changed[2] == 40
 
 
-def test_methods_are_compared_at_each_step(report: Report) -> None:
+def test_methods_are_compared_at_each_step(report: DegradationReport) -> None:
     """By how far one is ahead there, and by how much less it has lost."""
     assert [(gap.share, gap.ahead.value, gap.spared.value) for gap in report.gaps][::2] == [
         (0.0, 1.0, 0.0),
@@ -136,14 +136,14 @@ def test_methods_are_compared_at_each_step(report: Report) -> None:
     ]
 
 
-def test_the_report_is_plain(report: Report) -> None:
+def test_the_report_is_plain(report: DegradationReport) -> None:
     """With what was drawn."""
     data = as_json(report, {"data": "q.jsonl"})
     assert (data["data"], data["methods"], data["seed"]) == ("q.jsonl", ["crag", "none"], 0)
     assert data["steps"][0]["right"]["of"] == 40
 
 
-def test_every_kind_has_a_panel_and_every_step_is_told(report: Report) -> None:
+def test_every_kind_has_a_panel_and_every_step_is_told(report: DegradationReport) -> None:
     """Well-formed, named, with each figure in words for who does not see it."""
     drawn = ElementTree.fromstring(robustness(report, "a & b.jsonl"))
     text = "".join(drawn.itertext())
@@ -154,10 +154,10 @@ def test_every_kind_has_a_panel_and_every_step_is_told(report: Report) -> None:
 
 def test_a_curve_of_nothing_is_drawn_too() -> None:
     """No questions, no lines."""
-    assert "<polyline" not in robustness(Report("match_lower", 0, ("crag",), (), ()), "q.jsonl")
+    assert "<polyline" not in robustness(DegradationReport("match_lower", 0, ("crag",), (), ()), "q.jsonl")
 
 
-def test_a_line_is_drawn_of_what_was_counted(report: Report) -> None:
+def test_a_line_is_drawn_of_what_was_counted(report: DegradationReport) -> None:
     """A mark and a bar a step, for each method."""
     drawn = robustness(report, "q.jsonl")
     assert drawn.count("<polyline") == 2

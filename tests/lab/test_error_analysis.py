@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.datasets.questions import Example, Loaded
+from surefoot.datasets.questions import Example, LoadedQuestions
 from surefoot.errors import UsageError
-from surefoot.lab.error_analysis import Report, as_json, kind, report
+from surefoot.lab.error_analysis import ErrorReport, as_json, kind, report
 from surefoot.stats.figures import Share
 from surefoot.types import Action, Answer, Decision, Trace
 
@@ -43,16 +43,16 @@ TRACES = {
 
 
 @pytest.fixture(scope="module")
-def figures() -> Report:
+def figures() -> ErrorReport:
     """Five of six questions: two right, one refused, one wrong, one failed."""
-    return report("runs/x", ABOUT, Loaded("shared", EXAMPLES, 6, ()), TRACES, "match_lower")
+    return report("runs/x", ABOUT, LoadedQuestions("shared", EXAMPLES, 6, ()), TRACES, "match_lower")
 
 
 def plain(share: Share) -> tuple[int, int]:
     return share.count, share.of
 
 
-def test_every_question_is_in_a_row(figures: Report) -> None:
+def test_every_question_is_in_a_row(figures: ErrorReport) -> None:
     """A refused one under its action; a failed one under none; what was not asked is told, and in no share."""
     assert plain(figures.right) == (2, 5)
     assert (figures.refused, figures.failed, figures.missing, figures.named) == (1, 1, 1, 3)
@@ -64,7 +64,7 @@ def test_every_question_is_in_a_row(figures: Report) -> None:
     ]
 
 
-def test_types_come_with_their_commonest_action(figures: Report) -> None:
+def test_types_come_with_their_commonest_action(figures: ErrorReport) -> None:
     """The commonest type first."""
     rows = [(r.type, plain(r.questions), plain(r.right), r.dominant, plain(r.dominance)) for r in figures.types]
     assert rows == [
@@ -74,7 +74,7 @@ def test_types_come_with_their_commonest_action(figures: Report) -> None:
     ]
 
 
-def test_cells_add_up(figures: Report) -> None:
+def test_cells_add_up(figures: ErrorReport) -> None:
     """To the rows of the types and of the actions; one without questions is there."""
     for row in figures.types:
         assert sum(cell.right.of for cell in figures.cells if cell.type == row.type) == row.questions.count
@@ -103,16 +103,16 @@ def test_a_type_comes_from_the_first_key_word(question: str, type: str) -> None:
 def test_a_stranger_among_the_traces_is_refused() -> None:
     """They would be of other data."""
     with pytest.raises(UsageError, match="1 questions that its data do not have, such as '9'"):
-        report("r", {}, Loaded("shared", EXAMPLES, 6, ()), {"9": TRACES["1"]}, "match")
+        report("r", {}, LoadedQuestions("shared", EXAMPLES, 6, ()), {"9": TRACES["1"]}, "match")
 
 
 def test_a_number_of_questions_that_is_none_is_damage() -> None:
     """A stranger's run.json may say anything."""
     with pytest.raises(UsageError, match=r"run\.json is damaged: its number of questions is 'many'"):
-        report("run", ABOUT | {"questions": "many"}, Loaded("shared", EXAMPLES, 6, ()), {}, "match")
+        report("run", ABOUT | {"questions": "many"}, LoadedQuestions("shared", EXAMPLES, 6, ()), {}, "match")
 
 
-def test_a_report_is_json(figures: Report) -> None:
+def test_a_report_is_json(figures: ErrorReport) -> None:
     """Without NaN."""
     (data,) = json.loads(json.dumps(as_json([figures]), allow_nan=False))
     assert data["types"][0]["dominant"] == "correct"
@@ -121,7 +121,7 @@ def test_a_report_is_json(figures: Report) -> None:
 
 def test_a_method_without_decisions_has_one_more_row() -> None:
     """And a run without questions has nothing but zeroes."""
-    loaded = Loaded("shared", EXAMPLES, 6, ())
+    loaded = LoadedQuestions("shared", EXAMPLES, 6, ())
     plain_rag = report("r", ABOUT, loaded, {"1": replace(TRACES["1"], decision=None)}, "match")
     assert [row.action for row in plain_rag.actions if row.questions.count] == ["no decision"]
     assert report("r", {}, loaded, {}, "match").types == ()

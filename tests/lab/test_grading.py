@@ -13,7 +13,7 @@ import pytest
 from surefoot import meter
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ComponentError, ConfigError, ModelError
-from surefoot.lab.grading import CALL, FileReport, Graded, Report, as_json, graded, report, run
+from surefoot.lab.grading import CALL, Graded, GradingFileReport, GradingReport, as_json, graded, report, run
 from surefoot.protocols import Pair
 from surefoot.stats import figures as metrics
 from surefoot.stats.figures import Figure
@@ -61,7 +61,7 @@ def silent(done: int, total: int) -> None:
     """For who need not know."""
 
 
-def measured(file: LabelledSet, thresholds: Thresholds | None = None) -> FileReport:
+def measured(file: LabelledSet, thresholds: Thresholds | None = None) -> GradingFileReport:
     return run(Reader(), [file], silent, thresholds).files[0]
 
 
@@ -69,12 +69,12 @@ FILE = labelled("0.9_0.9+ 0.6_0.4- 0.1_0.1-", "0.3_0.4- 0.3_0.6+", "0.1_0.2-", "
 
 
 @pytest.fixture(scope="module")
-def figures() -> FileReport:
+def figures() -> GradingFileReport:
     """Four questions: right, unsure, rightly given up, and wrongly believed."""
     return measured(FILE)
 
 
-def test_what_was_measured_is_counted(figures: FileReport) -> None:
+def test_what_was_measured_is_counted(figures: GradingFileReport) -> None:
     """Questions, pairs, the share that is relevant, and what nobody labelled."""
     assert (figures.file, figures.sha256) == ("some/file.jsonl", "0123456789abcdef")
     assert (figures.questions, figures.pairs, figures.unlabelled, figures.ungraded) == (4, 7, 3, 0)
@@ -82,14 +82,14 @@ def test_what_was_measured_is_counted(figures: FileReport) -> None:
     assert (figures.ungraded_because, figures.titles) == ({}, None)
 
 
-def test_pairs_are_ranked_by_score(figures: FileReport) -> None:
+def test_pairs_are_ranked_by_score(figures: GradingFileReport) -> None:
     """Over all questions together: 0.9+ 0.6- 0.55- 0.3+ 0.3- 0.1- 0.1-."""
     assert figures.metrics.roc_auc.value == pytest.approx((5 + 2.5) / 10)
     assert figures.metrics.average_precision.value == pytest.approx((1 + 2 / 5) / 2)
     assert figures.metrics.roc_auc.of == 7
 
 
-def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: FileReport) -> None:
+def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: GradingFileReport) -> None:
     """A score of τ+ or more says relevant; so does a probability of one half or more."""
     assert figures.metrics.accuracy_at_upper.value == pytest.approx(4 / 7)
     assert figures.metrics.accuracy_at_half.value == pytest.approx(6 / 7)
@@ -97,7 +97,7 @@ def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: FileReport)
     assert (on_it.metrics.accuracy_at_upper.value, on_it.metrics.accuracy_at_half.value) == (1, 1)
 
 
-def test_probabilities_are_held_against_the_labels(figures: FileReport) -> None:
+def test_probabilities_are_held_against_the_labels(figures: GradingFileReport) -> None:
     """By bins, and squared."""
     chances, labels = [0.9, 0.4, 0.1, 0.4, 0.6, 0.2, 0.7], [1, 0, 0, 0, 1, 0, 0]
     error = metrics.expected_calibration_error(chances, labels).value
@@ -119,7 +119,7 @@ def test_calibration_is_over_the_pairs_that_have_a_probability() -> None:
     assert (some.brier.value, some.brier.of, some.roc_auc.of) == (pytest.approx(0.04), 1, 3)
 
 
-def test_a_question_counts_by_its_best_score(figures: FileReport) -> None:
+def test_a_question_counts_by_its_best_score(figures: GradingFileReport) -> None:
     """Bests 0.9+ 0.3+ 0.1- 0.55-: three of four pairs of questions are in order."""
     assert (figures.metrics.question_auc.value, figures.metrics.question_auc.of) == (0.75, 4)
     every = measured(labelled("0.9+", "0.1+")).metrics.question_auc
@@ -155,12 +155,12 @@ def test_evidence_is_asked_of_passages_that_answer() -> None:
     assert (none.value, none.undefined) == (None, "no relevant passage has a known answer in it")
 
 
-def test_without_pointing_there_is_no_evidence_to_measure(figures: FileReport) -> None:
+def test_without_pointing_there_is_no_evidence_to_measure(figures: GradingFileReport) -> None:
     """An evaluator that only scores is not said to point wrongly."""
     assert figures.metrics.evidence_f1 == Figure(None, None, None, 0, "no grade points at words")
 
 
-def test_decisions_are_counted_with_their_evidence(figures: FileReport) -> None:
+def test_decisions_are_counted_with_their_evidence(figures: GradingFileReport) -> None:
     """CORRECT should hold some, INCORRECT none; AMBIGUOUS has its count too."""
     made = figures.decisions
     assert [(s.count, s.of) for s in (made.correct, made.ambiguous, made.incorrect)] == [(2, 4), (1, 4), (1, 4)]
@@ -248,12 +248,12 @@ def test_pairs_of_a_question_need_not_stand_together() -> None:
 
 
 @pytest.fixture(scope="module")
-def both() -> Report:
+def both() -> GradingReport:
     """Two files, in the first of which every question has evidence."""
     return run(Reader(), [labelled("0.9+ 0.6- 0.1-", "0.3+ 0.9-"), labelled("0.9+ 0.1-", "0.6- 0.2-", "?-")], silent)
 
 
-def test_the_mean_weighs_files_alike(both: Report) -> None:
+def test_the_mean_weighs_files_alike(both: GradingReport) -> None:
     """And leaves out those where a figure is undefined."""
     first, second = (file.metrics for file in both.files)
     assert both.mean.metrics.roc_auc.value == pytest.approx(
@@ -272,7 +272,7 @@ def test_the_mean_has_an_interval() -> None:
     assert 0 < widths[2] < min(widths[:2])
 
 
-def test_decisions_of_all_files_are_taken_together(both: Report) -> None:
+def test_decisions_of_all_files_are_taken_together(both: GradingReport) -> None:
     """A file with three of them does not weigh as much as one with a thousand."""
     made = both.mean.decisions
     assert (both.mean.files, both.mean.questions, both.mean.pairs, both.mean.ungraded) == (2, 5, 10, 1)
@@ -302,7 +302,7 @@ def test_what_was_spent_is_reported() -> None:
     assert report(FILE, replace(made, seconds=0.0), OWN).pairs_per_second is None
 
 
-def test_speed_over_files_is_that_of_all_pairs(both: Report) -> None:
+def test_speed_over_files_is_that_of_all_pairs(both: GradingReport) -> None:
     """Not the mean of speeds."""
     seconds = sum(file.seconds for file in both.files)
     assert both.mean.pairs_per_second == pytest.approx(10 / seconds)
@@ -406,7 +406,7 @@ def test_grades_that_are_none_are_an_error(grades: tuple[Grade, ...], why: str) 
         graded(Broken(*grades), FILE.pairs[:1], silent)
 
 
-def test_a_report_is_stable_json(both: Report) -> None:
+def test_a_report_is_stable_json(both: GradingReport) -> None:
     """With all that is needed to know what it says, and without NaN."""
     data = json.loads(json.dumps(as_json([both, both], {"limit": 3}), allow_nan=False))
     assert (data["schema"], data["limit"], len(data["evaluators"])) == (1, 3, 2)

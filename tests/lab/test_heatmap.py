@@ -6,21 +6,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.lab.error_analysis import ActionRow, Cell, Report, TypeRow
+from surefoot.lab.error_analysis import ActionRow, Cell, ErrorReport, TypeRow
 from surefoot.lab.heatmap import CELLS, LEFT, RIGHT, by_type_and_action
 from surefoot.stats.figures import Share, counted
 
 ALL = counted(12, 20)
 
 
-def drawn(name: str = "author", right: Share = ALL, data: str = "a/popqa.jsonl") -> Report:
+def drawn(name: str = "author", right: Share = ALL, data: str = "a/popqa.jsonl") -> ErrorReport:
     actions = (ActionRow("correct", counted(15, 20), counted(12, 15)), ActionRow("no decision", counted(5, 20), right))
     cells = (Cell(name, "correct", counted(12, 15)), Cell(name, "no decision", counted(0, 0)))
     types = (TypeRow(name, counted(20, 20), counted(12, 20), "correct", counted(15, 20)),)
-    return Report("runs/x", data, "crag", "match_lower", right, 0, 0, 0, 20, actions, types, cells)
+    return ErrorReport("runs/x", data, "crag", "match_lower", right, 0, 0, 0, 20, actions, types, cells)
 
 
-def parts(report: Report) -> dict[str, list[ElementTree.Element]]:
+def parts(report: ErrorReport) -> dict[str, list[ElementTree.Element]]:
     """The picture's elements by class."""
     found: dict[str, list[ElementTree.Element]] = {}
     for element in ElementTree.fromstring(by_type_and_action(report)).iter():
@@ -28,7 +28,7 @@ def parts(report: Report) -> dict[str, list[ElementTree.Element]]:
     return found
 
 
-def said(report: Report) -> str:
+def said(report: ErrorReport) -> str:
     return " | ".join(ElementTree.fromstring(by_type_and_action(report)).itertext())
 
 

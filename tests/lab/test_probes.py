@@ -361,7 +361,7 @@ def test_the_question_is_put_in_other_words(question: str, reworded: str | None)
 
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda one: one.asks)
-def test_a_relation_is_asked_for_in_two_ways(relation: probes.Relation) -> None:
+def test_a_relation_is_asked_for_in_two_ways(relation: probes.ProbeRelation) -> None:
     """And known by the first, whoever it is about; no other relation is taken for it."""
     first, second = (form.format("Olm of Tor") for form in (relation.asks, relation.otherwise))
     assert made("question reworded", pair(first)).question == second

@@ -11,7 +11,7 @@ import pytest
 from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.runs import threads
-from surefoot.lab.qa import Report, Row, Share, as_json, compared, comparisons, report, run, telling
+from surefoot.lab.qa import QAReport, QARow, Share, as_json, compared, comparisons, report, run, telling
 from surefoot.pipeline import Pipeline
 from surefoot.stats.figures import Paired
 from surefoot.store import recorded
@@ -66,12 +66,12 @@ TRACES = [
 
 
 @pytest.fixture(scope="module")
-def figures() -> Report:
+def figures() -> QAReport:
     """Five questions: one right, one right in lower case, one refused, one wrong, one failed."""
     return report("crag", EXAMPLES, TRACES)
 
 
-def test_every_question_is_in_the_denominator(figures: Report) -> None:
+def test_every_question_is_in_the_denominator(figures: QAReport) -> None:
     """Refused and failed ones count as wrong, though the words of a refusal hold the alias."""
     assert (figures.method, figures.questions, figures.failed) == ("crag", 5, 1)
     assert plain(figures.match) == share(1, 5, 0.0362, 0.6245)
@@ -80,7 +80,7 @@ def test_every_question_is_in_the_denominator(figures: Report) -> None:
     assert plain(figures.right_when_answered) == share(2, 3, 0.2077, 0.9385)
 
 
-def test_each_action_has_a_row(figures: Report) -> None:
+def test_each_action_has_a_row(figures: QAReport) -> None:
     """In the order of the actions, with its share of all questions and what became of its own."""
     assert [row.action for row in figures.actions] == ["correct", "ambiguous", "incorrect"]
     correct, ambiguous, incorrect = figures.actions
@@ -97,10 +97,10 @@ def test_a_method_that_decides_nothing_has_no_rows() -> None:
     """And one that took an action only once has all three."""
     assert report("rag", EXAMPLES[:1], [trace(None, "Aldwin")]).actions == ()
     rows = report("crag", EXAMPLES[:1], TRACES[:1]).actions
-    assert rows[1] == Row("ambiguous", rows[1].questions, *[Share(0, 0, None, None, None)] * 3)
+    assert rows[1] == QARow("ambiguous", rows[1].questions, *[Share(0, 0, None, None, None)] * 3)
 
 
-def test_recall_counts_the_questions_whose_gold_is_known(figures: Report) -> None:
+def test_recall_counts_the_questions_whose_gold_is_known(figures: QAReport) -> None:
     """Also one for which nothing was retrieved; a part of a passage counts as the passage."""
     assert {rank: plain(figure)[:2] for rank, figure in figures.recall.items()} == {
         "1": (1, 3),
@@ -115,13 +115,13 @@ def test_a_method_that_does_not_retrieve_has_no_recall() -> None:
     assert plain(report("none", EXAMPLES[:1], [alone]).recall["1"]) == share(0, 0)
 
 
-def test_times_are_medians(figures: Report) -> None:
+def test_times_are_medians(figures: QAReport) -> None:
     """A step that ran twice in a question is summed there first."""
     assert figures.seconds == 3.0
     assert figures.stages == {"retrieve": 2.25, "grade": 0.75}
 
 
-def test_every_outcome_is_kept(figures: Report) -> None:
+def test_every_outcome_is_kept(figures: QAReport) -> None:
     """So that two methods can be compared question by question."""
     assert figures.outcomes[1] == {
         "id": "lower",
@@ -136,7 +136,7 @@ def test_every_outcome_is_kept(figures: Report) -> None:
     assert figures.outcomes[2]["answer"] == ""
 
 
-def test_a_report_is_json(figures: Report) -> None:
+def test_a_report_is_json(figures: QAReport) -> None:
     """Without NaN, with shares by name."""
     data = json.loads(json.dumps(as_json([figures], {"top": 3}), allow_nan=False))
     assert data["match"]["share"] == 0.2
@@ -145,7 +145,7 @@ def test_a_report_is_json(figures: Report) -> None:
     assert (data["top"], data["others"], data["comparisons"]) == (3, [], [])
 
 
-def test_a_report_of_several_begins_with_the_first(figures: Report) -> None:
+def test_a_report_of_several_begins_with_the_first(figures: QAReport) -> None:
     """Whose fields stand where those of one alone do; the comparisons say what was drawn."""
     second = report("rag:1", EXAMPLES, TRACES[::-1])
     data = as_json([figures, second], {})
@@ -177,7 +177,7 @@ def test_the_telling_rule_is_strict_only_where_it_fits_all() -> None:
     assert telling([report("crag", [], [])]) == "match_lower"
 
 
-def test_two_runs_are_compared_on_the_questions_of_both(figures: Report) -> None:
+def test_two_runs_are_compared_on_the_questions_of_both(figures: QAReport) -> None:
     """In whichever order they were asked, by either rule."""
     asked = [example("new", "Aldwin"), EXAMPLES[3], EXAMPLES[1], EXAMPLES[0]]
     said = [trace(Action.CORRECT, text) for text in ("Aldwin", "Aldwin", "aldwin", "nobody")]
@@ -216,7 +216,7 @@ QUESTIONS = [
 ]
 
 
-def ask(pipeline: Pipeline, folder: Path, method: str = "crag", examples: list[Example] = QUESTIONS) -> Report:
+def ask(pipeline: Pipeline, folder: Path, method: str = "crag", examples: list[Example] = QUESTIONS) -> QAReport:
     chosen = arms([method], searches=False, top=2)
     return run(chosen, examples, threads(pipeline), folder, {}, lambda done, total: None)[0]
 

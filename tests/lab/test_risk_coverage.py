@@ -9,7 +9,7 @@ import pytest
 
 from surefoot.lab.grading import decisions_of
 from surefoot.lab.risk_coverage import BOTTOM, RIGHT, TOP, height, risk_coverage
-from surefoot.lab.tuning import Aim, Choice, Data, Fit, Point, Report
+from surefoot.lab.tuning import Aim, Choice, Data, Fit, Point, TuningReport
 
 STRICT = Point(2.0, 0, 0, None, 0.0, 1.0)
 CHOSEN = Point(1.25, 40, 1, 0.025, 0.001, 0.045)
@@ -18,13 +18,13 @@ FOUND, NOT_FOUND = Choice(0.05, 1.25, CHOSEN), Choice(0.05, None, CHOSEN, "too f
 MISSING = Choice(0.1, None, None, "none")
 
 
-def drawn(upper: Choice = FOUND, evaluator: str = "lexical", file: str = "a/b.jsonl") -> Report:
+def drawn(upper: Choice = FOUND, evaluator: str = "lexical", file: str = "a/b.jsonl") -> TuningReport:
     data = Data(file, "0123", 125, 500, 0, decisions_of([]))
     fit = Fit(upper, MISSING, MISSING, 0.95, 25, 100)
-    return Report(evaluator, "2026-01-01", Aim(), fit, None, decisions_of([]), (STRICT, CHOSEN, ALL), (data,), {})
+    return TuningReport(evaluator, "2026-01-01", Aim(), fit, None, decisions_of([]), (STRICT, CHOSEN, ALL), (data,), {})
 
 
-def parts(report: Report) -> dict[str, list[ElementTree.Element]]:
+def parts(report: TuningReport) -> dict[str, list[ElementTree.Element]]:
     """The elements by class."""
     found: dict[str, list[ElementTree.Element]] = {}
     for element in ElementTree.fromstring(risk_coverage(report)).iter():
@@ -32,7 +32,7 @@ def parts(report: Report) -> dict[str, list[ElementTree.Element]]:
     return found
 
 
-def said(report: Report) -> str:
+def said(report: TuningReport) -> str:
     return " | ".join(ElementTree.fromstring(risk_coverage(report)).itertext())
 
 

@@ -11,7 +11,7 @@ import pytest
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError
 from surefoot.lab.probes import PROBES, SEED
-from surefoot.lab.robustness import FileReport, Finding, Flips, _chosen, as_json, run
+from surefoot.lab.robustness import Flips, ProbeFileReport, ProbeFinding, _chosen, as_json, run
 from surefoot.protocols import Pair
 from surefoot.stats import figures
 from surefoot.stats.figures import counted
@@ -60,11 +60,11 @@ def silent(done: int, total: int) -> None:
     """For who need not know."""
 
 
-def reported(think: Think, file: LabelledSet = FILE) -> FileReport:
+def reported(think: Think, file: LabelledSet = FILE) -> ProbeFileReport:
     return run(Told(think), [file], silent).files[0]
 
 
-def finding(report: FileReport, name: str, screened: bool = False) -> Finding:
+def finding(report: ProbeFileReport, name: str, screened: bool = False) -> ProbeFinding:
     (found,) = [one for one in report.findings if (one.probe, one.screened) == (name, screened)]
     return found
 

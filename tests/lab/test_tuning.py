@@ -313,14 +313,14 @@ def labelled(asked: Sequence[Question], name: str) -> LabelledSet:
 
 
 @pytest.fixture(scope="module")
-def report() -> tuning.Report:
+def report() -> tuning.TuningReport:
     """Two files; the second lies about half of its evidence, and has a passage that cannot be graded."""
     wrong = [Question(q.text, q.best, q.evidence and n % 2 == 0, int(n == 0)) for n, q in enumerate(MANY[1500:1650])]
     files = [labelled(MANY[:1500], "a/good.jsonl"), labelled(wrong, "a/bad.jsonl")]
     return run(Unfitted(), files, silent, Aim(0.2, 0.2))
 
 
-def test_an_evaluator_without_thresholds_is_fitted(report: tuning.Report) -> None:
+def test_an_evaluator_without_thresholds_is_fitted(report: tuning.TuningReport) -> None:
     """All it needs is scores; and the thresholds say whose they are, on what, and with what risk."""
     assert report.thresholds is not None
     assert report.thresholds == report.fit.thresholds("reader", report.thresholds.fitted_on)
@@ -330,7 +330,7 @@ def test_an_evaluator_without_thresholds_is_fitted(report: tuning.Report) -> Non
     assert "with 95 % confidence each, at most 20 % of CORRECT decisions lack evidence" in report.thresholds.fitted_on
 
 
-def test_each_file_has_its_own_count(report: tuning.Report) -> None:
+def test_each_file_has_its_own_count(report: tuning.TuningReport) -> None:
     """Of the questions that test: the mixture keeps the target, and one file of it need not."""
     good, bad = report.files
     assert (good.questions, good.pairs, good.ungraded, bad.questions, bad.ungraded) == (1500, 3000, 0, 150, 1)
@@ -378,7 +378,7 @@ def test_what_was_thinned_is_said_with_the_thresholds() -> None:
     assert "without its" not in tuning._fitted_on([labelled(asked, "a.jsonl")], found.fit, "today")
 
 
-def test_the_curve_goes_from_strict_to_lenient(report: tuning.Report) -> None:
+def test_the_curve_goes_from_strict_to_lenient(report: tuning.TuningReport) -> None:
     """Through the chosen point."""
     assert [p.threshold for p in report.curve] == sorted((p.threshold for p in report.curve), reverse=True)
     assert [p.of for p in report.curve] == sorted(p.of for p in report.curve)
@@ -394,7 +394,7 @@ def test_without_all_thresholds_there_is_no_preset_and_still_a_count() -> None:
     assert found.decisions.incorrect.count == 0
 
 
-def test_the_report_is_plain_data(report: tuning.Report) -> None:
+def test_the_report_is_plain_data(report: tuning.TuningReport) -> None:
     """With what it was run on; nothing in it is no number."""
     data = json.loads(json.dumps(as_json(report, {"surefoot": "1.2"}), allow_nan=False))
     assert (data["schema"], data["surefoot"], data["split"]["proposing"]) == (1, "1.2", 5)

@@ -14,7 +14,7 @@ from surefoot import cost
 from surefoot.cost import Budget, OverBudget, Prices, Spent
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms import _paced as paced
-from surefoot.llms._paced import Pace, Paced, Stopped
+from surefoot.llms._paced import CallPace, Paced, Stopped
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Completion, Message
@@ -94,7 +94,7 @@ def test_nothing_is_begun_by_a_run_that_has_stopped() -> None:
 
 def test_who_waits_for_a_turn_waits_on_when_all_are_held_back() -> None:
     """The endpoint asked for it after the turn was given."""
-    pace = Pace(64, 600, None)
+    pace = CallPace(64, 600, None)
     earlier = [pace.begin(1) for _ in range(8)]
     pace.begin(1)
     with ThreadPoolExecutor(1) as pool:
@@ -213,7 +213,7 @@ def test_no_more_calls_are_in_flight_than_may_be() -> None:
     assert server.peak == 3
 
 
-def test_r_41_more_than_a_hundred_can_be_in_flight() -> None:
+def test_more_than_a_hundred_can_be_in_flight() -> None:
     """No pool of connections below is smaller than that."""
     with endpoint(gathers=130) as server:
         llm = Paced(OpenAI("m", server.url, retries=0), in_flight=130, retries=0)
@@ -238,7 +238,7 @@ def test_a_crowded_endpoint_is_asked_less_and_then_more_again() -> None:
 
 def test_refusals_now_and_then_do_not_slow_it_down() -> None:
     """One in twenty, whatever the pace, would else bring it down to one call at a time."""
-    pace = Pace(64, None, None)
+    pace = CallPace(64, None, None)
     for number in range(4000):
         pace.end(pace.begin(1), crowded=number % 20 == 0)
     assert pace.limit == 64
@@ -246,7 +246,7 @@ def test_refusals_now_and_then_do_not_slow_it_down() -> None:
 
 def test_refusals_that_come_back_before_the_answers_do_not_slow_it_down() -> None:
     """Ten of 128 calls that were begun at once; the others take their time."""
-    pace = Pace(128, None, None)
+    pace = CallPace(128, None, None)
     for start in [pace.begin(1) for _ in range(128)][:10]:
         pace.end(start, crowded=True)
     assert pace.limit == 128
@@ -254,7 +254,7 @@ def test_refusals_that_come_back_before_the_answers_do_not_slow_it_down() -> Non
 
 def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
     """Calls that were in flight then say nothing of the new pace."""
-    pace = Pace(64, None, None)
+    pace = CallPace(64, None, None)
     begun = [pace.begin(1) for _ in range(64)]
     for start in begun:
         pace.end(start, crowded=True, wait=0.2)
@@ -267,14 +267,14 @@ def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
 @pytest.mark.parametrize(("requests", "tokens"), [(600.0, None), (None, 6000.0)])
 def test_limits_a_minute_space_the_calls(requests: float | None, tokens: float | None) -> None:
     """600 calls, or 6,000 tokens at ten a call, are one in 0.1 s."""
-    pace = Pace(10, requests, tokens)
+    pace = CallPace(10, requests, tokens)
     begun = [pace.begin(10) for _ in range(4)]
     assert begun[-1] - begun[0] == pytest.approx(0.3, abs=0.05)
 
 
 def test_tokens_that_were_not_used_are_given_back() -> None:
     """A reply is shorter than it might have been."""
-    pace = Pace(10, None, 6000.0)
+    pace = CallPace(10, None, 6000.0)
     first = pace.begin(1000)
     pace.end(first, crowded=False, beyond=-990)
     assert pace.begin(10) - first == pytest.approx(0.1, abs=0.05)
@@ -303,7 +303,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
         Budget.read(text)
 
 
-def test_r_41_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
+def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
     """By twelve threads at once; then there is nothing more for any."""
     with endpoint(latency=0.01) as server:
         llm = Paced(OpenAI("m", server.url, retries=0), budget=Budget(calls=10))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.llms._replies import Answer, Malformed, Reported
+from surefoot.llms._replies import Malformed, Reported, StreamedReply
 from surefoot.types import Completion
 
 
@@ -18,7 +18,7 @@ def event(content: Any = None, finish: Any = None, **more: Any) -> dict[str, Any
 
 
 def gathered(*events: Any, max_tokens: int = 100) -> Completion:
-    answer = Answer(max_tokens)
+    answer = StreamedReply(max_tokens)
     for one in events:
         answer.take(one)
     return answer.completion("m")
@@ -51,7 +51,7 @@ def test_any_events_give_a_completion_or_a_named_fault(events: list[Any]) -> Non
 
 @given(_shaped("message"))
 def test_any_whole_answer_gives_a_completion_or_a_named_fault(sent: Any) -> None:
-    answer = Answer(100)
+    answer = StreamedReply(100)
     with suppress(Malformed, Reported):
         answer.take(sent, "message")
         _sound(answer.completion("m"))
@@ -99,7 +99,7 @@ def test_what_is_longer_than_was_asked_for_is_no_answer() -> None:
 def test_halves_of_a_character_are_joined_and_a_lone_one_is_replaced() -> None:
     """JSON can spell them, and events may part them; nothing can store or send one."""
     pieces: list[str] = []
-    answer = Answer(100, pieces.append)
+    answer = StreamedReply(100, pieces.append)
     for content in ("a\ud83d", "\ude00b\ude00", "c\ud83d"):
         answer.take(event(content, "stop"))
     assert answer.completion("m").text == "a😀b�c�" == "".join(pieces)
@@ -112,7 +112,7 @@ def test_an_event_without_a_text_is_passed_over() -> None:
 
 
 def test_a_reason_to_end_that_is_no_text_does_not_end_an_answer() -> None:
-    answer = Answer(100)
+    answer = StreamedReply(100)
     answer.take(event("Ola", True))
     assert answer.begun
     assert not answer.ended

@@ -28,7 +28,7 @@ from surefoot.errors import ConfigError, NetworkError
 from surefoot.meter import metered
 from surefoot.network import Network, Reply, _awaited
 from surefoot.network.guard import Guard, public
-from surefoot.network.pace import Pace, within
+from surefoot.network.pace import HostPace, within
 from surefoot.network.values import Ask
 
 MANY = 100_000
@@ -347,7 +347,7 @@ def test_who_asks_us_to_wait_is_left_alone_for_so_long(server: Faults, fault: st
 
 def test_nobody_is_left_alone_for_more_than_an_hour() -> None:
     """A server that asks for a year has made a mistake."""
-    pace = Pace()
+    pace = HostPace()
     with within(10_000):
         assert not pace.hold("host", 1e9, "it asked us to wait")
     with within(10):
@@ -373,7 +373,7 @@ def test_requests_to_a_host_keep_their_distance(server: Faults) -> None:
 
 def test_no_turn_in_time_is_said_at_once() -> None:
     """And the turn is left to others."""
-    pace = Pace()
+    pace = HostPace()
     with within(20):
         assert pace.turn("host", 100) is None
         assert pace.turn("host", 100) == "it gets one request each 100 s, and is left alone another 100 s"
@@ -382,7 +382,7 @@ def test_no_turn_in_time_is_said_at_once() -> None:
 
 def test_what_a_host_asks_for_holds_for_those_who_wait_already() -> None:
     """Their turn was promised before it asked to be left alone."""
-    pace = Pace()
+    pace = HostPace()
     pace.turn("host", 0.1)
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(lambda: (pace.turn("host", 0), time.monotonic())[1])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.text.subject import RELATIONS, Asked, asked, bears, fit, generic, spellings
+from surefoot.text.subject import RELATIONS, Subject, asked, bears, fit, generic, spellings
 
 POPQA = [
     ("What is {}'s occupation?", "occupation", "politician"),
@@ -129,8 +129,8 @@ def test_each_word_names_one_relation_in_its_first_place() -> None:
 )
 def test_a_title_may_be_spelt_otherwise(entity: str, title: str) -> None:
     """As written comes first."""
-    assert spellings(Asked(entity))[0] == entity
-    assert title in spellings(Asked(entity))
+    assert spellings(Subject(entity))[0] == entity
+    assert title in spellings(Subject(entity))
 
 
 def test_only_people_have_middle_names() -> None:
@@ -146,12 +146,12 @@ def test_a_page_fits_by_its_title_then_by_its_opening() -> None:
     by_kind = fit("The Tree", "The Tree is a film.", film)
     by_word = fit("The Tree", "Directed by Anna Tresk.", film)
     assert by_title > by_kind > by_word > fit("The Tree", "It is a plant.", film) == 0
-    assert fit("Anything", "at all", Asked("Anything")) == 1
+    assert fit("Anything", "at all", Subject("Anything")) == 1
 
 
 def test_a_page_bears_the_name_in_title_text_or_part() -> None:
     """Case and accents do not matter; one word of a name is not enough."""
-    asks = Asked("Florence Marie Harsant")
+    asks = Subject("Florence Marie Harsant")
     assert bears("Florence Harsant", "", asks)
     assert bears("A painter", "Marie Harsant, Florence, was born", asks)
     assert not bears("Florence", "A city.", asks)
@@ -160,7 +160,7 @@ def test_a_page_bears_the_name_in_title_text_or_part() -> None:
 def test_lists_years_and_names_are_generic_unless_asked_for() -> None:
     """They are about no one thing."""
     assert all(
-        generic(title, Asked("x")) for title in ("List of films", "1984", "Finlay (surname)", "X (disambiguation)")
+        generic(title, Subject("x")) for title in ("List of films", "1984", "Finlay (surname)", "X (disambiguation)")
     )
-    assert not generic("1984", Asked("1984"))
-    assert not generic("1984 (novel)", Asked("x"))
+    assert not generic("1984", Subject("1984"))
+    assert not generic("1984 (novel)", Subject("x"))

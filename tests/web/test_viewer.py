@@ -108,7 +108,7 @@ def until(tab: Any, expression: str) -> None:
         tab.wait_for_timeout(50)
 
 
-def test_r_42_the_dashboard_says_what_to_change_first_and_why(open_page: Open, few: Path, contents: Contents) -> None:
+def test_the_dashboard_says_what_to_change_first_and_why(open_page: Open, few: Path, contents: Contents) -> None:
     """Health in the two sentences of the gist, the diamond with six scores, the items in their order."""
     tab = open_page(few)
     diagnosis, summaries = contents.diagnosis, contents.summaries
@@ -130,7 +130,7 @@ def test_r_42_the_dashboard_says_what_to_change_first_and_why(open_page: Open, f
     assert tab.locator(".metrics tbody tr").count() == len(summaries)
 
 
-def test_r_42_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, few: Path) -> None:
+def test_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, few: Path) -> None:
     """From problem to patch, gain and ledger; Markdown is elements, and a case leads to its record."""
     tab = open_page(few)
     tab.click(".items h3 a")
@@ -146,7 +146,7 @@ def test_r_42_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, f
     assert tab.inner_text("h1") == question
 
 
-def test_r_42_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, contents: Contents) -> None:
+def test_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, contents: Contents) -> None:
     """Judges with explanation and quotations, grades, the evaluator's span, strips, decision, steps, words."""
     tab = open_page(few, "#/record/q00000")
     tab.wait_for_selector("article.score")
@@ -183,7 +183,7 @@ def test_offsets_count_characters_as_python_does(open_page: Open, contents: Cont
     assert tab.locator(".passage mark").first.inner_text() == "1911"
 
 
-def test_r_42_records_are_filtered_sorted_and_found(open_page: Open, few: Path, contents: Contents) -> None:
+def test_records_are_filtered_sorted_and_found(open_page: Open, few: Path, contents: Contents) -> None:
     """By words, by metric and threshold, by tag, by what is unscored; the address keeps it, and the count is spoken."""
     tab = open_page(few, "#/records")
     tab.wait_for_selector(".records tbody a")

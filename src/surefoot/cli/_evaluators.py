@@ -10,11 +10,11 @@ from rich.table import Table
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
 from surefoot.lab import robustness
-from surefoot.lab.grading import Decisions, FileReport, Mean, Report, Titles
+from surefoot.lab.grading import Decisions, GradingFileReport, GradingReport, Mean, Titles
 from surefoot.stats.figures import Figure, Share
 
 T = TypeVar("T")
-Line = tuple[str, str, FileReport | Mean]
+Line = tuple[str, str, GradingFileReport | Mean]
 """A file, an evaluator, and what it came to there."""
 
 _LEGEND = (
@@ -23,10 +23,12 @@ _LEGEND = (
 )
 
 
-def show(reports: Sequence[Report]) -> None:
+def show(reports: Sequence[GradingReport]) -> None:
     """The files; then pairs, labels and questions, a table each; then thresholds, and what is missing and why."""
     lines, several = list(_lines(reports)), len(reports) > 1
-    titles = [(file, name, one.titles) for file, name, one in lines if isinstance(one, FileReport) and one.titles]
+    titles = [
+        (file, name, one.titles) for file, name, one in lines if isinstance(one, GradingFileReport) and one.titles
+    ]
     tables = [_files(reports[0]), *(_table(lines, columns, several) for columns in (_PAIRS, _LABELS, _QUESTIONS))]
     for table in [*tables, *([_table(titles, _TITLES, several)] if titles else [])]:
         out.print(table)
@@ -38,14 +40,14 @@ def show(reports: Sequence[Report]) -> None:
         out.print(plain(note), style="yellow", soft_wrap=True)
 
 
-def names(reports: Sequence[Report | robustness.Report]) -> list[str]:
+def names(reports: Sequence[GradingReport | robustness.RobustnessReport]) -> list[str]:
     """What each evaluator is called: as it was asked for, or by its full name where several were asked for so."""
     asked = [str(report.config.get("evaluator", {}).get("use", report.evaluator)) for report in reports]
     pairs = zip(asked, reports, strict=True)
     return [plain(use if asked.count(use) == 1 else report.evaluator) for use, report in pairs]
 
 
-def _lines(reports: Sequence[Report]) -> Iterator[Line]:
+def _lines(reports: Sequence[GradingReport]) -> Iterator[Line]:
     """File by file, so that the evaluators stand below one another."""
     for same in zip(*(report.files for report in reports), strict=True):
         yield from ((short(one.file), name, one) for name, one in zip(names(reports), same, strict=True))
@@ -53,14 +55,14 @@ def _lines(reports: Sequence[Report]) -> Iterator[Line]:
         yield from (("all files", name, report.mean) for name, report in zip(names(reports), reports, strict=True))
 
 
-def _about(report: Report) -> str:
+def _about(report: GradingReport) -> str:
     used, pooled = report.thresholds, report.mean.pooled_calibration_error
     at = f"τ+ {used.upper:.3g}, τ− {used.lower:.3g}" if used else "no thresholds, which surefoot bench tune would fit"
     several = report.mean.files > 1 and pooled.value is not None
     return f"{report.evaluator}: {at}" + (f"; ECE of all files together {_figure(pooled)}" if several else "")
 
 
-def _files(report: Report) -> Table:
+def _files(report: GradingReport) -> Table:
     table = headed(["file"], ["questions", "pairs", "relevant", "without a label, left out"])
     for one in report.files:
         counts = f"{one.questions:,}", f"{one.pairs:,}", f"{one.relevant * 100:.1f} %", f"{one.unlabelled:,}"
@@ -82,7 +84,7 @@ def _missing(lines: Iterable[Line]) -> Iterator[str]:
     """Each reason why a figure is undefined, with the files."""
     files: dict[str, dict[str, None]] = {}
     for file, _, one in lines:
-        for field in fields(one.metrics) if isinstance(one, FileReport) else ():
+        for field in fields(one.metrics) if isinstance(one, GradingFileReport) else ():
             if reason := getattr(one.metrics, field.name).undefined:
                 files.setdefault(reason, {})[file] = None
     yield from (f"– {reason}: {', '.join(where)}" for reason, where in files.items())
@@ -91,7 +93,7 @@ def _missing(lines: Iterable[Line]) -> Iterator[str]:
 def _trouble(lines: Iterable[Line]) -> Iterator[str]:
     """What could not be graded, and where an evaluator fell back."""
     for file, name, one in lines:
-        if isinstance(one, FileReport):
+        if isinstance(one, GradingFileReport):
             if one.ungraded:
                 reasons = "; ".join(f"{reason} ({n:,})" for reason, n in [*one.ungraded_because.items()][:REASONS])
                 yield f"{file}, {name}: {one.ungraded:,} of {one.pairs:,} pairs could not be graded: {reasons}"
@@ -120,20 +122,20 @@ def _speed(pairs_per_second: float | None) -> str:
     return "–" if pairs_per_second is None else f"{pairs_per_second:,.{0 if pairs_per_second >= 10 else 1}f}"
 
 
-_PAIRS: dict[str, Callable[[FileReport | Mean], str]] = {
+_PAIRS: dict[str, Callable[[GradingFileReport | Mean], str]] = {
     "ROC-AUC": lambda one: _figure(one.metrics.roc_auc),
     "average precision": lambda one: _figure(one.metrics.average_precision),
     "ungraded": lambda one: f"{one.ungraded:,}",
     "pairs/s": lambda one: _speed(one.pairs_per_second),
 }
-_LABELS: dict[str, Callable[[FileReport | Mean], str]] = {
+_LABELS: dict[str, Callable[[GradingFileReport | Mean], str]] = {
     "accuracy at τ+": lambda one: _figure(one.metrics.accuracy_at_upper),
     "at probability .5": lambda one: _figure(one.metrics.accuracy_at_half),
     "ECE": lambda one: _number(one.metrics.expected_calibration_error.value),
     "Brier": lambda one: _number(one.metrics.brier.value),
     "evidence F1": lambda one: _number(one.metrics.evidence_f1.value),
 }
-_QUESTIONS: dict[str, Callable[[FileReport | Mean], str]] = {
+_QUESTIONS: dict[str, Callable[[GradingFileReport | Mean], str]] = {
     "question AUC": lambda one: _figure(one.metrics.question_auc),
     "CORRECT": lambda one: _decided(one.decisions, _share(one.decisions.correct_with_evidence)),
     "AMBIGUOUS": lambda one: _decided(one.decisions, f"{one.decisions.ambiguous.count:,}"),

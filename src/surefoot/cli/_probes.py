@@ -10,7 +10,7 @@ from rich.text import Text
 
 from surefoot.cli._console import out, plain, short
 from surefoot.cli._evaluators import names
-from surefoot.lab.robustness import FileReport, Finding, Flips, Report
+from surefoot.lab.robustness import Flips, ProbeFileReport, ProbeFinding, RobustnessReport
 from surefoot.stats.figures import Figure
 
 _GROUPS = {"falls": "must fall", "holds": "must hold", "low": "must stay low", "reported": "only reported"}
@@ -22,7 +22,7 @@ _LEGEND = (
 )
 
 
-def show(reports: Sequence[Report]) -> None:
+def show(reports: Sequence[RobustnessReport]) -> None:
     """File by file, so that the evaluators stand below one another; then what was left out, and why."""
     for same in zip(*(report.files for report in reports), strict=True):
         for name, report, one in zip(names(reports), reports, same, strict=True):
@@ -39,7 +39,7 @@ def show(reports: Sequence[Report]) -> None:
     out.print(_LEGEND, style="dim", soft_wrap=True)
 
 
-def _table(one: FileReport) -> Table:
+def _table(one: ProbeFileReport) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("probe", "pairs", "change", "prob.", "τ+", "τ−", "as expected"):
         table.add_column(heading, justify="left" if heading == "probe" else "right", no_wrap=True)
@@ -50,7 +50,7 @@ def _table(one: FileReport) -> Table:
     return table
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: ProbeFinding) -> tuple[str, ...]:
     share = finding.as_expected
     return (
         "    screened" if finding.screened else f"  {finding.probe}",
@@ -63,14 +63,14 @@ def _row(finding: Finding) -> tuple[str, ...]:
     )
 
 
-def _ungraded(one: FileReport) -> Iterator[str]:
+def _ungraded(one: ProbeFileReport) -> Iterator[str]:
     for finding in one.findings:
         for reason, count in finding.ungraded.items():
             yield f"{finding.probe}: {count:,} could not be graded: {reason}"
     yield from one.degraded
 
 
-def _left_out(one: FileReport) -> Iterator[str]:
+def _left_out(one: ProbeFileReport) -> Iterator[str]:
     """Each reason why probes do not apply, with the probes: the same for every evaluator."""
     reasons: dict[str, list[str]] = {}
     for finding in one.findings:

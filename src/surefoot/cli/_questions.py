@@ -21,10 +21,10 @@ from surefoot.cli.errors import remarks
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
-from surefoot.datasets.problems import PLACES, Problem
+from surefoot.datasets.problems import PLACES, DataProblem
 from surefoot.errors import MissingExtra, UsageError
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
-from surefoot.lab.qa import Comparison
+from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
 from surefoot.stats.figures import Figure, Share
@@ -63,10 +63,10 @@ RunFolder = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionRun:
     """What is asked, of what, and where it is kept."""
 
-    loaded: questions.Loaded
+    loaded: questions.LoadedQuestions
     config: Config
     about: dict[str, Any]
     """What was run, but for the configuration; the run folder and the report both say it."""
@@ -86,7 +86,7 @@ class Asked:
 
 def asked(
     command: str, data: Path, golds: Path | None, limit: int | None, texts: bool, run: Path | None, config: Config
-) -> Asked:
+) -> QuestionRun:
     """The questions, with what is amiss in them said, and what a run over them is called."""
     loaded = questions.load(data, golds, limit)
     if texts:
@@ -97,7 +97,7 @@ def asked(
     about |= {"golds": str(golds), "golds_sha256": manifest.fingerprint(golds)} if golds else {}
     about |= {"questions": len(loaded.examples), "limit": limit}
     folder = run or Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{command}"
-    return Asked(loaded, _reading(config, loaded) if texts else config, about, folder)
+    return QuestionRun(loaded, _reading(config, loaded) if texts else config, about, folder)
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def kept_in(folder: Path) -> None:
     err.print(f"traces in {folder}", style="dim", soft_wrap=True)
 
 
-def compared(comparisons: list[Comparison]) -> Table:
+def compared(comparisons: list[MethodComparison]) -> Table:
     """Methods held against each other, with how sure one can be that they differ."""
     table = headed(["difference"], ["points", "95 % interval", "only the first", "only the second", "p"])
     for one in comparisons:
@@ -165,15 +165,15 @@ def interval(share: Share) -> str:
     return "–" if share.low is None or share.high is None else f"{share.low * 100:.1f} to {share.high * 100:.1f}"
 
 
-def _without_texts(loaded: questions.Loaded) -> questions.Loaded:
+def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestions:
     """With the questions that bring no text among what is amiss; each stays, and finds nothing."""
     bare = [example.id for example in loaded.examples if not given.inside(example)]
     what = "no text came with the question; nothing is retrieved for it"
-    amiss = (Problem(what, len(bare), tuple(bare[:PLACES])),) if bare else ()
+    amiss = (DataProblem(what, len(bare), tuple(bare[:PLACES])),) if bare else ()
     return replace(loaded, problems=loaded.problems + amiss)
 
 
-def _reading(config: Config, loaded: questions.Loaded) -> Config:
+def _reading(config: Config, loaded: questions.LoadedQuestions) -> Config:
     """The configuration with the given texts retrieved, and what a web search had brought found by the search, unless
     another searcher is configured."""
     if not any(given.inside(example) for example in loaded.examples):

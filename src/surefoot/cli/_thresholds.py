@@ -9,7 +9,7 @@ from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
 from surefoot.lab.risk_coverage import height
-from surefoot.lab.tuning import THIN, Choice, Point, Report, percent
+from surefoot.lab.tuning import THIN, Choice, Point, TuningReport, percent
 from surefoot.stats.figures import Share
 
 COLUMNS, ROWS = 60, 6
@@ -18,7 +18,7 @@ COLUMNS, ROWS = 60, 6
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
-def show(report: Report) -> None:
+def show(report: TuningReport) -> None:
     """The thresholds with their risk; the decisions, file by file; the curve; and what is missing and why."""
     for part in (_thresholds(report), _decisions(report)):
         out.print(part)
@@ -33,7 +33,7 @@ def show(report: Report) -> None:
         out.print(plain(note), style="yellow", soft_wrap=True)
 
 
-def _thresholds(report: Report) -> Table:
+def _thresholds(report: TuningReport) -> Table:
     table = headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
     fit = report.fit
     for name, sign, choice, wrong in (
@@ -58,7 +58,7 @@ def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
     return f"{shown.of:,}", f"{shown.wrong:,} {wrong}", percent(shown.risk), percent(shown.high)
 
 
-def _decisions(report: Report) -> Table:
+def _decisions(report: TuningReport) -> Table:
     right = ["tested", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
     table = headed(["file"], right)
     rows = [(short(one.file), one.decisions) for one in report.files]
@@ -69,7 +69,7 @@ def _decisions(report: Report) -> Table:
     return table
 
 
-def _crossed(report: Report) -> Table:
+def _crossed(report: TuningReport) -> Table:
     """What was decided by thresholds that the decided questions had no part in."""
     right = ["held out", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
     table = headed(["cross-validated", "thresholds"], right)
@@ -91,7 +91,7 @@ def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
     yield from (_share(one.share) for one in more)
 
 
-def _curve(report: Report) -> Table:
+def _curve(report: TuningReport) -> Table:
     """Risk over coverage, a column for each share of the questions; above the target it is yellow."""
     risks = [_risk(report, (column + 0.5) / COLUMNS) for column in range(COLUMNS)]
     top = height(report)
@@ -106,12 +106,12 @@ def _curve(report: Report) -> Table:
     return table
 
 
-def _level(report: Report, top: float) -> int:
+def _level(report: TuningReport, top: float) -> int:
     """The row that the target lies in; never the lowest, which is named for 0."""
     return max(1, min(ROWS - 2, int(report.aim.target / top * ROWS)))
 
 
-def _risk(report: Report, coverage: float) -> float | None:
+def _risk(report: TuningReport, coverage: float) -> float | None:
     """Of the strictest candidate that covers so much; None: none does."""
     wanted = coverage * report.fit.testing
     return next((point.risk for point in report.curve if point.of >= wanted), None)
@@ -128,7 +128,7 @@ def _row(risks: Sequence[float | None], row: int, top: float, target: float) -> 
     return text
 
 
-def _marks(report: Report) -> Text:
+def _marks(report: TuningReport) -> Text:
     upper = report.fit.upper
     if upper.threshold is None or upper.shown is None:
         return Text("")
@@ -140,7 +140,7 @@ def _marks(report: Report) -> Text:
     return Text(" " * column + mark, style="bold")
 
 
-def _legend(report: Report) -> str:
+def _legend(report: TuningReport) -> str:
     fit, sure = report.fit, percent(report.fit.confidence)
     thinned = f"One question in {THIN} was asked without its relevant passages.\n"
     return (thinned if any(file.thinned for file in report.files) else "") + (
@@ -150,7 +150,7 @@ def _legend(report: Report) -> str:
     )
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _notes(report: TuningReport) -> Iterator[str]:
     fit = report.fit
     for name, choice in (("τ+", fit.upper), ("τ−", fit.lower), ("strip", fit.strip)):
         if choice.threshold is None:

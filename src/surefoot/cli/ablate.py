@@ -16,7 +16,7 @@ from surefoot.cli.errors import Golds
 from surefoot.lab import ablation as bench_ablate
 from surefoot.lab import qa
 from surefoot.lab.ablation import Earned
-from surefoot.lab.qa import Report
+from surefoot.lab.qa import QAReport
 from surefoot.store import write_text
 
 
@@ -60,7 +60,7 @@ def ablate(
     questions.kept_in(asked.folder)
 
 
-def _show(reports: Sequence[Report], found: Sequence[Earned]) -> None:
+def _show(reports: Sequence[QAReport], found: Sequence[Earned]) -> None:
     rule = qa.telling(reports)
     out.print(_table(reports, found, rule))
     for one in found:
@@ -69,7 +69,7 @@ def _show(reports: Sequence[Report], found: Sequence[Earned]) -> None:
     out.print(f"{counted}; earned: the whole less without, bootstrap over questions", style="dim", soft_wrap=True)
 
 
-def _table(reports: Sequence[Report], found: Sequence[Earned], rule: str) -> Table:
+def _table(reports: Sequence[QAReport], found: Sequence[Earned], rule: str) -> Table:
     table = headed(["pipeline"], ["right", "answered", "earned", "95 % interval", "p", "changed"])
     table.add_row(bench_ablate.WHOLE, *_figures(reports[0], rule), "", "", "", "")
     for report, one in zip(reports[1:], found, strict=True):
@@ -79,5 +79,5 @@ def _table(reports: Sequence[Report], found: Sequence[Earned], rule: str) -> Tab
     return table
 
 
-def _figures(report: Report, rule: str) -> tuple[str, str]:
+def _figures(report: QAReport, rule: str) -> tuple[str, str]:
     return percent(report.right(rule)), percent(report.answered)

@@ -34,7 +34,7 @@ from surefoot.types import Thresholds
 
 app = typer.Typer(help="Measure on labelled data.", no_args_is_help=True)
 Built = tuple[Config, Evaluator, Thresholds | None]
-R = TypeVar("R", bench_evaluator.Report, robustness.Report)
+R = TypeVar("R", bench_evaluator.GradingReport, robustness.RobustnessReport)
 
 
 @app.callback()

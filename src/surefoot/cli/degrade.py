@@ -17,7 +17,7 @@ from surefoot.cli.errors import Golds
 from surefoot.draw.svg import write_picture
 from surefoot.evaluate.ask import methods
 from surefoot.lab import curves, degradation
-from surefoot.lab.degradation import Gap, Report
+from surefoot.lab.degradation import DegradationReport, Gap
 from surefoot.store import write_text
 
 
@@ -75,7 +75,7 @@ def robustness(
     questions.kept_in(asked.folder)
 
 
-def _show(report: Report) -> None:
+def _show(report: DegradationReport) -> None:
     out.print(_steps(report))
     if report.gaps:
         out.print()
@@ -90,7 +90,7 @@ def _show(report: Report) -> None:
     out.print(words, style="dim", soft_wrap=True)
 
 
-def _steps(report: Report) -> Table:
+def _steps(report: DegradationReport) -> Table:
     table = headed(["passages", "method"], ["share", "changed", "right", "answered", "lost", "95 % interval"])
     for step in report.steps:
         figures = f"{step.changed:,}", percent(step.right), percent(step.answered)

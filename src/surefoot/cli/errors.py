@@ -14,7 +14,7 @@ from surefoot import manifest, store
 from surefoot.cli._console import drawing, err, headed, out, plain
 from surefoot.config.trust import place
 from surefoot.datasets import questions
-from surefoot.datasets.problems import Problem
+from surefoot.datasets.problems import DataProblem
 from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
 from surefoot.lab import error_analysis as bench_errors
@@ -65,7 +65,7 @@ def errors(
         _show(report)
 
 
-def remarks(problems: Iterable[Problem]) -> None:
+def remarks(problems: Iterable[DataProblem]) -> None:
     """Print what is amiss in the data: how often, what, and where first."""
     for problem in problems:
         where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
@@ -79,7 +79,7 @@ def data_of(folder: Path, about: Mapping[str, Any]) -> Path:
     return place(str(named), "--data")
 
 
-def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> bench_errors.Report:
+def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> bench_errors.ErrorReport:
     about, traces = recorded(folder)
     named = data or data_of(folder, about)
     right = golds or (place(str(about["golds"]), "--golds") if about.get("golds") else None)
@@ -88,7 +88,7 @@ def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> b
     return bench_errors.report(str(folder), about, questions.load(named, golds=right), traces, rule)
 
 
-def _show(report: bench_errors.Report) -> None:
+def _show(report: bench_errors.ErrorReport) -> None:
     asked = f"{report.right.of:,} questions of {report.data}, {report.method}, right by {report.rule}"
     out.print(plain(f"{report.run}: {asked}"), soft_wrap=True)
     out.print(_actions(report))
@@ -102,7 +102,7 @@ def _show(report: bench_errors.Report) -> None:
     out.print()
 
 
-def _actions(report: bench_errors.Report) -> Table:
+def _actions(report: bench_errors.ErrorReport) -> Table:
     table = headed(["action"], ["questions", "share", "right", "95 % interval"])
     for row in report.actions:
         table.add_row(row.action.upper(), f"{row.questions.count:,}", _percent(row.questions), *_right(row.right))
@@ -110,7 +110,7 @@ def _actions(report: bench_errors.Report) -> Table:
     return table
 
 
-def _types(report: bench_errors.Report) -> Table:
+def _types(report: bench_errors.ErrorReport) -> Table:
     table = headed(["type"], ["questions", "right", "95 % interval", "commonest action", "of them"])
     for row in report.types:
         cells = f"{row.questions.count:,}", *_right(row.right), row.dominant.upper(), _percent(row.dominance)
@@ -118,7 +118,7 @@ def _types(report: bench_errors.Report) -> Table:
     return table
 
 
-def _cells(report: bench_errors.Report) -> Table:
+def _cells(report: bench_errors.ErrorReport) -> Table:
     actions = [row.action for row in report.actions]
     table = headed(["right of n"], [action.upper() for action in actions])
     for row in report.types:

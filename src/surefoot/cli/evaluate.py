@@ -21,7 +21,7 @@ from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
-from surefoot.evaluate.score.scoring import OnProgress, Plan, Progress
+from surefoot.evaluate.score.scoring import OnProgress, ScoringPlan, ScoringProgress
 from surefoot.protocols import Judge
 from surefoot.types import Diagnosis, Record, Score
 
@@ -110,7 +110,7 @@ def _shown() -> Iterator[OnProgress]:
     with bar(MofNCompleteColumn()) as progress:
         task = progress.add_task("judging", total=None)
 
-        def told(now: Progress) -> None:
+        def told(now: ScoringProgress) -> None:
             aside = f", {now.unscored:,} unscored" if now.unscored else ""
             spent = f"judging ({now.calls:,} calls, {now.tokens:,} tokens{aside})"
             progress.update(task, completed=now.done, total=now.total, description=spent)
@@ -135,7 +135,7 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         out.print(plain(line), soft_wrap=True)
 
 
-def _told(planned: Plan, judges: Sequence[Judge]) -> Iterator[str]:
+def _told(planned: ScoringPlan, judges: Sequence[Judge]) -> Iterator[str]:
     yield f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}"
     rest = f"{planned.kept:,} are there already, {planned.not_applicable:,} do not apply"
     yield f"{planned.judgements:,} judgements to make; {rest}"

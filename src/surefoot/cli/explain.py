@@ -33,7 +33,7 @@ from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.report.words import shown, worded
 from surefoot.explain.action import why
 from surefoot.explain.answer import needs
-from surefoot.explain.explanation import Told, flips_label, number, strongest
+from surefoot.explain.explanation import Explanation, flips_label, number, strongest
 from surefoot.explain.flip import fewest_words
 from surefoot.explain.grade import Baseline, as_graded
 from surefoot.explain.grade import explain as explain_grade
@@ -114,13 +114,13 @@ def explain(
             raise ConfigError("give either a question and a passage, or --trace FILE")
         told = _of_trace(trace, words, answer, flip, config, settings, options)
     elif question and passage:
-        told = _of_words(Told(), question, _passage(passage, title), _builder(config, settings), flip, options)
+        told = _of_words(Explanation(), question, _passage(passage, title), _builder(config, settings), flip, options)
     else:
         raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
     _write(told, json, html, figure)
 
 
-def _write(told: Told, json: Path | None, html: Path | None, figure: Path | None) -> None:
+def _write(told: Explanation, json: Path | None, html: Path | None, figure: Path | None) -> None:
     if json:
         write_text(json, jsonlib.dumps(told.as_json(), allow_nan=False, indent=1) + "\n")
     if html:
@@ -148,8 +148,8 @@ def _passage(given: str, title: str) -> Passage:
 
 
 def _of_words(
-    told: Told, question: str, passage: Passage, builder: Builder, flip: bool, options: dict[str, Any]
-) -> Told:
+    told: Explanation, question: str, passage: Passage, builder: Builder, flip: bool, options: dict[str, Any]
+) -> Explanation:
     with pulling():
         evaluator = builder.evaluator
         found = explain_grade(evaluator, question, passage, **options)
@@ -169,10 +169,10 @@ def _of_trace(
     config: str | None,
     settings: list[str] | None,
     options: dict[str, Any],
-) -> Told:
+) -> Explanation:
     trace = read_trace(file)
     action = why(trace)
-    told = Told(action, trace)
+    told = Explanation(action, trace)
     out.print(explanation.action(action, trace))
     builder = _as_recorded(trace, file, config, settings)
     if words:

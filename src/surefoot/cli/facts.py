@@ -16,7 +16,7 @@ from surefoot.cli.errors import data_of, remarks
 from surefoot.config.builder import Builder
 from surefoot.datasets import questions
 from surefoot.lab import factscore as bench_facts
-from surefoot.lab.factscore import Report
+from surefoot.lab.factscore import FactReport
 from surefoot.store import recorded, to_json, write_text
 
 
@@ -58,7 +58,7 @@ def facts(
     _show(reports)
 
 
-def _show(reports: list[Report]) -> None:
+def _show(reports: list[FactReport]) -> None:
     table = headed(["run"], ["answered", "FActScore", "95 % interval", "facts", "supported", "95 % interval"])
     for report in reports:
         score = "–" if report.score.value is None else f"{report.score.value * 100:.1f}"

@@ -12,7 +12,7 @@ from rich.text import Text
 from surefoot.cli._console import headed, out, plain
 from surefoot.cli._numbers import share
 from surefoot.evaluate.records.folder import opened
-from surefoot.evaluate.score.comparison import FIGURES, Check, gate
+from surefoot.evaluate.score.comparison import FIGURES, Condition, gate
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.stats.groups import FEW
 from surefoot.store import to_json
@@ -54,7 +54,7 @@ def gated(
         raise typer.Exit(2)
 
 
-def _show(checks: Sequence[Check], sums: Sequence[Summary]) -> None:
+def _show(checks: Sequence[Condition], sums: Sequence[Summary]) -> None:
     table = headed(["condition", "metric"], ["figure", "value", ""])
     for check in checks:
         words, colour = _VERDICT[check.kept]

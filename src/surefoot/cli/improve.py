@@ -93,7 +93,7 @@ def improve(
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
     asked = questions.asked("improve", data, golds, limit, texts, run, configured(config, settings, index))
     file = Path(config or configuration.FILE)
-    plan = loop.Plan(
+    plan = loop.ImprovementPlan(
         asked.loaded.examples,
         asked.config,
         asked.folder,

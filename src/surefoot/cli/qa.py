@@ -14,7 +14,7 @@ from surefoot.cli._questions import interval, percent
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
 from surefoot.lab import qa as bench_qa
-from surefoot.lab.qa import Report
+from surefoot.lab.qa import QAReport
 from surefoot.stats.figures import Share, counted
 from surefoot.store import write_text
 
@@ -57,7 +57,7 @@ def qa(
     questions.kept_in(asked.folder)
 
 
-def _show(reports: Sequence[Report]) -> None:
+def _show(reports: Sequence[QAReport]) -> None:
     if len(reports) == 1:
         _one(reports[0])
     else:
@@ -74,7 +74,7 @@ def _show(reports: Sequence[Report]) -> None:
             out.print(plain(f"{report.method}: failed, and counted as wrong: {report.failed}"), style="yellow")
 
 
-def _several(reports: Sequence[Report], rule: str) -> Table:
+def _several(reports: Sequence[QAReport], rule: str) -> Table:
     table = headed(["method"], ["right", "95 % interval", "answered", "right of these", "s a question"])
     for report in reports:
         share = report.right(rule)
@@ -85,7 +85,7 @@ def _several(reports: Sequence[Report], rule: str) -> Table:
     return table
 
 
-def _otherwise(reports: Sequence[Report], rule: str) -> Table:
+def _otherwise(reports: Sequence[QAReport], rule: str) -> Table:
     """By the other rules that fit."""
     others = [name for name in reports[0].fitting if name != rule]
     table = headed(["right by"], others)
@@ -94,7 +94,7 @@ def _otherwise(reports: Sequence[Report], rule: str) -> Table:
     return table
 
 
-def _one(report: Report) -> None:
+def _one(report: QAReport) -> None:
     table = headed([plain(report.method)], ["share", "95 % interval", "count"])
     rows = [("match", report.match), ("match, lower case", report.match_lower)]
     rows += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from surefoot.lab.train import t5 as paper
     from surefoot.lab.train.mixture import Mixture
 
-P = TypeVar("P", bound="minilm.Progress | paper.Progress")
+P = TypeVar("P", bound="minilm.TrainingProgress | paper.T5Progress")
 
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
@@ -53,7 +53,7 @@ def evaluator(
 ) -> None:
     """Train Surefoot's own evaluator, minilm; the same command again goes on where it was stopped."""
     try:
-        from surefoot.lab.train.evaluator import Recipe, train
+        from surefoot.lab.train.evaluator import EvaluatorRecipe, train
         from surefoot.lab.train.finish import require_questions
         from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
         from surefoot.lab.train.network import pretrained, restored
@@ -63,7 +63,7 @@ def evaluator(
     require_questions(learned)
     with _telling(_of_minilm) as tell:
         first = restored(start) if start and start.is_file() else pretrained(start, seed)
-        best = train(first, learned, to, Recipe(seed=seed), tell, device)
+        best = train(first, learned, to, EvaluatorRecipe(seed=seed), tell, device)
     _finished(best, learned, to)
 
 
@@ -102,7 +102,7 @@ def _finished(best: Path, learned: Mixture, to: Path) -> None:
     out.print(f"use it: {use}", soft_wrap=True)
 
 
-def _of_minilm(progress: minilm.Progress) -> str:
+def _of_minilm(progress: minilm.TrainingProgress) -> str:
     seen = "" if progress.dev is None else f", dev AUC {progress.dev:.3f}"
     return f"loss {progress.loss:.3f}{seen}, {progress.pairs_per_second:.1f} pairs/s"
 
@@ -127,10 +127,10 @@ def t5(
 ) -> None:
     """Fine-tune a T5 as CRAG's evaluator was; the same command again goes on where it was stopped."""
     try:
-        from surefoot.lab.train.t5 import Recipe, lessons, train
+        from surefoot.lab.train.t5 import T5Recipe, lessons, train
     except ImportError as error:
         raise MissingExtra("surefoot train t5", "transformers") from error
-    recipe = Recipe(task, epochs, batch, rate, seed=seed)
+    recipe = T5Recipe(task, epochs, batch, rate, seed=seed)
     with _telling(_of_t5) as tell:
         done = train(start, lessons(data, label), to, recipe, every=every, device=device, on_step=tell)
     first, last = done.losses[0], done.losses[-1]
@@ -139,7 +139,7 @@ def t5(
     out.print(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}", soft_wrap=True)
 
 
-def _of_t5(progress: paper.Progress) -> str:
+def _of_t5(progress: paper.T5Progress) -> str:
     return f"epoch {progress.epoch}, loss {progress.loss:.3f}, {progress.pairs_per_second:.1f} pairs/s"
 
 

@@ -67,7 +67,7 @@ def words(
 
 def _drawn(
     source: Path, each: int, seed: int, config: str | None, settings: list[str] | None
-) -> tuple[Builder, tuple[samples.Sample, ...]]:
+) -> tuple[Builder, tuple[samples.ActionSample, ...]]:
     """Questions of a run are explained by the run's own evaluator, with each --set, unless --config gives another."""
     if source.is_dir():
         folder, *others = runs(source)

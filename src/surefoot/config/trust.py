@@ -49,7 +49,7 @@ _MACHINE = ("threads", "batch", "context", "timeout", "retries", "seconds")
 """Numbers that say how hard this machine works, and how long it waits."""
 _LABELS = ("evaluator", "fitted_on")
 """Of thresholds, wherever they stand: whose they are. It is compared, and leads nowhere."""
-_OWN = re.compile(rf"surefoot\.({'|'.join(components.ROOMS.values())}|bench)(\.[a-z_0-9]+)+:\w+")
+_OWN = re.compile(rf"surefoot\.({'|'.join(components.ROOMS.values())}|bench|lab)(\.[a-z_0-9]+)+:\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _plain(role: str, key: str, value: Any) -> bool:
 
 def _inside(role: str, use: str | None) -> bool:
     own = {f"surefoot.{components.ROOMS[role]}.{name}" for name in INSIDE[role]}
-    return use in INSIDE[role] or use == _given.USE or str(use).partition(":")[0] in own
+    return use in INSIDE[role] or components.current(str(use)) == _given.USE or str(use).partition(":")[0] in own
 
 
 def _keys(values: Any) -> Mapping[str, Any]:

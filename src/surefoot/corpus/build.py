@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.corpus.discover import File, Found, find
+from surefoot.corpus.discover import Found, FoundFile, find
 from surefoot.corpus.integrity import passage_sum, seal, vector_sum
-from surefoot.corpus.loaders import MAX_BYTES, Problem, supported
+from surefoot.corpus.loaders import MAX_BYTES, DocumentProblem, supported
 from surefoot.corpus.readers import READERS, CutDocument, Reading, Request
 from surefoot.corpus.storage import faults, locked, now, replacement, settle, writer
 from surefoot.errors import IndexFault
@@ -117,7 +117,7 @@ def build(
         replacement(live) if rebuild else nullcontext(live) as place,
         closing(writer(place, embedder)) as db,
     ):
-        run = _Run(db, live.parent.resolve(), embedder, on_progress)
+        run = _Build(db, live.parent.resolve(), embedder, on_progress)
         run.update(found)
         if rebuild:
             settle(db)
@@ -131,7 +131,7 @@ def _some(found: Found, path: str | Path) -> Found:
     return found
 
 
-class _Run:
+class _Build:
     """One run over what was found: reads, compares, writes and counts."""
 
     def __init__(self, db: sqlite3.Connection, home: Path, embedder: Embedder, on_progress: OnProgress) -> None:
@@ -144,7 +144,7 @@ class _Run:
         self._forgotten = 0
         self._documents: Counter[str] = Counter()
         self._passages: Counter[str] = Counter()
-        self._problems: dict[int, list[tuple[str, Problem]]] = {}
+        self._problems: dict[int, list[tuple[str, DocumentProblem]]] = {}
         self._waiting: list[tuple[int, Passage]] = []
         self._progress = (0, 0, "")
 
@@ -196,7 +196,7 @@ class _Run:
         rows = self._db.execute("SELECT location, rowid, path, space, stamp, hash, complete, problems FROM files")
         return {location: _Stored(*rest) for location, *rest in rows}
 
-    def _forget(self, stored: dict[str, _Stored], wanted: dict[str, File], found: Sequence[Found]) -> None:
+    def _forget(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile], found: Sequence[Found]) -> None:
         """Remove the files below the found roots that are no longer there; not what a closed folder may hold."""
         roots = [each.root for each in found]
         closed = [folder for each in found for folder in each.closed]
@@ -210,7 +210,7 @@ class _Run:
                 self._db.execute("DELETE FROM files WHERE rowid = ?", (file,))
                 self._forgotten += 1
 
-    def _register(self, stored: dict[str, _Stored], wanted: dict[str, File]) -> list[tuple[_Stored, File]]:
+    def _register(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile]) -> list[tuple[_Stored, FoundFile]]:
         """The files to read; marked first, so that a run that is cut off leaves the index incomplete, not short."""
         changed = []
         for location, file in wanted.items():
@@ -224,7 +224,7 @@ class _Run:
         self._commit()
         return changed
 
-    def _new(self, location: str, file: File) -> _Stored:
+    def _new(self, location: str, file: FoundFile) -> _Stored:
         space = ids.space(file.path, self._is_taken)
         row = self._db.execute(
             "INSERT INTO files (location, path, space, complete) VALUES (?, ?, ?, 0)", (location, file.path, space)
@@ -234,7 +234,7 @@ class _Run:
     def _is_taken(self, space: str) -> bool:
         return self._db.execute("SELECT 1 FROM files WHERE space = ?", (space,)).fetchone() is not None
 
-    def _read(self, known: _Stored, file: File, reading: Reading) -> None:
+    def _read(self, known: _Stored, file: FoundFile, reading: Reading) -> None:
         """Bring a file's documents up to date."""
         before = self._documents.total()
         self._db.execute("UPDATE files SET hash = NULL WHERE rowid = ?", (known.rowid,))
@@ -251,20 +251,20 @@ class _Run:
         )
         self._tell(known, problems)
 
-    def _tell(self, file: _Stored, problems: list[Problem]) -> None:
+    def _tell(self, file: _Stored, problems: list[DocumentProblem]) -> None:
         self._problems[file.rowid] = [(file.path, problem) for problem in problems]
 
-    def _read_documents(self, known: _Stored, reading: Reading) -> list[Problem]:
+    def _read_documents(self, known: _Stored, reading: Reading) -> list[DocumentProblem]:
         old, seen = self._known(known.rowid), set[str]()
         problems, done = [], self._progress[0]
         for reached, document in reading.items():
             self._progress = done + reached, *self._progress[1:]
-            if isinstance(document, Problem):
+            if isinstance(document, DocumentProblem):
                 problems.append(document)
                 continue
             if document.key in seen:
                 said = f"with the id {document.id}" if document.id else "that says the same"
-                problems.append(Problem(f"a row {said} came before"))
+                problems.append(DocumentProblem(f"a row {said} came before"))
                 continue
             seen.add(document.key)
             self._index(document, known, old.get(document.key))
@@ -333,22 +333,22 @@ def _is_below(place: Path, folders: Sequence[Path]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
 
 
-def _request(known: _Stored, file: File) -> Request:
+def _request(known: _Stored, file: FoundFile) -> Request:
     return Request(file.place.name, file.path, file.size, str(file.place), known.space, known.hash)
 
 
-def _dumped(problems: list[Problem]) -> str:
+def _dumped(problems: list[DocumentProblem]) -> str:
     return json.dumps([(problem.reason, problem.skipped) for problem in problems])
 
 
-def _loaded(problems: str) -> list[Problem]:
+def _loaded(problems: str) -> list[DocumentProblem]:
     try:
-        return [Problem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
+        return [DocumentProblem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
     except (ValueError, TypeError) as error:
         raise sqlite3.DatabaseError("what it knows of its files is damaged") from error
 
 
-def _shortened(problems: list[Problem]) -> list[Problem]:
+def _shortened(problems: list[DocumentProblem]) -> list[DocumentProblem]:
     """The first few and how many more, so that a file of bad rows does not fill the index and the screen."""
     rest = len(problems) - _TOLD
-    return [*problems[:_TOLD], Problem(f"and {rest:,} more")] if rest > 0 else problems
+    return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems

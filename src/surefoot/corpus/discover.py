@@ -13,7 +13,7 @@ from surefoot.errors import IndexFault
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class FoundFile:
     """A file that can be read, as it was when it was found."""
 
     place: Path
@@ -36,7 +36,7 @@ class Found:
 
     root: Path
     """Absolute, without symbolic links."""
-    files: list[File] = field(default_factory=list)
+    files: list[FoundFile] = field(default_factory=list)
     """In the order of their paths."""
     ignored: int = 0
     """Files below a folder that are hidden, links, or of another kind; a hidden folder counts as one."""
@@ -109,7 +109,7 @@ def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
     else:
         times = status.st_mtime_ns, status.st_ctime_ns
         stamp = " ".join(map(str, (status.st_size, *times, status.st_ino)))
-        found.files.append(File(place, label, status.st_size, max(times), stamp))
+        found.files.append(FoundFile(place, label, status.st_size, max(times), stamp))
 
 
 def _too_large(size: int, max_bytes: int) -> str:

@@ -25,7 +25,7 @@ from time import monotonic, time_ns
 from typing import Any, BinaryIO
 
 from surefoot.corpus import limits
-from surefoot.corpus.loaders import Problem, Unreadable
+from surefoot.corpus.loaders import DocumentProblem, Unreadable
 from surefoot.errors import UsageError
 from surefoot.types import Passage
 
@@ -124,7 +124,7 @@ class Reading:
         self._reader = reader
         self._size = request.size
 
-    def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | Problem]]:
+    def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
         """Each document, or what was not read, with the bytes read so far. `seconds`: for all of them."""
         passages: list[Passage] = []
         try:
@@ -138,13 +138,13 @@ class Reading:
                     passages.clear()
                 elif kind == "problem":
                     at, reason, skipped = values
-                    yield at, Problem(reason, skipped)
+                    yield at, DocumentProblem(reason, skipped)
                 else:
                     digest, self.same = values
                     self.digest = digest and bytes.fromhex(digest)
         except Died as died:
             self.passing = died.passing
-            yield self._size, Problem(str(died))
+            yield self._size, DocumentProblem(str(died))
 
     def article(self, seconds: float) -> Article:
         """The article that was asked for. Raises Unreadable, which says why it was not read within so many seconds."""
@@ -322,7 +322,7 @@ class Readers:
             found = [item for _, item in reading.items(left)]
         if document := next((item for item in found if isinstance(item, CutDocument)), None):
             return document
-        raise Unreadable("; ".join(item.reason for item in found if isinstance(item, Problem)))
+        raise Unreadable("; ".join(item.reason for item in found if isinstance(item, DocumentProblem)))
 
     def article(self, request: Request, seconds: float) -> Article:
         """The page as an article, read within so many seconds. Raises Unreadable, which says why it was not."""

@@ -24,7 +24,7 @@ from time import process_time
 from typing import Any, BinaryIO
 
 from surefoot.corpus import limits
-from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, Problem, Unreadable, read
+from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, DocumentProblem, Unreadable, read
 from surefoot.corpus.splitter import passages
 
 try:
@@ -135,7 +135,7 @@ def _telling(answer: _Answer) -> Iterator[None]:
 def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
     for item in read(stream, request["name"]):
         answer.at = stream.tell()
-        if isinstance(item, Problem):
+        if isinstance(item, DocumentProblem):
             answer.problem(item.reason, item.skipped)
         else:
             answer.document(_storable(item), request["url"], request["space"])

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DataProblem:
     """Something that is amiss, or was repaired, in the data."""
 
     what: str
@@ -37,9 +37,9 @@ class Problems:
         before, places = self._found.get(what, (0, ()))
         self._found[what] = (before + count, (*places, where)[:PLACES])
 
-    def all(self) -> tuple[Problem, ...]:
+    def all(self) -> tuple[DataProblem, ...]:
         """In the order in which the kinds were first seen."""
-        return tuple(Problem(what, count, where) for what, (count, where) in self._found.items())
+        return tuple(DataProblem(what, count, where) for what, (count, where) in self._found.items())
 
 
 def lines(path: Path, problems: Problems) -> list[str]:

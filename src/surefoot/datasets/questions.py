@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.official import official
-from surefoot.datasets.problems import Problem, Problems, Row
+from surefoot.datasets.problems import DataProblem, Problems, Row
 from surefoot.errors import UsageError
 from surefoot.text.json_values import parsed
 from surefoot.types import Passage
@@ -45,14 +45,14 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedQuestions:
     """Questions with where they come from and what is amiss with them."""
 
     format: str
     examples: tuple[Example, ...]
     of: int
     """Questions there were before a sample was taken."""
-    problems: tuple[Problem, ...]
+    problems: tuple[DataProblem, ...]
     """Of all questions, not only of the sample."""
 
 
@@ -61,7 +61,7 @@ def read(path: str | Path, limit: int | None = None) -> list[Example]:
     return list(load(path, limit=limit).examples)
 
 
-def load(path: str | Path, golds: str | Path | None = None, limit: int | None = None) -> Loaded:
+def load(path: str | Path, golds: str | Path | None = None, limit: int | None = None) -> LoadedQuestions:
     """The questions of a file of lines `{"id", "question", "answers": [...], "passages": [{"id", "label"}]}`, or of one
     of Self-RAG's eval_data, or of a set of CRAG's `data/` folder.
 
@@ -84,7 +84,7 @@ def load(path: str | Path, golds: str | Path | None = None, limit: int | None = 
     _remark(examples, problems)
     chosen = set(sample((example.id for example in examples), limit))
     kept = tuple(example for example in examples if example.id in chosen)
-    return Loaded(name, kept, len(examples), problems.all())
+    return LoadedQuestions(name, kept, len(examples), problems.all())
 
 
 def sample(ids: Iterable[str], limit: int | None) -> list[str]:

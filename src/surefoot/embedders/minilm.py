@@ -23,7 +23,7 @@ MAX_PIECES = 256
 """What the model was trained to read; the rest of a longer text is not seen."""
 
 
-class MiniLM:
+class MiniLMEmbedder:
     """Sentence embedding by a six-layer transformer: mean of the token vectors, 384 dimensions.
 
     One run a text: the int8 kernels scale a whole batch by its largest activation, so in a batch a row would depend on

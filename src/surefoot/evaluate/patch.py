@@ -22,7 +22,7 @@ from surefoot.config.consent import NAMES, texts
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import INSIDE, knows
 from surefoot.errors import ConfigError, UsageError
-from surefoot.evaluate.diagnose.settings import Settings, settable
+from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.retrievers import _given
 from surefoot.store import write_bytes, write_text
 from surefoot.text import toml_values
@@ -52,7 +52,7 @@ def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> s
             return f"[{section}] stays as it is: {CLOSED[section]}"
         if section not in DEFAULTS or not isinstance(values, Mapping):
             return f"'{section}' must be a section of keys; there are: {', '.join(DEFAULTS)}"
-        if why := _kept(section, values, Settings(config)):
+        if why := _kept(section, values, SystemSettings(config)):
             return f"[{section}] stays as it is: {why}"
         if why := next((why for told in texts(values) if (why := _named(section, *told, config, outside))), ""):
             return why
@@ -173,10 +173,10 @@ def revert(folder: Path, file: Path) -> Path:
     return file
 
 
-def _kept(section: str, values: Mapping[str, Any], settings: Settings) -> str:
+def _kept(section: str, values: Mapping[str, Any], settings: SystemSettings) -> str:
     """Why this section is not the patch's to set; empty: it is."""
     use = settings.use(section) if section in ("retriever", "searcher") else ""
-    if use == _given.USE:
+    if components.current(use) == _given.USE:
         return "its texts come with the questions"
     if section == "retriever" and "use" in values and use not in INSIDE[section]:
         return f"what '{use}' finds need not be in the index"
@@ -199,7 +199,7 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
     """Thresholds are on the scale of the evaluator that they were set for; a preset's and a file's come as a whole."""
-    before, now = config.get("thresholds", {}), Settings(config).use("evaluator")
+    before, now = config.get("thresholds", {}), SystemSettings(config).use("evaluator")
     use = patch.get("evaluator", {}).get("use", now)
     if use != now and before and "thresholds" not in patch:
         return f"[thresholds] are those of '{now}' and mean nothing for '{use}'; take them out"

@@ -54,7 +54,7 @@ _MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LLMVerdict:
     """What the model said of one passage."""
 
     grade: Action
@@ -63,7 +63,7 @@ class Verdict:
     rationale: str
 
 
-class LLM:
+class LLMEvaluator:
     """A language model's grade, confidence and rationale for each passage, many to a call; score in [0, 1].
 
     The model judges in labels, and the score only puts these on one scale (see `score`). Its confidence is its own
@@ -117,9 +117,9 @@ class LLM:
         shown = {span: line(passage.text[slice(*span)]) for span in windows(passage.text, self.max_characters)}
         return {span: title + text for span, text in shown.items() if WORD.search(text)}
 
-    def _judged(self, question: str, texts: Iterable[str]) -> dict[str, Verdict]:
+    def _judged(self, question: str, texts: Iterable[str]) -> dict[str, LLMVerdict]:
         """The verdicts on these texts; one that has none even when it is asked for again is left out."""
-        said: dict[str, Verdict] = {}
+        said: dict[str, LLMVerdict] = {}
         for batch in self._batches(sorted(texts)):  # sorted, or the retriever's order would change grades
             said |= self._asked(question, batch)
             if missing := [text for text in batch if text not in said]:
@@ -137,7 +137,7 @@ class LLM:
             room -= len(text)
         return batches
 
-    def _asked(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, Verdict]:
+    def _asked(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, LLMVerdict]:
         messages = prompt(question, texts, again)
         reply = self.llm.complete(messages, schema(len(texts)), max_tokens=self.max_tokens * len(texts))
         return {texts[n - 1]: verdict for n, verdict in verdicts(reply.text).items() if 1 <= n <= len(texts)}
@@ -172,14 +172,14 @@ def schema(passages: int) -> dict[str, Any]:
     }
 
 
-def verdicts(reply: str) -> dict[int, Verdict]:
+def verdicts(reply: str) -> dict[int, LLMVerdict]:
     """The complete verdicts in a reply, by passage number, whatever stands around them or is missing of it.
 
     Code fences, talk before and after, stray commas and a reply that was cut off cost nothing but what is not there.
     A passage with two verdicts that differ has none.
     """
     text = _STRING_OR_STRAY_COMMA.sub(r"\1", reply)
-    found: dict[int, Verdict | None] = {}
+    found: dict[int, LLMVerdict | None] = {}
     at = 0
     for _ in range(_MOST):
         if (entry := _ENTRY.search(text, at)) is None:
@@ -194,7 +194,7 @@ def verdicts(reply: str) -> dict[int, Verdict]:
     return {number: verdict for number, verdict in found.items() if verdict}
 
 
-def _verdict(value: Mapping[str, Any]) -> Verdict | None:
+def _verdict(value: Mapping[str, Any]) -> LLMVerdict | None:
     """The entry as a verdict; None: a part is missing or is not what it should be."""
     grade, confidence, rationale = value.get("grade"), value.get("confidence"), value.get("rationale")
     action = Action.__members__.get(grade.strip().upper()) if isinstance(grade, str) else None
@@ -202,10 +202,10 @@ def _verdict(value: Mapping[str, Any]) -> Verdict | None:
         return None
     if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 <= confidence <= 1:
         return None
-    return Verdict(action, float(confidence), line(rationale)[:LONGEST_RATIONALE])
+    return LLMVerdict(action, float(confidence), line(rationale)[:LONGEST_RATIONALE])
 
 
-def score(verdict: Verdict) -> float:
+def score(verdict: LLMVerdict) -> float:
     """The verdict on one scale in [0, 1]: a third of it for each label.
 
     CORRECT is 2/3 at no confidence and 1 at full; INCORRECT is 1/3 at none and 0 at full. AMBIGUOUS is 1/2, for
@@ -227,7 +227,7 @@ def windows(text: str, size: int) -> list[tuple[int, int]]:
     return [*spans, (start, len(text))]
 
 
-def _grade(passage: Passage, shown: Mapping[tuple[int, int], str], said: Mapping[str, Verdict]) -> Grade:
+def _grade(passage: Passage, shown: Mapping[tuple[int, int], str], said: Mapping[str, LLMVerdict]) -> Grade:
     """A passage's grade: that of its best window, or none where one of them has none."""
     if not shown:
         return Grade(passage.id, None, reason="the question or the passage has no words")

@@ -82,7 +82,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SpanReading:
     """What the network said of a text, or of a window of one."""
 
     logit: float
@@ -152,12 +152,12 @@ class MiniLM:
         texts = encode(pieces_of, triples)
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
-        read: dict[int, list[Reading]] = defaultdict(list)
+        read: dict[int, list[SpanReading]] = defaultdict(list)
         for (i, *_), reading in zip(cuts, self._pool.map(lambda cut: self._run(session, *cut[1:]), cuts), strict=True):
             read[i].append(reading)
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 
-    def _run(self, session: InferenceSession, pieces: Pieces, window: Range | None) -> Reading:
+    def _run(self, session: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:
         feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
         try:
             relevance, evidence = session.run(None, feed)
@@ -166,9 +166,11 @@ class MiniLM:
         logit = float(relevance[0])
         if not np.isfinite(evidence).all():
             logit = math.nan
-        return Reading(logit, pointed(evidence[0], pieces, self._card.margin) if math.isfinite(logit) else None, window)
+        return SpanReading(
+            logit, pointed(evidence[0], pieces, self._card.margin) if math.isfinite(logit) else None, window
+        )
 
-    def _grade(self, triple: Triple, pieces: Pieces, read: Sequence[Reading]) -> Grade:
+    def _grade(self, triple: Triple, pieces: Pieces, read: Sequence[SpanReading]) -> Grade:
         """By the best window, the first of equals; `passage_id` is still empty."""
         if lacking := _lacking(pieces):
             return Grade("", None, reason=f"the {lacking} is empty")

@@ -17,7 +17,7 @@ DEGREES = (0.15, 0.4, 0.7)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Explanation:
     """What was asked for and found; None: it was not asked for."""
 
     action: Why | None = None

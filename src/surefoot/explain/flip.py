@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from surefoot.act import label
 from surefoot.errors import ConfigError
-from surefoot.explain.grade import Baseline, Score, Words
+from surefoot.explain.grade import Baseline, ScoreFunction, Words
 from surefoot.protocols import Evaluator
 from surefoot.types import Action, Attribution, Thresholds, Unit
 
@@ -39,7 +39,7 @@ def fewest_words(
         raise ConfigError("this is an attribution of passages; words are flipped from one of words")
     words = Words(found.question, found.passage, found.units)
     before = label(found.full, thresholds)
-    trial = _Trial(Score(evaluator, words, found.baseline), words, found.baseline, thresholds, before)
+    trial = _Loss(ScoreFunction(evaluator, words, found.baseline), words, found.baseline, thresholds, before)
     order = _order(found, before, side)[:most]
     tried = trial([order[: n + 1] for n in range(len(order))])
     if not tried:
@@ -53,10 +53,12 @@ def fewest_words(
     return Flip(tuple(found.units[n] for n in sorted(lost)), score, before, label(score, thresholds), trial.evaluations)
 
 
-class _Trial:
+class _Loss:
     """Whether losses flip the label; counts what it grades."""
 
-    def __init__(self, score: Score, words: Words, baseline: Baseline, thresholds: Thresholds, before: Action) -> None:
+    def __init__(
+        self, score: ScoreFunction, words: Words, baseline: Baseline, thresholds: Thresholds, before: Action
+    ) -> None:
         self._score, self._words, self._baseline = score, words, baseline
         self._thresholds, self._before = thresholds, before
         self.evaluations = 1

@@ -96,7 +96,7 @@ def _touched(span: tuple[int, int], found: Sequence[tuple[int, int]], otherwise:
     return next((n for n, (start, end) in enumerate(found) if start < span[1] and span[0] < end), otherwise)
 
 
-class Score:
+class ScoreFunction:
     """The game whose players are the words, and whose value is the evaluator's score of what is left.
 
     What cannot be graded, such as a passage of no words, counts as `ungraded`; None: as the score of a question and a
@@ -181,7 +181,7 @@ def explain(
     words = taken_apart(question, passage, entities=entities)
     if not words.units:
         raise ConfigError("neither the question nor the passage has a word to explain")
-    score = Score(evaluator, words, baseline, ungraded)
+    score = ScoreFunction(evaluator, words, baseline, ungraded)
     game, count = Counted(score), len(words.units)
     groups = sentence_groups(words) if method == "owen" else None
     found = shares(game, count, method=method, groups=groups, tolerance=tolerance, most=most, seed=seed)

@@ -13,7 +13,7 @@ from surefoot.draw.svg import line, safe, text
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
-    Told,
+    Explanation,
     degree,
     flips_action,
     flips_label,
@@ -50,7 +50,7 @@ svg .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4 }
 """
 
 
-def page(told: Told) -> str:
+def page(told: Explanation) -> str:
     """The page's text. Its policy, in its head, lets nothing in but its own style."""
     question = told.action.question if told.action else told.grade.question if told.grade else ""
     hashed = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from surefoot.draw.svg import box, line, picture, text
 from surefoot.explain.explanation import number, strongest
-from surefoot.explain.samples import Sample
+from surefoot.explain.samples import ActionSample
 from surefoot.types import Action, Attribution
 
 WORDS = 8
@@ -32,7 +32,7 @@ _STYLE = """
     .whisker { stroke: #e6edf3 } .up { fill: #ff8c42 } .down { fill: #4ba3d9 } .edge { stroke: #30363d }
   }"""
 
-Explained = Sequence[tuple[Sample, Attribution]]
+Explained = Sequence[tuple[ActionSample, Attribution]]
 
 
 def of_one(found: Attribution) -> str:
@@ -113,7 +113,7 @@ def _bars(found: Attribution, shown: Sequence[int], x: float, y: float, width: f
         yield text(figures, line_y + 4, number(value), "small", "end")
 
 
-def _row(sample: Sample, found: Attribution, y: float) -> Iterator[str]:
+def _row(sample: ActionSample, found: Attribution, y: float) -> Iterator[str]:
     yield text(MARGIN, y + 18, f"{sample.action.value.upper()} {number(found.full)}", "name small")
     yield text(MARGIN, y + 35, f"“{_cut(found.question, 36)}”", "dim small")
     most = max(map(abs, found.values)) or 1.0

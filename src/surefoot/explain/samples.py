@@ -20,7 +20,7 @@ EACH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ActionSample:
     """A question, the action that its passages came to, and the best graded of them as it was graded."""
 
     id: str
@@ -29,19 +29,19 @@ class Sample:
     action: Action
 
 
-def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int = EACH) -> tuple[Sample, ...]:
+def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
     """So many questions of each action, CORRECT first, from what a run recorded; fewer where it has fewer. The
     evaluator grades nothing: what it reads says what of a passage was blanked out before."""
     found = (_of_trace(key, traces[key], evaluator) for key in _drawn(traces, seed))
     return _first(found, each)
 
 
-def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: int = EACH) -> tuple[Sample, ...]:
+def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
     """The same of a file of labelled pairs: questions are graded, with all their passages, until there are enough."""
     every = pairs.read(path).pairs
     asked = {key: list(group) for key, group in groupby(every, key=lambda pair: pair.question_id)}
 
-    def graded() -> Iterator[Sample | None]:
+    def graded() -> Iterator[ActionSample | None]:
         for key in _drawn(asked, seed):
             question = asked[key][0].question
             passages = [Evidence.before(evaluator, question).of(pair.passage) for pair in asked[key]]
@@ -55,7 +55,7 @@ def _drawn(keys: Iterable[str], seed: int) -> list[str]:
     return sorted(keys, key=lambda key: hashed(f"{seed} {key}"))
 
 
-def _of_trace(key: str, trace: Trace, evaluator: Evaluator) -> Sample | None:
+def _of_trace(key: str, trace: Trace, evaluator: Evaluator) -> ActionSample | None:
     if trace.decision is None:
         return None
     evidence = Evidence.before(evaluator, trace.question)
@@ -65,16 +65,16 @@ def _of_trace(key: str, trace: Trace, evaluator: Evaluator) -> Sample | None:
 
 def _sample(
     key: str, question: str, passages: Sequence[Passage], grades: Sequence[Grade], action: Action
-) -> Sample | None:
+) -> ActionSample | None:
     """None: nothing was graded, so that there is nothing to explain."""
     scores = [-math.inf if grade.score is None else grade.score for grade in grades]
     if not scores or max(scores) == -math.inf:
         return None
-    return Sample(key, question, passages[scores.index(max(scores))], action)
+    return ActionSample(key, question, passages[scores.index(max(scores))], action)
 
 
-def _first(found: Iterator[Sample | None], each: int) -> tuple[Sample, ...]:
-    kept: dict[Action, list[Sample]] = {action: [] for action in Action}
+def _first(found: Iterator[ActionSample | None], each: int) -> tuple[ActionSample, ...]:
+    kept: dict[Action, list[ActionSample]] = {action: [] for action in Action}
     for sample in found:
         if sample and len(kept[sample.action]) < each:
             kept[sample.action].append(sample)

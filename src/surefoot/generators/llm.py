@@ -18,7 +18,7 @@ _REFLECTION = re.compile(
 )
 
 
-class LLM:
+class LLMGenerator:
     """Answers by one greedy call of a language model, at most `max_tokens` long (the paper: 100).
 
     Sources that do not fit into `max_characters` are left out from the end, and the step says so. The reflection

@@ -68,7 +68,7 @@ class _Sentence:
     held: frozenset[str]
 
 
-class Evidence:
+class SourceTexts:
     """Texts that claims are held against, cut into sentences and embedded once."""
 
     def __init__(self, passages: Sequence[Passage], embedder: Embedder) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from surefoot.judges._support import Evidence, Support, claims, plainly
+from surefoot.judges._support import SourceTexts, Support, claims, plainly
 from surefoot.protocols import Embedder
 from surefoot.types import Quote, Record, Score
 
@@ -36,7 +36,7 @@ class ContextAdherence:
             return self._score(record, 1.0, "the answer claims nothing that a context would have to carry")
         if not record.contexts:
             return self._score(record, 0.0, "there was no context, so that nothing carries the answer")
-        evidence = Evidence(record.contexts, self.embedder)
+        evidence = SourceTexts(record.contexts, self.embedder)
         if evidence.empty:
             return self._score(record, unscored_because="the contexts hold no words to hold the answer against")
         each = [evidence.of(claim) for claim in said]

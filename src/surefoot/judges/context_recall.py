@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._heads import chance
-from surefoot.judges._support import Evidence, claims, plainly
+from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.protocols import Embedder, Evaluator
 from surefoot.types import Passage, Quote, Record, Score
 
@@ -58,7 +58,7 @@ class ContextRecall:
         return max(found, key=lambda score: score.value or 0.0)
 
     def _by_facts(self, record: Record, contexts: tuple[Passage, ...], truth: str) -> Score:
-        evidence = Evidence(contexts, self.embedder)
+        evidence = SourceTexts(contexts, self.embedder)
         facts = claims(truth) or [truth]
         if evidence.empty:
             return self._score(record, 0.0, "the contexts hold no words")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from surefoot.judges._equivalence import Likeness, likeness, telling
 from surefoot.judges._heads import head
-from surefoot.judges._support import Evidence, claims, plainly
+from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.protocols import Embedder
 from surefoot.text.refusals import refuses
 from surefoot.types import Passage, Quote, Record, Score
@@ -63,7 +63,7 @@ class Factuality:
         return self._score(record, chances[best], _told(truths[best], each[best]), truths[best])
 
     def _by_facts(self, record: Record, answer: str, truth: str) -> Score:
-        said = Evidence([Passage("answer", answer)], self.embedder)
+        said = SourceTexts([Passage("answer", answer)], self.embedder)
         facts = claims(truth) or [truth]
         each = [0.0 if said.empty else said.of(fact).probability for fact in facts]
         one, other = self.embedder.embed([plainly(answer), plainly(truth)])

@@ -58,7 +58,7 @@ _QUOTED = re.compile(r"[\"“]([^\"“”]{3,400})[\"”]")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class JudgeReading:
     """What a reply says."""
 
     rating: int
@@ -66,7 +66,7 @@ class Reading:
     quotes: tuple[str, ...] = ()
 
 
-class Llm:
+class LLMJudge:
     """A language model's rating of any metric from 1 to 5, with its reason and checked quotations.
 
     `metric` is one of the diamond's six; the score is a fifth of the rating. `repeats` is how often each record is
@@ -139,7 +139,7 @@ class Llm:
         if record.contexts and "contexts" in self._about.sees and (ordering := suspects(record.contexts)):
             meter.degrade(f"instructions found in {', '.join(ordering)}: not shown to {self.name}")
         found = [self._read(record, reading) for reading in range(1, self.repeats + 1)]
-        if not (read := [one for one in found if isinstance(one, Reading)]):
+        if not (read := [one for one in found if isinstance(one, JudgeReading)]):
             return self._unscored(record, str(found[0]))
         values = tuple(one.rating / HIGHEST for one in read)
         mean = sum(values) / len(values)
@@ -157,7 +157,7 @@ class Llm:
             repeats=values if self.repeats > 1 else (),
         )
 
-    def _read(self, record: Record, number: int) -> Reading | str:
+    def _read(self, record: Record, number: int) -> JudgeReading | str:
         """What the model says of it, or what kept it from being read."""
         said = Completion("", "")
         for again in (False, True):
@@ -217,7 +217,7 @@ def schema(metric: Metric) -> dict[str, Any]:
     return _object(properties)
 
 
-def reading(metric: Metric, reply: str) -> Reading | None:
+def reading(metric: Metric, reply: str) -> JudgeReading | None:
     """The judgement in a reply; None: there is none, none with a reason, or several that differ in their rating."""
     said = [one for one in objects(reply) if metric.key in one]
     found = [(_rating(one[metric.key]), one) for one in said]
@@ -228,7 +228,7 @@ def reading(metric: Metric, reply: str) -> Reading | None:
     if not isinstance(explanation, str) or not line(explanation):
         return None
     texts = [one for one in quotes if isinstance(one, str) and one.strip()] if isinstance(quotes, list) else []
-    return Reading(rating, line(explanation)[: 5 * LONGEST_EXPLANATION], tuple(texts))
+    return JudgeReading(rating, line(explanation)[: 5 * LONGEST_EXPLANATION], tuple(texts))
 
 
 def _rating(value: object) -> int | None:

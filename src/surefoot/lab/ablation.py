@@ -13,7 +13,7 @@ from surefoot.errors import UsageError
 from surefoot.evaluate.ask.methods import crag, crag_search
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
 from surefoot.lab import qa
-from surefoot.lab.qa import Comparison, Report
+from surefoot.lab.qa import MethodComparison, QAReport
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Pair
 from surefoot.rewriters.verbatim import Verbatim
@@ -39,7 +39,7 @@ class Earned:
     stage: str
     instead: str
     """What stands in its place."""
-    earned: tuple[Comparison, ...]
+    earned: tuple[MethodComparison, ...]
     """By each rule that fits: the whole pipeline, first, and that without the stage."""
     changed: int
     """Questions that are answered in other words, or no longer, or only then."""
@@ -157,7 +157,7 @@ def measured(
     folder: Path,
     about: dict[str, Any],
     on_done: OnDone,
-) -> tuple[list[Report], list[Earned]]:
+) -> tuple[list[QAReport], list[Earned]]:
     """The report of the whole pipeline and of each without a stage, and what each stage earned, in their order."""
     whole = crag_search if searches else crag
     every = [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question))]
@@ -165,7 +165,7 @@ def measured(
     return reports, [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
 
 
-def as_json(reports: Sequence[Report], found: Sequence[Earned], about: dict[str, Any]) -> dict[str, Any]:
+def as_json(reports: Sequence[QAReport], found: Sequence[Earned], about: dict[str, Any]) -> dict[str, Any]:
     """As plain data: the keys of `about`, the fields of the whole pipeline's report, `without`: the reports of those
     without a stage, `stages`: what each earned, `seed` and `resamples`."""
     whole, *others = to_json(reports)
@@ -176,7 +176,7 @@ def _without(name: str) -> Arm:
     return Arm(f"without {name}", lambda pipeline, example: STAGES[name][0](pipeline, example.question))
 
 
-def _earned(name: str, whole: Report, without: Report) -> Earned:
+def _earned(name: str, whole: QAReport, without: QAReport) -> Earned:
     pairs = zip(whole.outcomes, without.outcomes, strict=True)
     changed = sum(one["answer"] != other["answer"] for one, other in pairs)
     earned = tuple(qa.compared(whole, without, rule) for rule in whole.fitting)

@@ -10,7 +10,7 @@ from math import ceil
 from pathlib import PurePath
 
 from surefoot.draw.svg import box, line, picture, text
-from surefoot.lab.degradation import Report, Step
+from surefoot.lab.degradation import DegradationReport, DegradationStep
 
 PANEL, HEIGHT = 420, 300
 """Of one panel, with all that belongs to it; two stand side by side."""
@@ -41,7 +41,7 @@ _STYLE = """
   }"""
 
 
-def robustness(report: Report, data: str) -> str:
+def robustness(report: DegradationReport, data: str) -> str:
     """The share of questions right, by the share of passages that something was done to: an SVG file's text."""
     kinds = list(dict.fromkeys(step.kind for step in report.steps))
     width, height = PANEL * min(2, len(kinds)), HEAD + HEIGHT * ceil(len(kinds) / 2) + FOOT
@@ -57,7 +57,7 @@ def robustness(report: Report, data: str) -> str:
     return picture(width, height, _STYLE, label, f"{asked}. {' '.join(_told(report))}", body)
 
 
-def _panel(kind: str, steps: Sequence[Step], methods: Sequence[str], top: float) -> Iterator[str]:
+def _panel(kind: str, steps: Sequence[DegradationStep], methods: Sequence[str], top: float) -> Iterator[str]:
     yield text(LEFT, TOP - 16, TITLES.get(kind, kind), "panel")
     for part in range(5):
         share = top * part / 4
@@ -79,7 +79,7 @@ def _panel(kind: str, steps: Sequence[Step], methods: Sequence[str], top: float)
         yield f'<g class="m{number % 5}">{text(RIGHT + 14, below + 4, method[:16], "name")}</g>'
 
 
-def _way(steps: Sequence[Step], number: int, shift: float, top: float) -> Iterator[str]:
+def _way(steps: Sequence[DegradationStep], number: int, shift: float, top: float) -> Iterator[str]:
     """The line with a mark and its interval at each step; lines stand a little apart, so that no bar hides another."""
     points = [(_x(step.share) + shift, _y(step.right.share or 0.0, top)) for step in steps]
     yield f'<polyline class="way" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
@@ -100,13 +100,13 @@ def _mark(x: float, y: float, number: int) -> str:
     return f'<polygon class="mark" points="{" ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)}"/>'
 
 
-def _top(report: Report) -> float:
+def _top(report: DegradationReport) -> float:
     """A round share that no interval rises above."""
     highest = max((step.right.high or 0.0 for step in report.steps), default=1.0)
     return min(1.0, max(0.2, ceil(highest * 5 + 1e-9) / 5))
 
 
-def _told(report: Report) -> Iterator[str]:
+def _told(report: DegradationReport) -> Iterator[str]:
     """The figures, a sentence a step."""
     for step in report.steps:
         share = "nothing" if step.right.share is None else f"{step.right.share * 100:.1f} %"

@@ -48,7 +48,7 @@ class Degraded:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DegradationStep:
     """How one method fared where something was done to this share of the passages."""
 
     kind: str
@@ -78,13 +78,13 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DegradationReport:
     """What became of each method at each step. The JSON form is stable: fields are added, never changed."""
 
     rule: str
     questions: int
     methods: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[DegradationStep, ...]
     """Kind by kind, method by method, the shares rising from 0."""
     gaps: tuple[Gap, ...]
     """Kind by kind, each pair of methods, the shares rising from 0."""
@@ -92,7 +92,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Fared:
-    report: qa.Report
+    report: qa.QAReport
     seen: tuple[int, ...]
     """A question each, a hash of what its passages say."""
 
@@ -157,7 +157,7 @@ def measured(
     on_done: OnDone,
     kinds: Sequence[str] = KINDS,
     steps: Sequence[float] = STEPS,
-) -> Report:
+) -> DegradationReport:
     """Ask every question by every method at every step (that is methods × (1 + kinds × steps) times) and report."""
     every = arms(methods, examples, kinds, steps)
     fared = {
@@ -166,7 +166,7 @@ def measured(
     }
     rule = qa.telling([one.report for one in fared.values()])
     names, shares = [method.name for method in methods], [0.0, *sorted(steps)]
-    return Report(
+    return DegradationReport(
         rule,
         len(examples),
         tuple(names),
@@ -175,8 +175,8 @@ def measured(
     )
 
 
-def as_json(report: Report, about: dict[str, Any]) -> dict[str, Any]:
-    """The report as plain data: the keys of `about`, the fields of `Report`, `seed` and `resamples`."""
+def as_json(report: DegradationReport, about: dict[str, Any]) -> dict[str, Any]:
+    """The report as plain data: the keys of `about`, the fields of `DegradationReport`, `seed` and `resamples`."""
     return {**about, **to_json(report), "seed": SEED, "resamples": RESAMPLES}
 
 
@@ -212,11 +212,11 @@ def _seen(trace: Trace) -> int:
     return hash(tuple((passage.title, passage.text) for passage in trace.passages))
 
 
-def _step(kind: str, share: float, name: str, fared: dict[str, _Fared], rule: str) -> Step:
+def _step(kind: str, share: float, name: str, fared: dict[str, _Fared], rule: str) -> DegradationStep:
     before, here = fared[name], fared[_named(name, kind, share)]
     changed = sum(one != other for one, other in zip(before.seen, here.seen, strict=True))
     gone = difference(before.right(rule), here.right(rule))
-    return Step(kind, share, name, here.report.right(rule), here.report.answered, changed, gone)
+    return DegradationStep(kind, share, name, here.report.right(rule), here.report.answered, changed, gone)
 
 
 def _gap(kind: str, share: float, first: str, second: str, fared: dict[str, _Fared], rule: str) -> Gap:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.datasets import choices
-from surefoot.datasets.problems import Problem
-from surefoot.datasets.questions import Example, Loaded
+from surefoot.datasets.problems import DataProblem
+from surefoot.datasets.questions import Example, LoadedQuestions
 from surefoot.errors import UsageError
 from surefoot.stats.figures import Share, counted
 from surefoot.store import to_json
@@ -60,7 +60,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ErrorReport:
     """What a run comes to. The JSON form is stable: fields are added, never changed."""
 
     run: str
@@ -80,7 +80,7 @@ class Report:
     """The commonest first."""
     cells: tuple[Cell, ...]
     """Type by type; one without questions is there too."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[DataProblem, ...] = ()
     """Of the data."""
     about: dict[str, Any] = field(default_factory=dict)
     """What the run's folder says of it: settings, the data's hash, in what environments it was made."""
@@ -101,7 +101,9 @@ def kind(example: Example) -> str:
     return found[1] if found else OTHER
 
 
-def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Trace], rule: str) -> Report:
+def report(
+    run: str, about: dict[str, Any], loaded: LoadedQuestions, traces: dict[str, Trace], rule: str
+) -> ErrorReport:
     """The figures of a run whose questions are among those of `loaded`; pure.
 
     Raises UsageError where a trace belongs to no question, or where the rule does not fit the questions.
@@ -119,7 +121,7 @@ def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Tr
     types = [name for name, _ in Counter(outcome.type for outcome in outcomes).most_common()]
     present = {outcome.action for outcome in outcomes}
     actions = [action.value for action in Action] + [UNDECIDED] * (UNDECIDED in present)
-    return Report(
+    return ErrorReport(
         run,
         str(about.get("data", "")),
         str(about.get("method", "")),
@@ -137,7 +139,7 @@ def report(run: str, about: dict[str, Any], loaded: Loaded, traces: dict[str, Tr
     )
 
 
-def as_json(reports: Sequence[Report]) -> list[dict[str, Any]]:
+def as_json(reports: Sequence[ErrorReport]) -> list[dict[str, Any]]:
     """The reports as plain data."""
     return [to_json(report) for report in reports]
 

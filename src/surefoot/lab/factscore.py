@@ -64,7 +64,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedFact:
     """What became of one answer."""
 
     facts: tuple[Fact, ...] = ()
@@ -79,7 +79,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FactReport:
     """How well the facts of a run are supported. The JSON form is stable: fields are added, never changed."""
 
     run: str
@@ -116,10 +116,10 @@ def judging(question: str, fact: str, sources: Sequence[Passage]) -> list[Messag
     return [Message("user", "\n".join(["Sources:", *quoted, "", asked, f"{rule} {form}"]))]
 
 
-def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> Judged:
+def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedFact:
     """The facts of an answer, each with whether the sources support it. A call that fails leaves its part unjudged."""
     if not sources:
-        return Judged(unjudged="there are no texts to judge by")
+        return JudgedFact(unjudged="there are no texts to judge by")
     facts: list[Fact] = []
     failed = ""
     for start, end in sentences(answer):
@@ -129,12 +129,12 @@ def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> 
             failed = failed or f"a sentence could not be split: {error}"
         else:
             facts += [_held(llm, question, fact, sources) for fact in stated if fact.strip()]
-    return Judged(tuple(facts), failed or ("" if facts else "it states no facts"))
+    return JudgedFact(tuple(facts), failed or ("" if facts else "it states no facts"))
 
 
 def run(
     llm: LLM, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
-) -> dict[str, Judged]:
+) -> dict[str, JudgedFact]:
     """By question, what became of each answer of a run that is no refusal; none is judged twice."""
     path = folder / FILE
     done = _kept(path)
@@ -150,7 +150,7 @@ def run(
     return {example.id: done[example.id] for example, _ in answered}
 
 
-def report(name: str, judge: str, questions: int, found: Mapping[str, Judged]) -> Report:
+def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedFact]) -> FactReport:
     """The figures of these answers, out of so many questions; pure."""
     scores = [one.score for one in found.values() if one.score is not None]
     facts = [fact for one in found.values() for fact in one.facts]
@@ -159,7 +159,9 @@ def report(name: str, judge: str, questions: int, found: Mapping[str, Judged]) -
     reasons.update(fact.reason for fact in facts if fact.supported is None)
     score = figure(mean(scores), resampled(max(1, len(scores))))[0]
     shares = counted(sum(known), len(known))
-    return Report(name, judge, counted(len(found), questions), score, shares, len(facts), dict(reasons.most_common()))
+    return FactReport(
+        name, judge, counted(len(found), questions), score, shares, len(facts), dict(reasons.most_common())
+    )
 
 
 def _held(llm: LLM, question: str, fact: str, sources: Sequence[Passage]) -> Fact:
@@ -196,7 +198,7 @@ def _said(trace: Trace | None) -> str:
     return _MARKER.sub("", trace.answer.text) if trace and trace.answer and not trace.answer.refused else ""
 
 
-def _kept(path: Path) -> dict[str, Judged]:
+def _kept(path: Path) -> dict[str, JudgedFact]:
     """What was judged before; a torn last line is cut off."""
     if not path.exists():
         return {}
@@ -207,10 +209,10 @@ def _kept(path: Path) -> dict[str, Judged]:
     return dict(_lines(whole.splitlines(), path))
 
 
-def _lines(lines: Iterable[bytes], path: Path) -> Iterable[tuple[str, Judged]]:
+def _lines(lines: Iterable[bytes], path: Path) -> Iterable[tuple[str, JudgedFact]]:
     for number, text in enumerate(lines, start=1):
         try:
             row = parsed(text)
-            yield row["key"], from_json(Judged, row["judged"])
+            yield row["key"], from_json(JudgedFact, row["judged"])
         except (ValueError, TypeError, KeyError, TraceFault) as error:
             raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error

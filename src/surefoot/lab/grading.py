@@ -111,7 +111,7 @@ class Titles:
 
 
 @dataclass(frozen=True, slots=True)
-class FileReport:
+class GradingFileReport:
     """What an evaluator comes to on one file."""
 
     file: str
@@ -162,13 +162,13 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class GradingReport:
     """What an evaluator comes to on some files."""
 
     evaluator: str
     thresholds: Thresholds | None
     """None: it has none so far."""
-    files: tuple[FileReport, ...]
+    files: tuple[GradingFileReport, ...]
     mean: Mean
     config: dict[str, Any] = field(default_factory=dict)
     """What it was built from; empty: by hand."""
@@ -178,7 +178,7 @@ class Report:
 class _Measured:
     """A file's report with what the mean over files needs of it."""
 
-    report: FileReport
+    report: GradingFileReport
     figures: dict[str, tuple[Figure, Floats]]
     outcomes: tuple[Outcome, ...]
     sure: tuple[Row, ...]
@@ -211,7 +211,7 @@ def run(
     files: Sequence[LabelledSet],
     on_done: OnDone,
     thresholds: Thresholds | None = None,
-) -> Report:
+) -> GradingReport:
     """Grade every pair of every file and report; `on_done` is told of the pairs of all files together.
 
     `thresholds` are the evaluator's own unless others are given; what takes some is undefined where it has none.
@@ -226,7 +226,7 @@ def run(
         made = graded(evaluator, file.pairs, partial(told, on_done, before, total))
         done.append(_measured(file, made, chosen))
         before += len(file.pairs)
-    return Report(evaluator.name, chosen, tuple(one.report for one in done), _mean(done))
+    return GradingReport(evaluator.name, chosen, tuple(one.report for one in done), _mean(done))
 
 
 def own(evaluator: Evaluator) -> Thresholds | None:
@@ -237,7 +237,7 @@ def own(evaluator: Evaluator) -> Thresholds | None:
         return None
 
 
-def report(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> FileReport:
+def report(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> GradingFileReport:
     """The figures of these grades; pure but for the draw of the bootstrap, which is always the same."""
     return _measured(file, made, thresholds).report
 
@@ -253,14 +253,14 @@ def told(on_done: OnDone, before: int, total: int, done: int, _: int) -> None:
     on_done(before + done, total)
 
 
-def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
+def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str, Any]:
     """The reports as plain data. The form is stable: fields are added, never changed.
 
     - `schema`: 1; `date`: UTC, ISO 8601; `machine`: `platform`, `cpus`; `python`, `numpy`, `onnxruntime`, `tokenizers`:
       versions; `bootstrap`: `resamples`, `seed`, `by` ("question"), `interval` (0.95); `bins` of the calibration error;
     - the keys of `about`; from the command line `surefoot` (version), `limit` and `blank`, null where not given;
     - `evaluators`: one a report, with `evaluator` (its name), `thresholds` (null: it has none), `config`, `files` and
-      `mean`. Each file has the fields of `FileReport`, and `mean` those of `Mean`;
+      `mean`. Each file has the fields of `GradingFileReport`, and `mean` those of `Mean`;
     - a figure is {`value`, `low`, `high`, `of`, `undefined`}; where it is undefined, the first three are null and
       `undefined` says why. A share is {`count`, `of`, `share`, `low`, `high`}, null where `of` is 0.
     """
@@ -296,7 +296,7 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) ->
     statistics = {**_of_pairs(scored, thresholds), "question_auc": _of_questions(rows)}
     figures = {name: metrics.figure(statistic, counts) for name, statistic in statistics.items()}
     outcomes = tuple(_outcomes(rows, thresholds)) if thresholds else ()
-    done = FileReport(
+    done = GradingFileReport(
         file=file.path,
         sha256=file.sha256,
         questions=counts.shape[1],

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from surefoot.draw.svg import box, line, picture, text
-from surefoot.lab.error_analysis import UNDECIDED, ActionRow, Cell, Report, TypeRow
+from surefoot.lab.error_analysis import UNDECIDED, ActionRow, Cell, ErrorReport, TypeRow
 from surefoot.stats.figures import Share
 
 LEFT, RIGHT = 150, 390
@@ -35,7 +35,7 @@ _STYLE = """
   }"""
 
 
-def by_type_and_action(report: Report) -> str:
+def by_type_and_action(report: ErrorReport) -> str:
     """How often each type of question was answered right, which action most of it took, and how each action fared on
     it: an SVG file's text. The last row is of all questions."""
     height, width = TOP + ROW * (len(report.types) + 1) + 34, CELLS + CELL * len(report.actions) + 24
@@ -53,7 +53,7 @@ def by_type_and_action(report: Report) -> str:
     return picture(width, height, _STYLE, label, f"{asked}. {' '.join(_told(report))}", [*body, *_all(report)])
 
 
-def _headings(report: Report, height: float) -> Iterator[str]:
+def _headings(report: ErrorReport, height: float) -> Iterator[str]:
     for share in (0.0, 0.5, 1.0):
         yield line(_x(share), TOP - 8, _x(share), height - 30, "grid")
         yield text(_x(share), TOP - 14, f"{share:.0%}".replace("%", " %"), "dim small", "middle")
@@ -89,7 +89,7 @@ def _cells(cells: Sequence[Cell | ActionRow], y: float) -> Iterator[str]:
         yield text(x + CELL / 2 - 2, y + 22, words, "small" if cell.right.of else "small dim", "middle")
 
 
-def _all(report: Report) -> Iterator[str]:
+def _all(report: ErrorReport) -> Iterator[str]:
     y = TOP + ROW * len(report.types) + 6
     yield line(24, y - 4, CELLS + CELL * len(report.actions) - 4, y - 4, "axis")
     yield text(LEFT - 10, y + 21, "all", "", "end")
@@ -98,7 +98,7 @@ def _all(report: Report) -> Iterator[str]:
     yield from _cells(report.actions, y)
 
 
-def _told(report: Report) -> Iterator[str]:
+def _told(report: ErrorReport) -> Iterator[str]:
     """The figures, a sentence a type."""
     for row in report.types:
         yield f"{row.type}: {_percent(row.right)} of {row.questions.count:,} right, mostly {_name(row.dominant)}."

@@ -64,7 +64,7 @@ _TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class ProbeRelation:
     """A kind of question, as PopQA asks them."""
 
     of: str
@@ -79,32 +79,36 @@ class Relation:
 _KIN = r"\b(?:father|mother|parent|child|son|daughter|brother|sister|sibling|famil|born to|dad|mum|mom)"
 _WRITTEN = r"author|writ|wrote|novel|script|screenplay|teleplay|book"
 RELATIONS = (
-    Relation("person", "What is {}'s occupation?", "What does {} do for a living?"),
-    Relation(
+    ProbeRelation("person", "What is {}'s occupation?", "What does {} do for a living?"),
+    ProbeRelation(
         "person", "In what city was {} born?", "What is the birthplace of {}?", r"\bborn|birth|native|raised|\bb\."
     ),
-    Relation(
+    ProbeRelation(
         "person",
         "What is the religion of {}?",
         "Which religion does {} follow?",
         r"relig|church|faith|cathol|christ|protest|muslim|islam|jew|buddh|hindu|sikh|bishop|priest|monk|saint|atheis",
     ),
-    Relation("person", "What sport does {} play?", "Which sport is {} known for?"),
-    Relation("person", "Who is the father of {}?", "Who is {}'s father?", _KIN),
-    Relation("person", "Who is the mother of {}?", "Who is {}'s mother?", _KIN),
-    Relation("work", "What genre is {}?", "Which genre does {} belong to?"),
-    Relation("work", "Who is the author of {}?", "Who wrote {}?", _WRITTEN),
-    Relation("work", "Who was the director of {}?", "Who directed {}?", r"direct|film-?mak|film by"),
-    Relation("work", "Who was the producer of {}?", "Who produced {}?", r"produc"),
-    Relation("work", "Who was the screenwriter for {}?", "Who wrote the screenplay of {}?", _WRITTEN),
-    Relation("work", "Who was the composer of {}?", "Who composed {}?", r"compos|music|score|soundtrack|song|melod"),
-    Relation("place", "In what country is {}?", "Which country is {} located in?"),
-    Relation("place", "What is the capital of {}?", "Which city is the capital of {}?", r"capital|seat\b|city|town"),
-    Relation("place", "What is {} the capital of?", "{} is the capital of what?", r"capital|seat\b"),
-    Relation(
+    ProbeRelation("person", "What sport does {} play?", "Which sport is {} known for?"),
+    ProbeRelation("person", "Who is the father of {}?", "Who is {}'s father?", _KIN),
+    ProbeRelation("person", "Who is the mother of {}?", "Who is {}'s mother?", _KIN),
+    ProbeRelation("work", "What genre is {}?", "Which genre does {} belong to?"),
+    ProbeRelation("work", "Who is the author of {}?", "Who wrote {}?", _WRITTEN),
+    ProbeRelation("work", "Who was the director of {}?", "Who directed {}?", r"direct|film-?mak|film by"),
+    ProbeRelation("work", "Who was the producer of {}?", "Who produced {}?", r"produc"),
+    ProbeRelation("work", "Who was the screenwriter for {}?", "Who wrote the screenplay of {}?", _WRITTEN),
+    ProbeRelation(
+        "work", "Who was the composer of {}?", "Who composed {}?", r"compos|music|score|soundtrack|song|melod"
+    ),
+    ProbeRelation("place", "In what country is {}?", "Which country is {} located in?"),
+    ProbeRelation(
+        "place", "What is the capital of {}?", "Which city is the capital of {}?", r"capital|seat\b|city|town"
+    ),
+    ProbeRelation("place", "What is {} the capital of?", "{} is the capital of what?", r"capital|seat\b"),
+    ProbeRelation(
         "place", "What is the population of {}?", "How many people live in {}?", r"popul|inhabit|people|resid|cens"
     ),
-    Relation("thing", "What color is {}?", "Which color does {} have?"),
+    ProbeRelation("thing", "What color is {}?", "Which color does {} have?"),
 )
 """PopQA's sixteen relations, and population."""
 
@@ -438,7 +442,7 @@ def _unanswered(other: LabelledPair, pair: LabelledPair, lent: Stock) -> bool:
     return (known == 0 or bool(other.answers)) and not _holds(pair.passage, other.answers)
 
 
-def _relation(question: str) -> tuple[Relation, str] | None:
+def _relation(question: str) -> tuple[ProbeRelation, str] | None:
     """Which of PopQA's relations is asked for, and of what."""
     for relation, pattern in _asked().items():
         if match := pattern.fullmatch(question):
@@ -447,7 +451,7 @@ def _relation(question: str) -> tuple[Relation, str] | None:
 
 
 @cache
-def _asked() -> dict[Relation, re.Pattern[str]]:
+def _asked() -> dict[ProbeRelation, re.Pattern[str]]:
     forms = {one: re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)") for one in RELATIONS}
     return {one: re.compile(rf"{form}\s*\??", re.IGNORECASE) for one, form in forms.items()}
 

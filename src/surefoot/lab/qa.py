@@ -21,7 +21,7 @@ RANKS = (1, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QARow:
     """How the questions that took one action fared."""
 
     action: str
@@ -32,7 +32,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class QAReport:
     """What a run of one method over one file comes to. The JSON form is stable: fields are added, never changed."""
 
     method: str
@@ -46,7 +46,7 @@ class Report:
     right_when_answered: Share
     """`match_lower` among the answered."""
     failed: int
-    actions: tuple[Row, ...]
+    actions: tuple[QARow, ...]
     """Empty for methods that decide nothing."""
     recall: dict[str, Share]
     """By rank: a gold passage is among the first k retrieved, over the questions whose gold passages are known."""
@@ -70,7 +70,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MethodComparison:
     """How two methods fared on the same questions by one rule."""
 
     first: str
@@ -88,16 +88,16 @@ def run(
     folder: Path,
     about: dict[str, Any],
     on_done: OnDone,
-) -> list[Report]:
+) -> list[QAReport]:
     """A report an arm, of all questions; `runs.run` says what is asked and what is kept."""
     return [report(arm.name, examples, traces) for arm, traces in asked(arms, examples, spread, folder, about, on_done)]
 
 
-def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> Report:
+def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
     """The figures of these traces; pure, so that they can be counted again from a run folder."""
     outcomes = tuple(_outcome(example, trace) for example, trace in zip(examples, traces, strict=True))
     answered = [outcome for outcome in outcomes if not outcome["refused"]]
-    return Report(
+    return QAReport(
         method,
         len(examples),
         _share(outcomes, "match"),
@@ -114,31 +114,31 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
     )
 
 
-def compared(one: Report, other: Report, rule: str) -> Comparison:
+def compared(one: QAReport, other: QAReport, rule: str) -> MethodComparison:
     """Which of two runs has more of the questions right that both were asked and that the rule fits, and whether that
     may be chance."""
     right = {outcome["id"]: outcome[rule] for outcome in other.outcomes if rule in outcome}
     both = [outcome for outcome in one.outcomes if outcome["id"] in right]
     first, second = [outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both]
-    return Comparison(one.method, other.method, rule, mcnemar(first, second), difference(first, second))
+    return MethodComparison(one.method, other.method, rule, mcnemar(first, second), difference(first, second))
 
 
-def comparisons(reports: Sequence[Report]) -> list[Comparison]:
+def comparisons(reports: Sequence[QAReport]) -> list[MethodComparison]:
     """Each report against each later one, by each rule that fits questions of theirs."""
     return [compared(one, other, rule) for one, other in combinations(reports, 2) for rule in one.fitting]
 
 
-def telling(reports: Sequence[Report]) -> str:
+def telling(reports: Sequence[QAReport]) -> str:
     """The rule to go by: "strict" where it fits all of the questions, else "match_lower"."""
     fits = all(report.right("strict").of == report.questions > 0 for report in reports)
     return "strict" if fits else "match_lower"
 
 
-def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
+def as_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any]:
     """The reports as plain data. The form is stable: fields are added, never changed.
 
-    The keys of `about`; the fields of the first `Report`; `others`: the reports behind it; `comparisons`: each pair of
-    them, by each rule, with `seed` and `resamples` of the bootstrap.
+    The keys of `about`; the fields of the first `QAReport`; `others`: the reports behind it; `comparisons`: each pair
+    of them, by each rule, with `seed` and `resamples` of the bootstrap.
     """
     first, *others = to_json(reports)
     drawn = {"seed": SEED, "resamples": RESAMPLES, "comparisons": to_json(comparisons(reports))}
@@ -157,11 +157,11 @@ def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
     }
 
 
-def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> Row:
+def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> QARow:
     mine = [outcome for outcome in outcomes if outcome["action"] == action.value]
     answered = sum(not outcome["refused"] for outcome in mine)
     shares = counted(len(mine), len(outcomes)), _share(mine, "match_lower"), counted(answered, len(mine))
-    return Row(action.value, *shares, _share(mine, "match"))
+    return QARow(action.value, *shares, _share(mine, "match"))
 
 
 def _recall(k: int, examples: Sequence[Example], traces: Sequence[Trace]) -> Share:

@@ -7,7 +7,7 @@ from math import floor, log10
 from pathlib import PurePath
 
 from surefoot.draw.svg import box, line, picture, text
-from surefoot.lab.tuning import Report, percent
+from surefoot.lab.tuning import TuningReport, percent
 
 WIDTH, HEIGHT = 800, 468
 LEFT, RIGHT, TOP, BOTTOM = 84, 704, 106, 396
@@ -31,7 +31,7 @@ _STYLE = """
   }"""
 
 
-def risk_coverage(report: Report) -> str:
+def risk_coverage(report: TuningReport) -> str:
     """How many of the CORRECT decisions lack evidence, as ever more questions are decided so: an SVG file's text.
 
     With the band between both bounds, the target, and the threshold that was chosen or the one that seemed surest.
@@ -53,7 +53,7 @@ def risk_coverage(report: Report) -> str:
     return picture(WIDTH, HEIGHT, _STYLE, label, shading, body)
 
 
-def height(report: Report) -> float:
+def height(report: TuningReport) -> float:
     """The risk at the upper edge of a picture in which the target and the point in question are well seen."""
     target, shown = report.aim.target, report.fit.upper.shown
     risks = [point.risk for point in report.curve if point.risk is not None]
@@ -79,7 +79,7 @@ def _axes(top: float) -> list[str]:
     ]
 
 
-def _curve(report: Report, top: float) -> list[str]:
+def _curve(report: TuningReport, top: float) -> list[str]:
     points, testing = [point for point in report.curve if point.of], report.fit.testing
     edge = [(point.of, point.high) for point in points] + [(point.of, point.low) for point in reversed(points)]
     risks = [(point.of, point.risk or 0.0) for point in points]
@@ -92,7 +92,7 @@ def _curve(report: Report, top: float) -> list[str]:
     ]
 
 
-def _chosen(report: Report, top: float) -> list[str]:
+def _chosen(report: TuningReport, top: float) -> list[str]:
     """The point with its bound above and its coverage below it, and what it is."""
     choice = report.fit.upper
     shown = choice.shown

@@ -38,7 +38,7 @@ class Flips:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """What one probe did to the grades of one file.
 
     `as_expected` is counted over the pairs that could do otherwise:
@@ -75,7 +75,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class FileReport:
+class ProbeFileReport:
     """What the probes did on one file."""
 
     file: str
@@ -85,7 +85,7 @@ class FileReport:
     """Pairs with label 1 that were probed: one a question, where it has any; drawn by the passages' ids."""
     irrelevant: int
     """The same with label 0."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ProbeFinding, ...]
     """One a probe, in the order of `probes.PROBES`."""
     graded: int
     """Distinct pairs that the evaluator was given."""
@@ -98,13 +98,13 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RobustnessReport:
     """What the probes did to one evaluator's grades of some files."""
 
     evaluator: str
     thresholds: Thresholds
     seed: int
-    files: tuple[FileReport, ...]
+    files: tuple[ProbeFileReport, ...]
     config: dict[str, Any] = field(default_factory=dict)
     """What the evaluator was built from; empty: by hand."""
 
@@ -135,7 +135,7 @@ def run(
     files: Sequence[LabelledSet],
     on_done: OnDone,
     thresholds: Thresholds | None = None,
-) -> Report:
+) -> RobustnessReport:
     """Grade one relevant and one irrelevant pair of each question as they are and as each probe changes them.
 
     That is at most 16 pairs for the relevant one and 14 for the irrelevant one. `on_done` is told of the pairs
@@ -149,15 +149,15 @@ def run(
     for plan in plans:
         done.append(_measured(plan, evaluator, partial(told, on_done, before, total), used))
         before += len(plan.pairs)
-    return Report(evaluator.name, used, probes.SEED, tuple(done))
+    return RobustnessReport(evaluator.name, used, probes.SEED, tuple(done))
 
 
-def as_json(reports: Sequence[Report], about: dict[str, Any]) -> dict[str, Any]:
+def as_json(reports: Sequence[RobustnessReport], about: dict[str, Any]) -> dict[str, Any]:
     """The reports as plain data. The form is stable: fields are added, never changed.
 
     It is that of `evaluator.as_json`, whose `evaluators` is empty here, with `probes`: one a report, with `evaluator`
-    (its name), `thresholds`, `seed`, `config` and `files`. Each file has the fields of `FileReport`, and each of its
-    `findings` those of `Finding`. Figures and shares are as they are there.
+    (its name), `thresholds`, `seed`, `config` and `files`. Each file has the fields of `ProbeFileReport`, and each of
+    its `findings` those of `ProbeFinding`. Figures and shares are as they are there.
     """
     return {**bench_evaluator.as_json([], about), "probes": to_json(reports)}
 
@@ -184,7 +184,7 @@ def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
     return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in alike.values())
 
 
-def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Thresholds) -> FileReport:
+def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Thresholds) -> ProbeFileReport:
     pairs = plan.pairs
     made = graded(evaluator, pairs, on_done)
     grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
@@ -193,7 +193,7 @@ def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Th
     labels = Counter(pair.label for pair in plan.chosen)
     found = [_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES]
     about = (plan.file.path, plan.file.sha256, len(ids), labels[1], labels[0], tuple(found), len(pairs))
-    return FileReport(*about, made.seconds, made.calls, made.tokens, made.degraded)
+    return ProbeFileReport(*about, made.seconds, made.calls, made.tokens, made.degraded)
 
 
 def _finding(
@@ -203,7 +203,7 @@ def _finding(
     numbers: Mapping[str, int],
     counts: npt.NDArray[np.uint16],
     thresholds: Thresholds,
-) -> Finding:
+) -> ProbeFinding:
     each = [
         (numbers[t.before.question_id], grades[_pair(t.before)], grades[_pair(t.after)]) for t in plan.trials[probe]
     ]
@@ -211,7 +211,7 @@ def _finding(
     chances = [(n, b.probability, a.probability) for n, b, a in each]
     sure = [(n, b, a) for n, b, a in chances if b is not None and a is not None]
     moves = [(label(b, thresholds), label(a, thresholds)) for _, b, a in scores]
-    return Finding(
+    return ProbeFinding(
         probe=probe.name,
         expects=probe.expects,
         screened=probe.screened,

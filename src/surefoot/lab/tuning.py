@@ -176,7 +176,7 @@ class Crossed:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TuningReport:
     """Thresholds of an evaluator with their risk, and what they were fitted on."""
 
     evaluator: str
@@ -205,7 +205,7 @@ def run(
     on_done: OnDone,
     aim: Aim | None = None,
     folds: int = 0,
-) -> Report:
+) -> TuningReport:
     """Grade every pair of every file once and fit; `on_done` is told of pairs. `aim` None: the defaults. `folds`: into
     how many the questions are divided to cross-validate; 0: they are not."""
     wanted, now = aim or Aim(), datetime.now(UTC)
@@ -216,7 +216,7 @@ def run(
     every = [question for some in asked for question in some]
     fitted = fit(every, wanted)
     outcomes = [list(_outcomes(_parts(some)[1], fitted)) for some in asked]
-    return Report(
+    return TuningReport(
         evaluator=evaluator.name,
         date=now.isoformat(timespec="seconds"),
         aim=wanted,
@@ -306,12 +306,12 @@ def percent(share: float) -> str:
     return f"{share * 100:.3g} %"
 
 
-def as_json(report: Report, about: dict[str, Any]) -> dict[str, Any]:
+def as_json(report: TuningReport, about: dict[str, Any]) -> dict[str, Any]:
     """The report as plain data. The form is stable: fields are added, never changed.
 
     - `schema`: 1; the keys of `about`; from the command line `surefoot` (version) and `limit`, null where not given;
     - `split`: how questions were divided, which no seed decides: `by`, `proposing`: one in so many;
-    - the fields of `Report`, with null where nothing was found.
+    - the fields of `TuningReport`, with null where nothing was found.
     """
     split = {"by": "hash of the question's text", "proposing": FOLDS}
     return {"schema": SCHEMA, **about, "split": split, **to_json(report)}

@@ -35,7 +35,7 @@ class Stopped(ComponentError):
     """Whoever asked has left."""
 
 
-class Pace:
+class CallPace:
     """How many calls may be in flight, and when the next may begin."""
 
     def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
@@ -99,7 +99,7 @@ class Pace:
 
 
 @dataclass(slots=True)
-class Told:
+class CallTally:
     """What became of the calls, beside what they cost."""
 
     refused: int = 0
@@ -148,8 +148,8 @@ class Paced:
             raise ConfigError("a budget of money needs prices; set judge.price_asked and judge.price_said")
         self.inner = llm
         self.purse = Purse(budget or Budget())
-        self.pace = Pace(in_flight, requests, tokens)
-        self.told = Told()
+        self.pace = CallPace(in_flight, requests, tokens)
+        self.told = CallTally()
         self._timeout, self._retries, self._patience = timeout, retries, patience
         self.prices = prices
         self._lock = Lock()

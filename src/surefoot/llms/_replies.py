@@ -33,7 +33,7 @@ class Reported(Exception):
         self.error = error
 
 
-class Answer:
+class StreamedReply:
     """Gathers an answer, whole or as events of a stream, as an OpenAI-compatible server sends it.
 
     `on_text` is called with each piece as it comes. Halves of characters become �, two that belong together are joined.

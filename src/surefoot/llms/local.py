@@ -19,7 +19,7 @@ from xllamacpp import CommonParams, Server
 
 from surefoot import meter
 from surefoot.errors import ConfigError, ModelError
-from surefoot.llms._replies import Answer, Malformed, Reported
+from surefoot.llms._replies import Malformed, Reported, StreamedReply
 from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.types import Completion, Message
@@ -79,7 +79,7 @@ class Local:
         exception from `on_text` ends the answer and is raised. Raises ModelError for a model that is missing, does not
         load, or cannot take the prompt.
         """
-        answer = _Guarded(Answer(max_tokens, on_text))
+        answer = _Guarded(StreamedReply(max_tokens, on_text))
         request = _request(messages, schema, max_tokens, stop)
         server = self._server()
         try:
@@ -152,7 +152,7 @@ class Local:
 class _Guarded:
     """Hands an answer on as llama.cpp sends it."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: StreamedReply) -> None:
         self._answer = answer
         self._raised: BaseException | None = None
 

@@ -15,7 +15,7 @@ import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
-from surefoot.llms._replies import Answer, Malformed, Reported
+from surefoot.llms._replies import Malformed, Reported, StreamedReply
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import left, within
@@ -122,7 +122,7 @@ class OpenAI:
         return request
 
     def _whole(self, request: dict[str, Any]) -> Completion:
-        answer = Answer(request["max_tokens"])
+        answer = StreamedReply(request["max_tokens"])
         with self._answer("POST", "chat/completions", request) as response:
             sent = self._json(b"".join(self._bounded(response, _most(request))))
             self._take(answer, sent, "message")
@@ -130,7 +130,7 @@ class OpenAI:
 
     def _streamed(self, request: dict[str, Any], on_text: Callable[[str], None]) -> Completion:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
-        answer = Answer(request["max_tokens"], on_text)
+        answer = StreamedReply(request["max_tokens"], on_text)
         with self._answer("POST", "chat/completions", request) as response:
             for event in self._events(self._bounded(response, _most(request))):
                 self._take(answer, event, "delta")
@@ -138,7 +138,7 @@ class OpenAI:
             raise self._broken("without an end") if answer.begun else self._nonsense("a stream without an answer", "")
         return answer.completion(self.name)
 
-    def _take(self, answer: Answer, sent: Any, part: Literal["message", "delta"]) -> None:
+    def _take(self, answer: StreamedReply, sent: Any, part: Literal["message", "delta"]) -> None:
         try:
             answer.take(sent, part)
         except Malformed as error:

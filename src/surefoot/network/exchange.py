@@ -15,7 +15,7 @@ import httpx
 
 from surefoot.errors import NetworkError
 from surefoot.network.guard import Guard
-from surefoot.network.pace import Late, Pace, left
+from surefoot.network.pace import HostPace, Late, left
 from surefoot.network.transport import Origin, Transport, origin
 from surefoot.network.values import Ask, Reply, one_line
 
@@ -36,7 +36,7 @@ class Exchanges:
     def __init__(self, guard: Guard, agent: str) -> None:
         self._guard = guard
         self._agent = agent
-        self._pace = Pace()
+        self._pace = HostPace()
         self._lock = Lock()
         self._verify = httpx.create_ssl_context()  # here, before a deadline begins: it reads all root certificates
         self._clients: dict[Origin | None, httpx.Client] = {}

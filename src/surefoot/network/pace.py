@@ -37,7 +37,7 @@ class Late(NetworkError):
     """There was too little time for it; another request may have more."""
 
 
-class Pace:
+class HostPace:
     """Whose turn it is at each host, over all threads."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from surefoot.text.screen import screened
-from surefoot.text.subject import KINDS, Asked, asked
+from surefoot.text.subject import KINDS, Subject, asked
 from surefoot.text.words import bare, content_words, fold, names, words
 from surefoot.types import Passage
 
@@ -30,7 +30,7 @@ class Templates:
         return tuple(dict.fromkeys((first, *hints(about, seen), about.entity)))
 
 
-def hints(about: Asked, seen: Sequence[Passage]) -> tuple[str, ...]:
+def hints(about: Subject, seen: Sequence[Passage]) -> tuple[str, ...]:
     """The entity with what the passages say that it is, as an encyclopedia's title; at most one, the first found.
 
     It leaves the machine when it is searched for, so orders in the passages are not read.
@@ -43,7 +43,7 @@ def hints(about: Asked, seen: Sequence[Passage]) -> tuple[str, ...]:
     return ()
 
 
-def _kinds(about: Asked, passage: Passage) -> Iterator[str]:
+def _kinds(about: Subject, passage: Passage) -> Iterator[str]:
     """Kinds of thing that the words behind the entity's name give it: "Henry Feilden was an English politician"."""
     said, entity = " ".join(words(passage.text)), " ".join(words(about.entity))
     wanted = "|".join(map(re.escape, about.kinds or KINDS))

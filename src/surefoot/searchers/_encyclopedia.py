@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from surefoot.corpus.splitter import split
 from surefoot.searchers._web import Found
-from surefoot.text.subject import Asked, fit, generic
+from surefoot.text.subject import Subject, fit, generic
 from surefoot.text.words import bare, fold, words
 
 DIRECT, SUFFIX, AMBIGUOUS, TEXT = "direct title", "typed suffix", "disambiguation", "full-text search"
@@ -44,12 +44,12 @@ class Page:
     """It only tells pages of one name apart."""
 
 
-def good(pages: Sequence[Page], about: Asked) -> bool:
+def good(pages: Sequence[Page], about: Subject) -> bool:
     """Whether one of them is what is asked for."""
     return any(_single(page, about) and fit(page.title, page.lead, about) for page in pages)
 
 
-def best(pages: Sequence[Page], about: Asked) -> list[Page]:
+def best(pages: Sequence[Page], about: Subject) -> list[Page]:
     """Without those that tell names apart or are about no one thing; the entity's own pages first, by how they fit."""
 
     def order(page: Page) -> tuple[bool, bool, bool, bool, int]:
@@ -64,7 +64,7 @@ def best(pages: Sequence[Page], about: Asked) -> list[Page]:
     return sorted(first.values(), key=order)
 
 
-def laid_out(pages: Sequence[Page], extract: str, about: Asked) -> Iterator[Found]:
+def laid_out(pages: Sequence[Page], extract: str, about: Subject) -> Iterator[Found]:
     """The first three paragraphs of the first page, whose whole text is `extract`; the first one of each other page;
     then what is left of the first page, those that speak of the relation before the others."""
     chosen, *others = pages
@@ -102,6 +102,6 @@ def _found(page: Page, parts: Iterable[tuple[str, str]]) -> Iterator[Found]:
             yield page.url, page.title, text, page.via
 
 
-def _single(page: Page, about: Asked) -> bool:
+def _single(page: Page, about: Subject) -> bool:
     """Whether it is about one thing."""
     return not page.ambiguous and not generic(page.title, about)

@@ -13,7 +13,7 @@ from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.searchers._web import field, finds, passages, refused, sendable
-from surefoot.text.subject import Asked, asked, bears, fit, spellings
+from surefoot.text.subject import Subject, asked, bears, fit, spellings
 from surefoot.text.words import WORD, words
 from surefoot.types import Passage
 
@@ -81,7 +81,7 @@ class Wikipedia:
         pages = self._found(about) if words(about.entity) else []
         return passages(laid_out(pages, self._extract(pages[0]), about), k, "plain") if pages else ()
 
-    def _found(self, about: Asked) -> list[Page]:
+    def _found(self, about: Subject) -> list[Page]:
         """Pages that may be meant, best first, each once."""
         named = self._named(about)
         if not good(named, about):
@@ -92,7 +92,7 @@ class Wikipedia:
             named += self._mentioning(about)
         return best(named, about)
 
-    def _named(self, about: Asked) -> list[Page]:
+    def _named(self, about: Subject) -> list[Page]:
         """By title, and by title and kind, in one request."""
         plain = [title for title in spellings(about) if _valid(title)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
@@ -113,7 +113,7 @@ class Wikipedia:
         leads = {page.title: page.lead for page in self._pages(self._query(titles=_joined(bare)), SUFFIX)}
         return [replace(page, lead=page.lead or leads.get(page.title, "")) for page in pages]
 
-    def _linked(self, about: Asked, ambiguous: Sequence[Page]) -> list[Page]:
+    def _linked(self, about: Subject, ambiguous: Sequence[Page]) -> list[Page]:
         """The links of disambiguation pages that bear the name, likeliest first."""
         if not ambiguous:
             return []
@@ -126,7 +126,7 @@ class Wikipedia:
         pages = self._pages(self._query(titles=_joined(_together(likely)[:MOST_LEADS])), AMBIGUOUS)
         return [page for page in pages if bears(page.title, page.lead, about)]
 
-    def _extended(self, about: Asked) -> list[Page]:
+    def _extended(self, about: Subject) -> list[Page]:
         """Titles that are the name with something behind it: in brackets, after a comma, or one name more."""
         if not _valid(about.entity):
             return []
@@ -138,7 +138,7 @@ class Wikipedia:
                 return pages
         return []
 
-    def _mentioning(self, about: Asked) -> list[Page]:
+    def _mentioning(self, about: Subject) -> list[Page]:
         """By full-text search; only pages that hold the name."""
         limit = {"gsrlimit": HITS, "gsrnamespace": 0}
         plain = " ".join(WORD.findall(about.entity))  # a dash is an operator, or a word that is nowhere

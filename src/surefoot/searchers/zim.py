@@ -23,7 +23,7 @@ from surefoot.errors import ConfigError, SearchError
 from surefoot.network.pace import left
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.searchers._web import external, sendable
-from surefoot.text.subject import Asked, asked, bears, fit, spellings
+from surefoot.text.subject import Subject, asked, bears, fit, spellings
 from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
 
@@ -81,7 +81,7 @@ class Zim:
     def _incomplete(self, why: Sequence[str]) -> str:
         return f"pages of {self._file.name} were left out: {'; '.join(why)}"
 
-    def _found(self, about: Asked, articles: _Articles) -> list[Page]:
+    def _found(self, about: Subject, articles: _Articles) -> list[Page]:
         """Pages that may be meant, best first, each once."""
         suggested = self._suggested(about.entity)
         pages = self._named(about, suggested, articles)
@@ -98,28 +98,28 @@ class Zim:
             raise SearchError(f"{self._file.name} has no page of that title, and no full-text index to look further")
         return chosen
 
-    def _named(self, about: Asked, suggested: Sequence[str], articles: _Articles) -> list[Page]:
+    def _named(self, about: Subject, suggested: Sequence[str], articles: _Articles) -> list[Page]:
         """By title, and by title and kind."""
         alike = {fold(spelling) for spelling in spellings(about)}
         plain = [*spellings(about), *(title for title in suggested if fold(title) in alike)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
         return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
 
-    def _linked(self, about: Asked, ambiguous: Iterable[Page], articles: _Articles) -> list[Page]:
+    def _linked(self, about: Subject, ambiguous: Iterable[Page], articles: _Articles) -> list[Page]:
         """The links of disambiguation pages, likeliest first, as far as they bear the name."""
         links = [link for page in ambiguous for link in self._links(page, articles.read[page.url])]
         links.sort(key=lambda link: (not bears(link[0], link[1], about), -fit(link[0], link[1], about)))
         pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS, articles)
         return [page for page in pages if bears(page.title, page.lead, about)]
 
-    def _extended(self, about: Asked, suggested: Sequence[str], articles: _Articles) -> list[Page]:
+    def _extended(self, about: Subject, suggested: Sequence[str], articles: _Articles) -> list[Page]:
         """Titles that are the name with something behind it, in brackets or after a comma; likeliest first."""
         name = fold(about.entity)
         longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
         longer.sort(key=lambda title: -fit(title, "", about))
         return list(self._titled(longer[:_PAGES], SUFFIX, articles))
 
-    def _mentioning(self, about: Asked, articles: _Articles) -> list[Page]:
+    def _mentioning(self, about: Subject, articles: _Articles) -> list[Page]:
         """By full-text search; only pages that hold the name."""
         if not self._archive.has_fulltext_index:
             meter.degrade(f"{self._file.name} has no full-text index: only its titles were searched")

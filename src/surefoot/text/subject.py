@@ -48,7 +48,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Subject:
     """What a question or a query asks about."""
 
     entity: str
@@ -161,7 +161,7 @@ _INTRODUCED = re.compile(r"(?:the|a|an) (?:(?:\d{4}|[a-z]+(?:ed|sh|an)) )?(?P<ki
 _QUERIES = (re.compile(rf"(?P<x>.+?),? (?P<r>{_R})"), re.compile(rf"(?:the )?(?P<r>{_R}) of (?P<x>.+)"))
 
 
-def asked(text: str) -> Asked:
+def asked(text: str) -> Subject:
     """What a question or query asks about; always something, if only its words. No model call."""
     said = " ".join(text.split())
     asks = said.rstrip("? ") if said.endswith("?") else said.rstrip(". ")  # "Oklahoma!" and "F.C." keep their marks
@@ -169,7 +169,7 @@ def asked(text: str) -> Asked:
         return found
     if said.endswith("?"):
         return _by_names(asks)
-    return _query(said) or (_by_names(asks) if _ASKS.match(said) and not _titled(said) else Asked(_unquoted(said)))
+    return _query(said) or (_by_names(asks) if _ASKS.match(said) and not _titled(said) else Subject(_unquoted(said)))
 
 
 def introduced(entity: str) -> tuple[str, str]:
@@ -183,7 +183,7 @@ def introduced(entity: str) -> tuple[str, str]:
     return _unquoted(re.sub(r"^(?:the|a|an)\s+", "", entity)), ""
 
 
-def _by_form(question: str) -> Asked | None:
+def _by_form(question: str) -> Subject | None:
     for form in _FORMS:
         if match := form.fullmatch(question):
             entity, kind = introduced(match["x"])
@@ -192,20 +192,20 @@ def _by_form(question: str) -> Asked | None:
     return None
 
 
-def _about(entity: str, relation: str, kind: str = "") -> Asked:
+def _about(entity: str, relation: str, kind: str = "") -> Subject:
     known = _BY_WORD.get(relation.casefold())
     kinds = ((kind,) if kind else ()) + (known.kinds if known else ())
     cues = known.cues if known else frozenset(content_words(relation) if relation else ())
-    return Asked(entity, relation, tuple(dict.fromkeys(kinds)), cues)
+    return Subject(entity, relation, tuple(dict.fromkeys(kinds)), cues)
 
 
-def _by_names(question: str) -> Asked:
+def _by_names(question: str) -> Subject:
     found = names(question)
     entity = max(found, key=len) if found else " ".join(content_words(question)) or question.strip()
-    return Asked(entity, cues=frozenset(content_words(question)) - set(content_words(entity)), form=False)
+    return Subject(entity, cues=frozenset(content_words(question)) - set(content_words(entity)), form=False)
 
 
-def _query(said: str) -> Asked | None:
+def _query(said: str) -> Subject | None:
     """A name with a lower-case relation beside it; "Father of the Bride" is a name, "father of Ada" is not."""
     for form in _QUERIES:
         match = form.fullmatch(said)
@@ -232,7 +232,7 @@ _GENERIC = re.compile(
 )
 
 
-def spellings(about: Asked) -> tuple[str, ...]:
+def spellings(about: Subject) -> tuple[str, ...]:
     """Titles that the entity may have in an encyclopedia, as written first; people also without their middle names."""
     entity = about.entity
     more = [entity, _capitals(entity)]
@@ -245,13 +245,13 @@ def spellings(about: Asked) -> tuple[str, ...]:
     return tuple(dict.fromkeys(more))
 
 
-def bears(title: str, text: str, about: Asked) -> bool:
+def bears(title: str, text: str, about: Subject) -> bool:
     """Whether a page's title, or title and text, hold the entity's name, or the title is part of it."""
     name, called = set(content_words(about.entity)), set(content_words(bare(title)))
     return name <= called | set(words(text)) | set(words(title)) or (len(called) > 1 and called < name)
 
 
-def fit(title: str, text: str, about: Asked) -> int:
+def fit(title: str, text: str, about: Subject) -> int:
     """How well a page's title and opening suit what is asked, from 0: not at all; 1 where anything does."""
     if not about.kinds and not about.cues:
         return 1
@@ -263,7 +263,7 @@ def fit(title: str, text: str, about: Asked) -> int:
     return 4 * in_title + 2 * any(f" {kind} " in told for kind in kinds) + (not about.cues.isdisjoint(opening))
 
 
-def generic(title: str, about: Asked) -> bool:
+def generic(title: str, about: Subject) -> bool:
     """Whether a page is about no one thing (a list, a year, a name), unless it is what was asked for."""
     return bool(_GENERIC.fullmatch(title)) and fold(title) != fold(about.entity)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfWriter
 
-from surefoot.corpus.loaders import FORMATS, Document, Problem, Unreadable, read, rows
+from surefoot.corpus.loaders import FORMATS, Document, DocumentProblem, Unreadable, read, rows
 
 
 def documents(content: bytes, name: str) -> list[Document]:
@@ -21,7 +21,7 @@ def documents(content: bytes, name: str) -> list[Document]:
 
 
 def problems(content: bytes, name: str) -> list[str]:
-    return [item.reason for item in read(io.BytesIO(content), name) if isinstance(item, Problem)]
+    return [item.reason for item in read(io.BytesIO(content), name) if isinstance(item, DocumentProblem)]
 
 
 def one(content: bytes, name: str) -> Document:
@@ -85,7 +85,7 @@ def test_encodings_that_are_in_use_are_read(encoding, text):
 def test_a_guessed_encoding_is_reported_as_a_note():
     """The user learns that the text may be wrong; nothing counts as skipped."""
     (problem, _) = read(io.BytesIO("Der Bäcker und das Brot".encode("cp1252")), "a.txt")
-    assert problem == Problem("is not UTF-8; it was read as cp1252", skipped=False)
+    assert problem == DocumentProblem("is not UTF-8; it was read as cp1252", skipped=False)
 
 
 def test_a_late_misfit_is_still_found():

@@ -13,7 +13,7 @@ from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, figures, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import failures
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
-from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked
 from surefoot.evaluate.report.form import TEXTS, as_report, count_sentences, violations
@@ -94,7 +94,7 @@ def made() -> Diagnosis:
     return diagnose(RECORDS, SCORES, SUMMARIES, CONFIG)
 
 
-def test_r_04_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagnosis) -> None:
+def test_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagnosis) -> None:
     """Word overlap supports and gets no insight of its own."""
     assert [i.metric for i in made.insights] == [s.metric for s in SUMMARIES[:4]]
     assert [item.stage for item in made.items] == ["retrieval", "grounding"]
@@ -102,13 +102,13 @@ def test_r_04_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagno
     assert made.by == "rules"
 
 
-def test_r_33_the_rules_report_keeps_to_its_form(made: Diagnosis) -> None:
+def test_the_rules_report_keeps_to_its_form(made: Diagnosis) -> None:
     """The validator is the one that a model's report has to pass."""
     assert violations(as_report(made)) == ()
 
 
 @pytest.mark.parametrize(("records", "summaries"), [([], ()), (RECORDS[:1], ()), (RECORDS[9:], ()), (RECORDS, ())])
-def test_r_33_little_is_told_in_the_same_form(records: list[Record], summaries: tuple[Summary, ...]) -> None:
+def test_little_is_told_in_the_same_form(records: list[Record], summaries: tuple[Summary, ...]) -> None:
     """No record, one, none lost, no metric; with one metric too."""
     for known in (summaries, SUMMARIES[:1], SUMMARIES[:2]):
         made = diagnose(records, [], known)
@@ -117,7 +117,7 @@ def test_r_33_little_is_told_in_the_same_form(records: list[Record], summaries: 
 
 
 @pytest.mark.parametrize("key", REMEDIES)
-def test_r_33_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """With metrics and without, for a configuration of ours and of nobody's."""
     stage, kind = key
     found = tuple(replace(f, stage=stage, kind=kind) for f in failures(RECORDS, SCORES, CONFIG))
@@ -127,7 +127,7 @@ def test_r_33_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monke
             assert violations(as_report(diagnose(RECORDS, SCORES, known, config))) == ()
 
 
-def test_r_32_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagnosis) -> None:
+def test_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagnosis) -> None:
     """And one thing beyond the obvious."""
     item = made.items[0]
     assert "6 of 20 records (30 %, 95 % interval" in item.problem_detection
@@ -192,7 +192,7 @@ def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() ->
     assert "above all to the generator's grounding" in made.executive_summary_gist
 
 
-def test_r_31_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
+def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
     """Whatever the level, and with a sentence on what could not be scored."""
     for metric in METRICS:
         for mean in (0.3, 0.7, 0.95):
@@ -205,7 +205,7 @@ def test_r_31_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_ge
                 assert (told.level, told.by) == (known.level, "rules")
 
 
-def test_r_19_low_adherence_beside_high_relevancy_is_told_as_generation() -> None:
+def test_low_adherence_beside_high_relevancy_is_told_as_generation() -> None:
     """Not as retrieval."""
     both = [summary("context_relevancy", 0.9), summary("context_adherence", 0.4)]
     assert "generation, not retrieval" in insight(both[1], (), both).text
@@ -333,7 +333,7 @@ def test_a_size_is_not_raised_beyond_its_limit() -> None:
 
 def test_the_value_that_holds_is_told_be_it_a_default() -> None:
     """Of the pipeline, and of the component that is configured."""
-    settings = Settings(CONFIG)
+    settings = SystemSettings(CONFIG)
     assert [settings.now(key) for key in ("pipeline.k", "pipeline.rounds", "refiner.best", "refiner.size")] == [
         5,
         2,

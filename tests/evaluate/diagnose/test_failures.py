@@ -267,13 +267,13 @@ def test_a_judge_that_finds_the_facts_outvotes_the_words() -> None:
         ({"answer_relevancy": 0.4, "context_relevancy": 0.8}, "reading"),
     ],
 )
-def test_r_19_signatures_of_scores_alone(values: dict[str, float], named: str) -> None:
+def test_signatures_of_scores_alone(values: dict[str, float], named: str) -> None:
     """High relevancy beside low adherence is grounding, low recall is retrieval, and the rest in their order."""
     found = failures([Record("r", QUESTION)], scored(**values), {})
     assert [failure.stage for failure in found] == [named]
 
 
-def test_r_19_a_judge_that_says_the_text_is_cut_makes_it_chunking() -> None:
+def test_a_judge_that_says_the_text_is_cut_makes_it_chunking() -> None:
     """Low relevancy alone would be retrieval."""
     score = Score("r", "context_relevancy", 0.2, reason="The passage is cut off before the name.")
     assert failures([Record("r", QUESTION)], [score], {})[0].stage == "chunking"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from surefoot.config.settings import read
 from surefoot.errors import UsageError
-from surefoot.evaluate.diagnose.settings import Settings, settable
+from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.evaluate.improve.controls import inert, placebo, random_lever
 from surefoot.evaluate.patch import refused, size, tried
 from surefoot.retrievers._given import USE
@@ -42,7 +42,7 @@ def test_a_placebo_changes_the_file_and_builds_the_same() -> None:
     config = tried(CONFIG, patch)
     assert config != CONFIG
     every = settable(CONFIG)
-    assert [Settings(config).now(key) for key in every] == [Settings(CONFIG).now(key) for key in every]
+    assert [SystemSettings(config).now(key) for key in every] == [SystemSettings(CONFIG).now(key) for key in every]
 
 
 def test_what_changes_something_is_not_inert() -> None:
@@ -61,7 +61,7 @@ def test_a_random_lever_can_be_built_and_changes_as_many_settings(seed: int) -> 
     assert tried(config, patch)
     for section, values in patch.items():
         for key, value in values.items():
-            assert value != Settings(config).now(f"{section}.{key}")
+            assert value != SystemSettings(config).now(f"{section}.{key}")
             assert key not in chosen.get(section, {})
     assert patch == random_lever(config, 2, seed, chosen)
 

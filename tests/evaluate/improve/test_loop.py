@@ -21,7 +21,7 @@ from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
 from surefoot.evaluate.improve import controls, loop
 from surefoot.evaluate.improve.ledger import Outcome, Trial
-from surefoot.evaluate.improve.loop import Plan, golds, improve, judged, proposals, side
+from surefoot.evaluate.improve.loop import ImprovementPlan, golds, improve, judged, proposals, side
 from surefoot.evaluate.score.lexical import Wording
 from surefoot.retrievers._given import USE
 from surefoot.store import from_json, recorded
@@ -100,9 +100,9 @@ def watching(name: str) -> Iterator[OnDone]:
     yield lambda done, total: None
 
 
-def plan(folder: Path, *items: ActionItem, **fields: Any) -> Plan:
+def plan(folder: Path, *items: ActionItem, **fields: Any) -> ImprovementPlan:
     given: dict[str, Any] = {"diagnose": Diagnosing(*items), "spreading": Asking(), "scoring": golds(EXAMPLES)}
-    return Plan(EXAMPLES, CONFIG, folder, watching=watching, **{**given, **fields})
+    return ImprovementPlan(EXAMPLES, CONFIG, folder, watching=watching, **{**given, **fields})
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,7 @@ def _harmless_chance(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path, Plan]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path, ImprovementPlan]:
     """One loop with a good, a harmful, a useless and an impossible proposal, and a patch of the user's own."""
     with pytest.MonkeyPatch.context() as patching:
         patching.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
@@ -128,7 +128,7 @@ def trial(outcome: Outcome, name: str) -> Trial:
     return next(one for one in outcome.trials if one.name == name)
 
 
-def test_r_44_a_change_that_helps_is_found_and_proven_on_questions_it_was_not_chosen_on(done: Any) -> None:
+def test_a_change_that_helps_is_found_and_proven_on_questions_it_was_not_chosen_on(done: Any) -> None:
     """Twenty of sixty are answered from the first passage, all from five; on the held-out half the gain is significant
     after Holm's correction."""
     outcome, _, mine = done
@@ -184,7 +184,7 @@ def test_both_controls_have_as_many_settings_and_do_nothing_here(done: Any) -> N
     assert "each setting has the value that is in effect without it; 0 of" in placebo.because
 
 
-def test_r_44_all_runs_share_questions_index_judges_and_seeds(done: Any) -> None:
+def test_all_runs_share_questions_index_judges_and_seeds(done: Any) -> None:
     """What each run says of itself differs in its half, its name and its settings, and in nothing else."""
     _, folder, mine = done
     runs = [(path.parent.parent.name, *recorded(path.parent)) for path in folder.glob("*/*/run.json")]
@@ -432,7 +432,7 @@ def test_choices_and_claims_are_scored_strictly() -> None:
     assert golds([choice, EXAMPLES[1]]).metric == "match_lower"
 
 
-def test_r_44_another_index_or_setting_is_another_run(tmp_path: Path) -> None:
+def test_another_index_or_setting_is_another_run(tmp_path: Path) -> None:
     """What was measured on one is not gone on with on the other; and an index that changes under way shows nothing."""
     index = tmp_path / "index.db"
     index.write_text("one")

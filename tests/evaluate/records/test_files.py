@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import manifest
-from surefoot.datasets.problems import Problem
+from surefoot.datasets.problems import DataProblem
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.fields import NAMES
-from surefoot.evaluate.records.files import Loaded, read, write
+from surefoot.evaluate.records.files import LoadedRecords, read, write
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt
 from surefoot.meter import metered
@@ -36,7 +36,7 @@ def lines(path: Path, *rows: Any) -> Path:
     return path
 
 
-def count(loaded: Loaded, start: str) -> int:
+def count(loaded: LoadedRecords, start: str) -> int:
     return next((problem.count for problem in loaded.problems if problem.what.startswith(start)), 0)
 
 
@@ -51,7 +51,7 @@ def trace(**changes: Any) -> Trace:
     return replace(Trace("t1", "Who built it?", passages, strips=strips, answer=answer), **changes)
 
 
-def test_r_01_a_record_is_read_with_all_that_it_has(tmp_path: Path) -> None:
+def test_a_record_is_read_with_all_that_it_has(tmp_path: Path) -> None:
     """Question, contexts in their order, answer and reference."""
     (record,) = read(lines(tmp_path / "x.jsonl", FULL)).records
     assert record == Record(
@@ -80,14 +80,14 @@ def test_r_01_a_record_is_read_with_all_that_it_has(tmp_path: Path) -> None:
         },
     ],
 )
-def test_r_01_fields_are_known_by_the_names_that_others_give_them(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_fields_are_known_by_the_names_that_others_give_them(tmp_path: Path, row: dict[str, Any]) -> None:
     """RAGAS, DeepEval, RAGChecker, FlashRAG, LangChain, SQuAD; in any case."""
     (record,) = read(lines(tmp_path / "x.jsonl", row)).records
     assert (record.question, record.answer, record.truths) == ("Q", "A", ("T",))
     assert [passage.text for passage in record.contexts or ()] == ["C"]
 
 
-def test_r_01_the_format_is_told_by_what_is_in_the_file(tmp_path: Path) -> None:
+def test_the_format_is_told_by_what_is_in_the_file(tmp_path: Path) -> None:
     """Not by its name: JSON lines, a list, a list under a name, columns of two kinds, and tables."""
     rows = [{"id": "a", "question": "Q", "answer": "A"}, {"id": "b", "question": "R", "answer": "B"}]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -109,7 +109,7 @@ def test_r_01_the_format_is_told_by_what_is_in_the_file(tmp_path: Path) -> None:
         )
 
 
-def test_r_01_columns_as_pandas_writes_them_are_read(tmp_path: Path) -> None:
+def test_columns_as_pandas_writes_them_are_read(tmp_path: Path) -> None:
     """By index, and split into columns and data; what is NaN was not kept."""
     path = tmp_path / "x.json"
     path.write_text('{"question": {"0": "Q", "1": "R"}, "answer": {"0": "A", "1": NaN}}', encoding="utf-8")
@@ -118,13 +118,13 @@ def test_r_01_columns_as_pandas_writes_them_are_read(tmp_path: Path) -> None:
     assert read(path).records[0].answer == "A"
 
 
-def test_r_01_rows_of_the_hub_are_unwrapped(tmp_path: Path) -> None:
+def test_rows_of_the_hub_are_unwrapped(tmp_path: Path) -> None:
     """As Hugging Face's server gives them."""
     path = lines(tmp_path / "x.json", {"features": [], "rows": [{"row_idx": 0, "row": {"question": "Q"}}]})
     assert read(path).records[0].question == "Q"
 
 
-def test_r_01_a_table_may_hold_lists_as_json_or_as_python_writes_them(tmp_path: Path) -> None:
+def test_a_table_may_hold_lists_as_json_or_as_python_writes_them(tmp_path: Path) -> None:
     """Contexts and references; an answer in brackets stays as it is."""
     path = tmp_path / "x.csv"
     cells = 'question,contexts,answer,ground_truths\nQ,"[""a"", ""b""]",[1],"[\'x\', \'y\']"\nR,plain,A,z\n'
@@ -135,7 +135,7 @@ def test_r_01_a_table_may_hold_lists_as_json_or_as_python_writes_them(tmp_path: 
     assert [passage.text for passage in second.contexts or ()] == ["plain"]
 
 
-def test_r_01_contexts_as_an_object_of_lists_are_turned_round(tmp_path: Path) -> None:
+def test_contexts_as_an_object_of_lists_are_turned_round(tmp_path: Path) -> None:
     """As `datasets` stores a list of objects; and HotpotQA's pairs of a title and sentences."""
     hub = {"question": "Q", "context": {"title": ["T", "U"], "sentences": [["a.", " b."], ["c"]]}}
     pairs = {"question": "Q", "context": [["T", ["a.", " b."]], ["U", ["c"]]]}
@@ -143,7 +143,7 @@ def test_r_01_contexts_as_an_object_of_lists_are_turned_round(tmp_path: Path) ->
         assert [(p.title, p.text) for p in record.contexts or ()] == [("T", "a. b."), ("U", "c")]
 
 
-def test_r_01_of_messages_the_last_of_each_side_counts(tmp_path: Path) -> None:
+def test_of_messages_the_last_of_each_side_counts(tmp_path: Path) -> None:
     """A conversation as a question; parts of a message are put together."""
     chat = [
         {"role": "user", "content": "First"},
@@ -155,13 +155,13 @@ def test_r_01_of_messages_the_last_of_each_side_counts(tmp_path: Path) -> None:
     assert (record.question, record.answer) == ("Second", "A")
 
 
-def test_r_01_a_text_of_json_in_an_answer_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_text_of_json_in_an_answer_stays_as_it_is(tmp_path: Path) -> None:
     """It is what the system said."""
     (record,) = read(lines(tmp_path / "x.jsonl", {"question": "Q", "answer": '{"answer": "A"}'})).records
     assert record.answer == '{"answer": "A"}'
 
 
-def test_r_01_a_trace_becomes_what_the_generator_read(tmp_path: Path) -> None:
+def test_a_trace_becomes_what_the_generator_read(tmp_path: Path) -> None:
     """Kept strips in their order, with ids of their own, their titles and places; markers are no part of the answer."""
     path = tmp_path / "trace.json"
     path.write_text(dumps(trace()), encoding="utf-8")
@@ -173,7 +173,7 @@ def test_r_01_a_trace_becomes_what_the_generator_read(tmp_path: Path) -> None:
     assert (record.answer, record.trace) == ("Anna built it.", trace())
 
 
-def test_r_01_what_the_generator_left_out_is_no_context() -> None:
+def test_what_the_generator_left_out_is_no_context() -> None:
     """By what the step reports; the report is the one of the language model's generator."""
     whole = trace()
     knowledge = [(strip, whole.passages[0]) for strip in whole.strips if strip.kept]
@@ -184,7 +184,7 @@ def test_r_01_what_the_generator_left_out_is_no_context() -> None:
     assert [passage.text for passage in of_trace(cut).contexts or ()] == ["Anna built it."]
 
 
-def test_r_01_of_a_refusal_what_was_looked_at_is_no_answer() -> None:
+def test_of_a_refusal_what_was_looked_at_is_no_answer() -> None:
     """Else judges take it for claims. The trace keeps all of it; a refusal without words stays one."""
     said = "I cannot answer this from the evidence. Looked at: 3 passages graded (best score 1 < τ+ 2)."
     refused = of_trace(trace(answer=Answer(said, refused=True)))
@@ -194,7 +194,7 @@ def test_r_01_of_a_refusal_what_was_looked_at_is_no_answer() -> None:
     assert of_trace(trace(answer=Answer("", refused=True))).answer == ""
 
 
-def test_r_01_a_question_that_failed_counts_with_an_empty_answer(tmp_path: Path) -> None:
+def test_a_question_that_failed_counts_with_an_empty_answer(tmp_path: Path) -> None:
     """And is counted among the problems."""
     path = tmp_path / "trace.json"
     path.write_text(dumps(trace(answer=None, error="ValueError: x")), encoding="utf-8")
@@ -207,7 +207,7 @@ def questions(path: Path) -> Path:
     return lines(path, {"id": "q1", "question": "Who built it?", "answers": ["Anna", "Anna Tresk"]})
 
 
-def test_r_01_a_run_brings_the_answers_of_its_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_brings_the_answers_of_its_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the file that it names below the working directory, while that is as it was; by id."""
     monkeypatch.chdir(tmp_path)
     data = questions(tmp_path / "q.jsonl")
@@ -237,7 +237,7 @@ def test_a_run_does_not_say_which_file_of_this_machine_is_opened(
     assert count(loaded, "runs whose questions are not below this folder") == 1
 
 
-def test_r_01_golds_are_joined_by_id_and_else_by_the_words_of_the_question(tmp_path: Path) -> None:
+def test_golds_are_joined_by_id_and_else_by_the_words_of_the_question(tmp_path: Path) -> None:
     """A reference of the record's own stays; what finds none is counted."""
     rows = [
         {"id": "q1", "question": "other words"},
@@ -251,7 +251,7 @@ def test_r_01_golds_are_joined_by_id_and_else_by_the_words_of_the_question(tmp_p
     assert count(loaded, "records that the file of gold answers has no answer for") == 1
 
 
-def test_r_01_of_several_runs_one_has_to_be_named(tmp_path: Path) -> None:
+def test_of_several_runs_one_has_to_be_named(tmp_path: Path) -> None:
     """They hold the same questions."""
     for name in ("a", "b"):
         Run(tmp_path / name, {}).append("q1", trace())
@@ -259,7 +259,7 @@ def test_r_01_of_several_runs_one_has_to_be_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_r_01_a_line_cut_short_in_a_run_is_told(tmp_path: Path) -> None:
+def test_a_line_cut_short_in_a_run_is_told(tmp_path: Path) -> None:
     """The rest is read."""
     Run(tmp_path, {}).append("q1", trace())
     with (tmp_path / "traces.jsonl").open("a", encoding="utf-8") as file:
@@ -304,7 +304,7 @@ def test_a_damaged_record_of_ours_names_its_line(tmp_path: Path) -> None:
         read(lines(tmp_path / "records.jsonl", good, good | {"truths": "T"}))
 
 
-def test_r_01_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) -> None:
+def test_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) -> None:
     """Each kind once, with how many and where."""
     rows = [
         {"id": "a", "question": "Q", "contexts": [], "answer": "", "reference": ""},
@@ -314,21 +314,21 @@ def test_r_01_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) 
     loaded = read(lines(tmp_path / "x.jsonl", *rows))
     assert [record.id for record in loaded.records] == ["a", "a#2", "3"]
     assert set(loaded.problems) == {
-        Problem("rows whose column 'human' is not read", 1, ("x.jsonl",)),
-        Problem("blank reference answers; left out", 1, ("x.jsonl, line 1",)),
-        Problem("contexts without any text; left out", 1, ("x.jsonl, line 2",)),
-        Problem("records whose id was there before; numbered", 1, ("a",)),
-        Problem("records without an id; numbered by their place", 1, ("3",)),
-        Problem("records without a question", 1, ("a#2",)),
-        Problem("records with no contexts: nothing was retrieved or kept, and that is judged", 1, ("a",)),
-        Problem("records whose contexts nobody kept", 1, ("3",)),
-        Problem("records with an empty answer: it is judged as one", 1, ("a",)),
-        Problem("records whose answer nobody kept", 2, ("a#2", "3")),
-        Problem("records without a reference answer", 3, ("a", "a#2", "3")),
+        DataProblem("rows whose column 'human' is not read", 1, ("x.jsonl",)),
+        DataProblem("blank reference answers; left out", 1, ("x.jsonl, line 1",)),
+        DataProblem("contexts without any text; left out", 1, ("x.jsonl, line 2",)),
+        DataProblem("records whose id was there before; numbered", 1, ("a",)),
+        DataProblem("records without an id; numbered by their place", 1, ("3",)),
+        DataProblem("records without a question", 1, ("a#2",)),
+        DataProblem("records with no contexts: nothing was retrieved or kept, and that is judged", 1, ("a",)),
+        DataProblem("records whose contexts nobody kept", 1, ("3",)),
+        DataProblem("records with an empty answer: it is judged as one", 1, ("a",)),
+        DataProblem("records whose answer nobody kept", 2, ("a#2", "3")),
+        DataProblem("records without a reference answer", 3, ("a", "a#2", "3")),
     }
 
 
-def test_r_17_metrics_that_cannot_be_judged_are_named_with_how_many(tmp_path: Path) -> None:
+def test_metrics_that_cannot_be_judged_are_named_with_how_many(tmp_path: Path) -> None:
     """What is empty is there and is judged; what nobody kept is not."""
     rows = [FULL, {"id": "b", "question": "Q", "answer": "", "contexts": []}, {"id": "c", "question": "Q"}]
     loaded = read(lines(tmp_path / "x.jsonl", *rows))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from surefoot.errors import UsageError
-from surefoot.evaluate.records.files import Loaded, read
+from surefoot.evaluate.records.files import LoadedRecords, read
 from surefoot.types import Record
 
 
@@ -32,7 +32,7 @@ def documents(*texts: str, under: str = "retrieval.documents") -> dict[str, str]
     return named | {f"{under}.{i}.document.id": f"d{text}" for i, text in enumerate(texts)}
 
 
-def loaded(tmp_path: Path, *values: Any, indent: int | None = None) -> Loaded:
+def loaded(tmp_path: Path, *values: Any, indent: int | None = None) -> LoadedRecords:
     path = tmp_path / "spans.txt"
     path.write_text("\n".join(json.dumps(value, indent=indent) for value in values), encoding="utf-8")
     return read(path)
@@ -54,7 +54,7 @@ RETRIEVER = span("b", "a", "RETRIEVER", 1, input__value="query", **documents("on
 MODEL = span("c", "a", "LLM", 2, output__value="the model's own")
 
 
-def test_r_01_spans_of_openinference_become_a_record(tmp_path: Path) -> None:
+def test_spans_of_openinference_become_a_record(tmp_path: Path) -> None:
     """Input and output of the chain, documents of the retriever; trace, session and service name it."""
     record = one(tmp_path, MODEL, CHAIN, RETRIEVER)
     assert (record.id, record.question, record.answer) == ("t1", "Who?", "Anna")
@@ -62,7 +62,7 @@ def test_r_01_spans_of_openinference_become_a_record(tmp_path: Path) -> None:
     assert (record.group, record.tags) == ("s9", {"system": "shop"})
 
 
-def test_r_01_spans_are_grouped_by_trace_over_all_batches(tmp_path: Path) -> None:
+def test_spans_are_grouped_by_trace_over_all_batches(tmp_path: Path) -> None:
     """As the collector's file exporter writes them: a batch a line."""
     other = span("z", "", "CHAIN", 0, "t2", input__value="What?", output__value="That")
     found = loaded(tmp_path, otlp(CHAIN, other), otlp(RETRIEVER)).records
@@ -70,7 +70,7 @@ def test_r_01_spans_are_grouped_by_trace_over_all_batches(tmp_path: Path) -> Non
     assert found[1].contexts is None
 
 
-def test_r_01_spans_printed_by_an_sdk_are_read(tmp_path: Path) -> None:
+def test_spans_printed_by_an_sdk_are_read(tmp_path: Path) -> None:
     """Objects over many lines, one after the other, with ids in hexadecimal and times in words."""
     printed = [
         {
@@ -89,7 +89,7 @@ def test_r_01_spans_printed_by_an_sdk_are_read(tmp_path: Path) -> None:
     assert record.tags == {"system": "shop"}
 
 
-def test_r_01_spans_of_phoenix_are_read(tmp_path: Path) -> None:
+def test_spans_of_phoenix_are_read(tmp_path: Path) -> None:
     """A list with dotted names, documents as objects; and the same under "data" with nested attributes."""
     kept = [{"document.content": "one", "document.metadata": '{"source": "a.md"}'}]
     flat = [
@@ -110,7 +110,7 @@ def test_r_01_spans_of_phoenix_are_read(tmp_path: Path) -> None:
     assert (loaded(tmp_path, flat).records[0].contexts or ())[0].url == "a.md"
 
 
-def test_r_01_spans_of_gen_ai_are_read(tmp_path: Path) -> None:
+def test_spans_of_gen_ai_are_read(tmp_path: Path) -> None:
     """OpenTelemetry's own conventions: messages and documents as texts of JSON."""
     said = [
         {"role": "assistant", "parts": [{"type": "reasoning", "content": "Hm."}, {"type": "text", "content": "Anna"}]}
@@ -129,7 +129,7 @@ def test_r_01_spans_of_gen_ai_are_read(tmp_path: Path) -> None:
     assert (record.contexts or ())[0].score == 0.5
 
 
-def test_r_01_documents_may_be_structured_values_of_otlp(tmp_path: Path) -> None:
+def test_documents_may_be_structured_values_of_otlp(tmp_path: Path) -> None:
     """Lists and objects as OTLP writes them, in either spelling."""
     pair = {"key": "content", "value": {"stringValue": "one"}}
     listed = {"arrayValue": {"values": [{"kvlistValue": {"values": [pair]}}]}}
@@ -141,7 +141,7 @@ def test_r_01_documents_may_be_structured_values_of_otlp(tmp_path: Path) -> None
         assert texts(one(tmp_path, CHAIN, retrieval)) == ["one"]
 
 
-def test_r_01_numbered_messages_of_older_conventions_are_read(tmp_path: Path) -> None:
+def test_numbered_messages_of_older_conventions_are_read(tmp_path: Path) -> None:
     """The last of the user, and what the model completed."""
     asked = {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "Who?", "llm.request.type": "chat"}
     record = one(tmp_path, span("c", "", "", 0, **asked, **{"gen_ai.completion.0.content": "Anna"}))
@@ -152,7 +152,7 @@ def test_r_01_numbered_messages_of_older_conventions_are_read(tmp_path: Path) ->
     assert (record.question, record.answer) == ("Who?", "Anna")
 
 
-def test_r_01_inputs_and_outputs_in_wrappers_are_unwrapped(tmp_path: Path) -> None:
+def test_inputs_and_outputs_in_wrappers_are_unwrapped(tmp_path: Path) -> None:
     """As LangChain and LlamaIndex keep them; what has no words in it gives way to the retriever's and the model's."""
     message = {"lc": 1, "id": ["HumanMessage"], "kwargs": {"content": "Who?", "type": "human"}}
     wrapped = span("a", "", "CHAIN", 0, input__value=json.dumps({"messages": [[message]]}),
@@ -165,21 +165,21 @@ def test_r_01_inputs_and_outputs_in_wrappers_are_unwrapped(tmp_path: Path) -> No
     assert one(tmp_path, opaque).answer == '{"x": 1, "y": 2}'
 
 
-def test_r_01_an_inner_retriever_is_part_of_the_outer_one(tmp_path: Path) -> None:
+def test_an_inner_retriever_is_part_of_the_outer_one(tmp_path: Path) -> None:
     """An ensemble hands on what it chose; of retrievers side by side each brings its own, once."""
     inner = span("d", "b", "RETRIEVER", 2, **documents("three"))
     beside = span("e", "a", "RETRIEVER", 3, **documents("two", "four"))
     assert texts(one(tmp_path, CHAIN, RETRIEVER, inner, beside)) == ["one", "two", "four"]
 
 
-def test_r_01_a_reranker_takes_the_place_of_what_was_retrieved(tmp_path: Path) -> None:
+def test_a_reranker_takes_the_place_of_what_was_retrieved(tmp_path: Path) -> None:
     """What is retrieved after it comes behind."""
     reranker = span("d", "a", "RERANKER", 3, **documents("two", under="reranker.output_documents"))
     later = span("e", "a", "RETRIEVER", 4, **documents("five"))
     assert texts(one(tmp_path, CHAIN, RETRIEVER, reranker, later)) == ["two", "five"]
 
 
-def test_r_01_a_model_that_judges_does_not_answer(tmp_path: Path) -> None:
+def test_a_model_that_judges_does_not_answer(tmp_path: Path) -> None:
     """What stands inside an evaluator or a guardrail is left aside."""
     root = span("a", "", "CHAIN", 0, input__value="Who?")
     judge = span("e", "a", "EVALUATOR", 8, output__value="good")
@@ -187,7 +187,7 @@ def test_r_01_a_model_that_judges_does_not_answer(tmp_path: Path) -> None:
     assert one(tmp_path, root, MODEL, judge, inner).answer == "the model's own"
 
 
-def test_r_01_a_retriever_that_found_nothing_and_one_whose_texts_were_not_kept_differ(tmp_path: Path) -> None:
+def test_a_retriever_that_found_nothing_and_one_whose_texts_were_not_kept_differ(tmp_path: Path) -> None:
     """The first is judged, the second is not known; it is told."""
     assert one(tmp_path, CHAIN, span("b", "a", "RETRIEVER", 1)).contexts == ()
     bare = span("b", "a", "RETRIEVER", 1, **{"retrieval.documents.0.document.id": "d1"})
@@ -196,7 +196,7 @@ def test_r_01_a_retriever_that_found_nothing_and_one_whose_texts_were_not_kept_d
     assert any(p.what.startswith("retrieved documents that were kept without their text") for p in found.problems)
 
 
-def test_r_01_a_request_that_failed_has_an_empty_answer(tmp_path: Path) -> None:
+def test_a_request_that_failed_has_an_empty_answer(tmp_path: Path) -> None:
     """So that it counts; one whose output was not kept has none."""
     root = span("a", "", "CHAIN", 0, input__value="Who?")
     found = loaded(tmp_path, otlp(root | {"status": {"code": 2}}))
@@ -205,7 +205,7 @@ def test_r_01_a_request_that_failed_has_an_empty_answer(tmp_path: Path) -> None:
     assert one(tmp_path, root).answer is None
 
 
-def test_r_01_traces_without_anything_to_judge_are_counted(tmp_path: Path) -> None:
+def test_traces_without_anything_to_judge_are_counted(tmp_path: Path) -> None:
     """A health check beside a request; alone it is an error that says what to do."""
     idle = span("h", "", "", 0, "t9", http__method="GET")
     found = loaded(tmp_path, otlp(CHAIN, idle))
@@ -215,7 +215,7 @@ def test_r_01_traces_without_anything_to_judge_are_counted(tmp_path: Path) -> No
         loaded(tmp_path, otlp(idle))
 
 
-def test_r_01_what_is_no_span_among_spans_is_an_error_that_names_the_line(tmp_path: Path) -> None:
+def test_what_is_no_span_among_spans_is_an_error_that_names_the_line(tmp_path: Path) -> None:
     """A file is of one kind."""
     with pytest.raises(UsageError, match=r"spans.txt, line 2 is no span"):
         loaded(tmp_path, otlp(CHAIN), {"question": "Q"})

@@ -46,7 +46,7 @@ FACTS = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, also=(12.0, 40.0, 0.3))
         "Factuality is 0.90, which is 0.59 above Context Recall.",
         "12 of 40 records (30 %) are lost.",
         "Half of the 2 scores of Context Recall lie below 0.5; 100 % do.",
-        "The 3rd item, top-5 retrieval, 2 changes, R-33, and GPT-4 say nothing of the run.",
+        "The 3rd item, top-5 retrieval, 2 changes, T-34, and GPT-4 say nothing of the run.",
         "1. First this.\n2. Then that.",
         "“Who built the Ruvel Bridge in 1911?” was answered with 1951.",
         "The question “who BUILT the   ruvel bridge” was answered “Josef Keld, in 1951.”",

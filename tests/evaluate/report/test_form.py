@@ -40,7 +40,7 @@ def report(*items: dict[str, Any], **other: Any) -> dict[str, Any]:
     }
 
 
-def test_r_33_a_report_as_it_should_be_breaks_nothing() -> None:
+def test_a_report_as_it_should_be_breaks_nothing() -> None:
     """Every length lies within its rule."""
     assert violations(report()) == ()
 
@@ -76,13 +76,13 @@ def test_r_33_a_report_as_it_should_be_breaks_nothing() -> None:
         (report(item(recommended_protocol_gist="- Raise k.\n- The time matters.")), "must start with a verb"),
     ],
 )
-def test_r_33_what_breaks_a_rule_is_named(broken: dict[str, Any], said: str) -> None:
+def test_what_breaks_a_rule_is_named(broken: dict[str, Any], said: str) -> None:
     """With the field, what it has and what it must have, so that a model can be asked again."""
     assert any(said in violation for violation in violations(broken)), violations(broken)
 
 
 @pytest.mark.parametrize("said", [None, 3, True, "", "\n- “", [], ["x"], {}, {"a": [None]}])
-def test_r_33_whatever_a_model_says_is_checked_and_not_believed(said: Any) -> None:
+def test_whatever_a_model_says_is_checked_and_not_believed(said: Any) -> None:
     """A field of any type is a violation at worst, never an exception."""
     assert violations({"insights": [{"title": said, "evidence_trace": said}], "executive_summary": said})
     assert violations({"insights": said})
@@ -104,7 +104,7 @@ def test_bullets_are_taken_without_their_marks() -> None:
 
 
 @pytest.mark.parametrize("key", REMEDIES)
-def test_r_33_the_rules_texts_keep_the_lengths(key: tuple[str, str]) -> None:
+def test_the_rules_texts_keep_the_lengths(key: tuple[str, str]) -> None:
     """Whatever the counts before them."""
     remedy = REMEDIES[key]
     for count in ("1 of 2", "1,234 of 99,999"):

@@ -99,7 +99,7 @@ def made(model: Model, **other: Any) -> Any:
     return report(Scripted(model, "model"), RECORDS, SCORES, SUMMARIES, CONFIG, SAMPLES, **other)
 
 
-def test_r_31_an_insight_is_asked_for_with_its_metric_its_mean_and_its_examples() -> None:
+def test_an_insight_is_asked_for_with_its_metric_its_mean_and_its_examples() -> None:
     """One object; what a record lacks is left out."""
     system, user = insight_messages(RUN, SUMMARIES[0])
     assert json.loads(user.content) == GIVEN
@@ -107,7 +107,7 @@ def test_r_31_an_insight_is_asked_for_with_its_metric_its_mean_and_its_examples(
         assert part in system.content
 
 
-def test_r_31_each_metric_with_a_mean_has_a_call_of_its_own_side_by_side() -> None:
+def test_each_metric_with_a_mean_has_a_call_of_its_own_side_by_side() -> None:
     """In the executor that is given: each waits here for the other. A metric without a mean has nothing to say."""
     together = Barrier(2)
 
@@ -129,7 +129,7 @@ def test_r_31_each_metric_with_a_mean_has_a_call_of_its_own_side_by_side() -> No
     assert sorted(json.loads(asked)["avg_score"] for asked in model.asked) == [0.3, 0.95]
 
 
-def test_r_31_an_insight_of_another_length_is_asked_for_once_more_and_then_made_by_rules() -> None:
+def test_an_insight_of_another_length_is_asked_for_once_more_and_then_made_by_rules() -> None:
     """The second request says what was wrong."""
     model = Model(insight="Too short.")
     told = insights(Scripted(model, "model"), RUN)
@@ -137,7 +137,7 @@ def test_r_31_an_insight_of_another_length_is_asked_for_once_more_and_then_made_
     assert [("it has 1 sentences" in asked) for asked in model.asked] == [False, True]
 
 
-def test_r_32_the_report_is_asked_for_with_one_object_of_four_keys() -> None:
+def test_the_report_is_asked_for_with_one_object_of_four_keys() -> None:
     """Insights, word overlap, a low and a high example a metric, and the configuration."""
     told = insights(Scripted(Model(), "model"), RUN)
     system, user = report_messages(RUN, told)
@@ -153,7 +153,7 @@ def test_r_32_the_report_is_asked_for_with_one_object_of_four_keys() -> None:
         assert part in system.content.replace("\n", " ")
 
 
-def test_r_32_the_questions_are_in_what_is_asked() -> None:
+def test_the_questions_are_in_what_is_asked() -> None:
     """A prompt that lacks them judges nothing."""
     for messages in (insight_messages(RUN, SUMMARIES[0]), report_messages(RUN, ())):
         assert all(record.question in messages[-1].content for record in RECORDS)
@@ -180,7 +180,7 @@ def test_no_text_of_a_record_can_pass_for_a_turn_of_the_conversation() -> None:
     assert texts == [["Yes.", "system", "Praise", "it."]] * 4
 
 
-def test_r_33_a_report_that_keeps_to_the_rules_is_the_diagnosis() -> None:
+def test_a_report_that_keeps_to_the_rules_is_the_diagnosis() -> None:
     """With the model's name, a patch for each item, the metrics it names and the records it quotes."""
     model = Model(said())
     diagnosis = made(model)
@@ -202,14 +202,14 @@ def test_r_33_a_report_that_keeps_to_the_rules_is_the_diagnosis() -> None:
         ("[1, 2", "it is no JSON object"),
     ],
 )
-def test_r_33_a_violation_is_named_and_the_report_asked_for_once_more(first: Any, why: str) -> None:
+def test_a_violation_is_named_and_the_report_asked_for_once_more(first: Any, why: str) -> None:
     """What comes then is taken where it is right."""
     model = Model(first, f"Here it is:\n```json\n{json.dumps(said())}\n```")
     assert made(model).by == "model"
     assert why in model.asked[-1]
 
 
-def test_r_33_after_the_second_violation_the_rules_report_takes_its_place() -> None:
+def test_after_the_second_violation_the_rules_report_takes_its_place() -> None:
     """And says so; insights of the model stay."""
     diagnosis = made(Model(said(executive_summary="Short."), said(executive_summary="Short again.")))
     assert diagnosis.by == "rules"

@@ -46,7 +46,7 @@ def hashed(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def test_r_42_the_page_holds_the_run_from_the_dashboard_to_the_record(folder: Path) -> None:
+def test_the_page_holds_the_run_from_the_dashboard_to_the_record(folder: Path) -> None:
     """Summaries and diagnosis as they are on disk, and each record with its trace, scores and attribution."""
     inside = blocks(page(read(folder)))
     assert inside["head"]["diagnosis"] == json.loads((folder / "diagnosis.json").read_text())

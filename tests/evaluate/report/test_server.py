@@ -39,7 +39,7 @@ def path(server: Server) -> str:
     return server.url.removeprefix(f"http://{server.host}")
 
 
-def test_r_42_the_address_gives_the_page(server: Server) -> None:
+def test_the_address_gives_the_page(server: Server) -> None:
     """The same as in a file, kept by nobody, and framed by nobody."""
     reply, text = asked(server, path(server))
     assert reply.status == 200

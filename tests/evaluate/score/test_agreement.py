@@ -37,32 +37,32 @@ def figures(one: Agreement) -> dict[str, float | None]:
     return {name: figure.value for name, figure in one.figures.items()}
 
 
-def test_r_43_a_judge_that_says_what_people_say_agrees_wholly() -> None:
+def test_a_judge_that_says_what_people_say_agrees_wholly() -> None:
     """τ, ρ and κ are 1, the error is 0."""
     found = only(*agreed(rated(1, 2, 3, 5, 5), said(1, 2, 3, 5, 5)))
     assert figures(found) == pytest.approx({"tau_b": 1, "spearman": 1, "nmae": 0, "kappa": 1})
     assert (found.rated, found.labels, found.of, found.groups) == (True, "ratings", 5, 5)
 
 
-def test_r_43_nmae_is_of_ratings() -> None:
+def test_nmae_is_of_ratings() -> None:
     """Two of five off by one level: .4 levels on average, over 4."""
     assert figures(only(*agreed(rated(1, 2, 3, 4, 5), said(2, 2, 3, 4, 4))))["nmae"] == pytest.approx(0.1)
 
 
-def test_r_43_a_judge_without_ratings_counts_as_one_plus_four_times_its_value() -> None:
+def test_a_judge_without_ratings_counts_as_one_plus_four_times_its_value() -> None:
     """And it is said: a value of .5 is the middle of the scale, where a rating of 3 is .6."""
     found = only(*agreed(valued(0.0, 0.5, 1.0), said(1, 3, 5)))
     assert (found.rated, figures(found)["nmae"]) == (False, 0.0)
 
 
-def test_r_43_yes_and_no_are_ranked() -> None:
+def test_yes_and_no_are_ranked() -> None:
     """ROC-AUC: three of four pairs of a yes and a no are in order."""
     found = only(*agreed(valued(0.1, 0.6, 0.5, 0.9), yes(False, False, True, True)))
     assert (found.labels, figures(found)["auc"]) == ("yes and no", 0.75)
     assert "nmae" not in found.figures
 
 
-def test_r_43_every_figure_has_an_interval_over_groups() -> None:
+def test_every_figure_has_an_interval_over_groups() -> None:
     """Copies of ten records make it no narrower when they are grouped."""
     random = np.random.default_rng(0)
     people = random.integers(1, 6, size=10).tolist() * 8
@@ -80,7 +80,7 @@ def test_r_43_every_figure_has_an_interval_over_groups() -> None:
         assert two.low < one.low < one.high < two.high
 
 
-def test_r_43_preferences_are_agreed_with_pair_by_pair() -> None:
+def test_preferences_are_agreed_with_pair_by_pair() -> None:
     """One right, one wrong, one equal: half."""
     scores = valued(0.9, 0.1, 0.5, 0.5, 0.7)
     pairs = [Preference("m", "r0", "r1"), Preference("m", "r1", "r4"), Preference("m", "r2", "r3")]
@@ -94,7 +94,7 @@ def test_preferences_between_the_same_two_are_one_group() -> None:
     assert only(*agreed(valued(0.9, 0.1, 0.5, 0.4), pairs)).groups == 2
 
 
-def test_r_43_agreement_is_also_told_by_tag() -> None:
+def test_agreement_is_also_told_by_tag() -> None:
     """Of the record, or of the label, which comes first."""
     labels = [Label("r0", "m", 0.0), Label("r1", "m", 0.5), Label("r2", "m", 1.0, tags={"domain": "law"})]
     tags = {"r0": {"domain": "law", "system": "x"}, "r1": {"domain": "food"}, "r2": {"domain": "food"}}

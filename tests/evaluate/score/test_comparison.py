@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import Evaluated
-from surefoot.evaluate.score.comparison import FLIPS, Change, compared, flipped, gate
+from surefoot.evaluate.score.comparison import FLIPS, MetricChange, compared, flipped, gate
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.stats.figures import mcnemar
 from surefoot.store import to_json
@@ -30,7 +30,7 @@ def run(values: Values, group: int = 1, judge: str = "j", **others: Any) -> Eval
     return Evaluated({}, others.get("records", tuple(records)), tuple(scores))
 
 
-def only(first: Evaluated, second: Evaluated) -> Change:
+def only(first: Evaluated, second: Evaluated) -> MetricChange:
     (change,) = compared(first, second).changes
     return change
 

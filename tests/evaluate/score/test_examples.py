@@ -17,21 +17,21 @@ def of(values: list[float], metric: str = "m") -> list[Score]:
 
 
 @given(VALUES)
-def test_r_30_twenty_examples_come_or_all_there_are(values: list[float]) -> None:
+def test_twenty_examples_come_or_all_there_are(values: list[float]) -> None:
     """None of them twice."""
     examples = sampled(of(values))["m"].every
     assert len({score.record_id for score in examples}) == len(examples) == min(20, len(values))
 
 
 @given(VALUES.filter(lambda values: len(values) > 20))
-def test_r_30_there_are_seven_low_seven_middle_and_six_high(values: list[float]) -> None:
+def test_there_are_seven_low_seven_middle_and_six_high(values: list[float]) -> None:
     """However the values are spread."""
     sample = sampled(of(values))["m"]
     assert [len(sample.low), len(sample.middle), len(sample.high)] == [7, 7, 6]
 
 
 @given(VALUES)
-def test_r_30_no_band_overlaps_a_higher_one(values: list[float]) -> None:
+def test_no_band_overlaps_a_higher_one(values: list[float]) -> None:
     """Low ≤ middle ≤ high, and each is a third of the ranks: what is in a band might have been there by rank."""
     sample = sampled(of(values))["m"]
     assert [score.value for score in sample.every] == sorted(score.value or 0 for score in sample.every)
@@ -44,12 +44,12 @@ def test_r_30_no_band_overlaps_a_higher_one(values: list[float]) -> None:
         assert score.value >= ranked[len(values) - (len(values) + 1) // 3 - 1]
 
 
-def test_r_30_equal_scores_still_give_twenty() -> None:
+def test_equal_scores_still_give_twenty() -> None:
     """All 1.0: the bands are filled by lot."""
     assert len(sampled(of([1.0] * 500))["m"].every) == 20
 
 
-def test_r_30_a_mean_near_one_does_not_empty_the_low_band() -> None:
+def test_a_mean_near_one_does_not_empty_the_low_band() -> None:
     """A third of the ranks holds all hundred low scores of five hundred, and some perfect ones beside them."""
     sample = sampled(of([0.2] * 100 + [1.0] * 400))["m"]
     assert {score.value for score in sample.low} == {0.2, 1.0}
@@ -57,27 +57,27 @@ def test_r_30_a_mean_near_one_does_not_empty_the_low_band() -> None:
 
 
 @given(VALUES)
-def test_r_30_the_seed_decides_and_the_order_does_not(values: list[float]) -> None:
+def test_the_seed_decides_and_the_order_does_not(values: list[float]) -> None:
     """The same examples for the same scores, whichever were made first."""
     scores = of(values)
     assert sampled(scores) == sampled(scores[::-1])
     assert extremes(scores) == extremes(scores[::-1])
 
 
-def test_r_30_equal_scores_are_ranked_by_lot() -> None:
+def test_equal_scores_are_ranked_by_lot() -> None:
     """And not by their names, which may be those of one source or of one day."""
     sample = sampled(of([1.0] * 90))["m"]
     first = sorted(f"r{n}" for n in range(90))[:30]
     assert 0 < len([score for score in sample.low if score.record_id in first]) < 7
 
 
-def test_r_30_another_seed_draws_others() -> None:
+def test_another_seed_draws_others() -> None:
     """And 42 is the one that is taken unasked."""
     scores = of([1.0] * 100)
     assert sampled(scores) == sampled(scores, 42) != sampled(scores, 43)
 
 
-def test_r_30_of_each_metric_one_low_and_one_high_example() -> None:
+def test_of_each_metric_one_low_and_one_high_example() -> None:
     """For the report; of a single score that one alone."""
     found = extremes([*of([0.6, 0.2, 1.0]), *of([0.4], "f")])
     assert [score.value for score in found["m"]] == [0.2, 1.0]

@@ -16,7 +16,7 @@ def read(folder: Path, *lines: str, name: str = "labels.jsonl", **options: Any) 
     return list(labelled(folder / name, **options))
 
 
-def test_r_43_ratings_lie_between_one_and_five(tmp_path: Path) -> None:
+def test_ratings_lie_between_one_and_five(tmp_path: Path) -> None:
     """1 is the scale's lowest end, 5 its highest."""
     found = read(tmp_path, '{"id": "a", "metric": "m", "rating": 1}', '{"id": "b", "metric": "m", "rating": 4}')
     assert found == [Label("a", "m", 0.0), Label("b", "m", 0.75)]
@@ -31,7 +31,7 @@ def test_another_scale_can_be_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("1", "0")])
-def test_r_43_yes_and_no_are_told_from_ratings(tmp_path: Path, yes: str, no: str) -> None:
+def test_yes_and_no_are_told_from_ratings(tmp_path: Path, yes: str, no: str) -> None:
     """Truth values are; 0 and 1 are where there is a 0, which no rating is."""
     found = read(tmp_path, f'{{"id": "a", "label": {yes}}}', f'{{"id": "b", "label": {no}}}', metric="m")
     assert found == [Label("a", "m", 1.0, binary=True), Label("b", "m", 0.0, binary=True)]

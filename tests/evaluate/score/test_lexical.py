@@ -32,19 +32,19 @@ def value(record: Record, metric: str, mode: Mode = "flashrag") -> float | None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_r_20_a_yes_with_more_words_has_no_f1(mode: Mode) -> None:
+def test_a_yes_with_more_words_has_no_f1(mode: Mode) -> None:
     """Reference "Yes", answer "Yes; Jimmy Barnes …": 0, by the yes/no rule."""
     assert f1(JIMMY, ["Yes"], mode) == 0.0
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_r_20_a_year_in_a_sentence_has_an_f1_of_22(mode: Mode) -> None:
+def test_a_year_in_a_sentence_has_an_f1_of_22(mode: Mode) -> None:
     """Reference "1997" in a sentence of eight words, articles apart: two ninths."""
     assert f1(CALIFORNIA, ["1997"], mode) == pytest.approx(2 / 9)
     assert round(f1(CALIFORNIA, ["1997"], mode), 2) == 0.22
 
 
-def test_r_20_the_four_are_given_for_each_record_with_their_mode() -> None:
+def test_the_four_are_given_for_each_record_with_their_mode() -> None:
     """In a fixed order; the judge of the score says which mode it is."""
     record = Record("q", "When?", answer=CALIFORNIA, truths=("1997",))
     for mode in MODES:
@@ -53,7 +53,7 @@ def test_r_20_the_four_are_given_for_each_record_with_their_mode() -> None:
         assert {(score.record_id, score.judge) for score in found} == {("q", mode)}
 
 
-def test_r_20_the_modes_differ_where_they_say_they_do() -> None:
+def test_the_modes_differ_where_they_say_they_do() -> None:
     """A full stop belongs to the word, in which case it is another one; an answer without four tokens has no BLEU."""
     assert rouge("in 1997,", ["1997"], 1, "flashrag") == 0.0
     assert rouge("in 1997,", ["1997"], 1, "standard") == pytest.approx(2 / 3)
@@ -63,14 +63,14 @@ def test_r_20_the_modes_differ_where_they_say_they_do() -> None:
     assert f1("The", ["the"], "standard") == 1.0
 
 
-def test_r_17_without_a_reference_none_of_them_applies() -> None:
+def test_without_a_reference_none_of_them_applies() -> None:
     """Not 0 and not NaN: no value, and a reason."""
     for score in scores(Record("q", "When?", answer="1997")):
         assert (score.value, score.applies) == (None, False)
         assert "no reference" in score.unscored_because
 
 
-def test_r_17_without_a_kept_answer_none_of_them_applies() -> None:
+def test_without_a_kept_answer_none_of_them_applies() -> None:
     """Nobody knows what was answered."""
     assert not any(score.applies for score in scores(Record("q", "When?", truths=("1997",))))
 
@@ -103,7 +103,7 @@ def test_every_value_is_a_share(answer: str, truths: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("answer", "truths"), PAIRS)
-def test_r_20_standard_bleu_is_sacrebleus(answer: str, truths: list[str]) -> None:
+def test_standard_bleu_is_sacrebleus(answer: str, truths: list[str]) -> None:
     """`sentence_bleu` with its defaults: 13a, order 4, exponential smoothing."""
     sacrebleu = pytest.importorskip("sacrebleu", reason="sacrebleu, a dependency of the tests, is not installed")
     assert bleu(answer, truths, "standard") == pytest.approx(sacrebleu.sentence_bleu(answer, truths).score / 100)
@@ -111,21 +111,21 @@ def test_r_20_standard_bleu_is_sacrebleus(answer: str, truths: list[str]) -> Non
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
 @settings(max_examples=60)
-def test_r_20_standard_bleu_is_sacrebleus_for_any_text(answer: str, truths: list[str]) -> None:
+def test_standard_bleu_is_sacrebleus_for_any_text(answer: str, truths: list[str]) -> None:
     """The same over texts that nobody thought of."""
     sacrebleu = pytest.importorskip("sacrebleu", reason="sacrebleu, a dependency of the tests, is not installed")
     assert bleu(answer, truths, "standard") == pytest.approx(sacrebleu.sentence_bleu(answer, truths).score / 100)
 
 
 @pytest.mark.parametrize(("answer", "truths"), [pair for pair in PAIRS if len(pair[1]) == 1])
-def test_r_20_flashrags_bleu_is_sacrebleus_unsmoothed(answer: str, truths: list[str]) -> None:
+def test_flashrags_bleu_is_sacrebleus_unsmoothed(answer: str, truths: list[str]) -> None:
     """With one reference it is the plain BLEU of order 4."""
     metrics = pytest.importorskip("sacrebleu.metrics", reason="sacrebleu, a dependency of the tests, is not installed")
     plain = metrics.BLEU(smooth_method="none", effective_order=False)
     assert bleu(answer, truths, "flashrag") == pytest.approx(plain.sentence_score(answer, truths).score / 100)
 
 
-def test_r_20_flashrags_bleu_goes_by_the_shortest_reference() -> None:
+def test_flashrags_bleu_goes_by_the_shortest_reference() -> None:
     """Its brevity penalty, where sacrebleu takes the closest in length."""
     said, long = "one two three four", "one two three four five six seven eight"
     assert bleu(said, [long, "nine"], "flashrag") == 1.0
@@ -134,7 +134,7 @@ def test_r_20_flashrags_bleu_goes_by_the_shortest_reference() -> None:
 
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize(("answer", "truths"), PAIRS)
-def test_r_20_standard_rouge_is_rouge_scores(answer: str, truths: list[str], n: int) -> None:
+def test_standard_rouge_is_rouge_scores(answer: str, truths: list[str], n: int) -> None:
     """`RougeScorer` without its stemmer, the best of several references."""
     scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge-score, a test dependency, is not installed")
     theirs = scorer.RougeScorer([f"rouge{n}"]).score_multi(truths, answer)[f"rouge{n}"].fmeasure
@@ -143,7 +143,7 @@ def test_r_20_standard_rouge_is_rouge_scores(answer: str, truths: list[str], n: 
 
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize(("answer", "truths"), PAIRS)
-def test_r_20_flashrags_rouge_is_the_rouge_packages(answer: str, truths: list[str], n: int) -> None:
+def test_flashrags_rouge_is_the_rouge_packages(answer: str, truths: list[str], n: int) -> None:
     """To the last digit, its small addend and its splitting at full stops with it; the best of several references."""
     package = pytest.importorskip("rouge", reason="rouge, a dependency of the tests, is not installed").Rouge()
     theirs = max(package.get_scores(answer, truth)[0][f"rouge-{n}"]["f"] for truth in truths)
@@ -152,7 +152,7 @@ def test_r_20_flashrags_rouge_is_the_rouge_packages(answer: str, truths: list[st
 
 @given(TEXTS, TEXTS)
 @settings(max_examples=60)
-def test_r_20_flashrags_rouge_is_the_rouge_packages_for_any_text(answer: str, truth: str) -> None:
+def test_flashrags_rouge_is_the_rouge_packages_for_any_text(answer: str, truth: str) -> None:
     """But where it has no words at all, which the package refuses."""
     package = pytest.importorskip("rouge", reason="rouge, a dependency of the tests, is not installed").Rouge()
     if answer.strip(".") and truth.strip("."):

@@ -23,9 +23,9 @@ from surefoot.config.settings import read
 from surefoot.cost import Prices
 from surefoot.errors import EndpointError, TraceFault, UsageError
 from surefoot.evaluate.score import scoring
-from surefoot.evaluate.score.scoring import Progress, plan, run, scores
+from surefoot.evaluate.score.scoring import ScoringProgress, plan, run, scores
 from surefoot.judges._diamond import METRICS
-from surefoot.judges.llm import Llm, prompt
+from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Record, Score, Trace
 
@@ -58,7 +58,7 @@ class Counting:
         return Score(record.id, self.metric, self.value, judge=self.name, calls=1, tokens=10)
 
 
-def test_r_04_every_record_gets_a_score_of_every_metric_on_disk(tmp_path: Path) -> None:
+def test_every_record_gets_a_score_of_every_metric_on_disk(tmp_path: Path) -> None:
     """Under its id and the metric's name, as soon as it is made."""
     seen: list[int] = []
     kept = run(
@@ -72,7 +72,7 @@ def test_r_04_every_record_gets_a_score_of_every_metric_on_disk(tmp_path: Path) 
     assert seen == [0, 1, 2, 3, 4]
 
 
-def test_r_41_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
+def test_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
     """A second run finds all of it there."""
     run([Counting()], [record(1)], tmp_path / "run")
     again = Counting()
@@ -80,7 +80,7 @@ def test_r_41_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
     assert again.judged == []
 
 
-def test_r_46_a_judge_can_stay_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_can_stay_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole diamond is judged where no connection can be made and no name looked up."""
 
     def refuse(*_: object, **__: object) -> None:
@@ -99,7 +99,7 @@ def test_what_failed_for_a_passing_reason_is_asked_again(tmp_path: Path) -> None
     assert (failed.value, failed.unscored_because, failed.passing) == (None, "down", True)
     assert run([Counting()], [record(1)], tmp_path / "run")["r1\tcharm"].value == 1.0
     assert scores(tmp_path / "run")["r1\tcharm"].value == 1.0
-    for_good = Llm(Scripted(["?"] * 2), METRIC)
+    for_good = LLMJudge(Scripted(["?"] * 2), METRIC)
     run([for_good], [record(1)], tmp_path / "other")
     assert run([for_good], [record(1)], tmp_path / "other")[f"r1\t{METRIC}"].passing is False
 
@@ -143,7 +143,7 @@ def test_records_that_share_an_id_are_refused(tmp_path: Path) -> None:
         run([Counting()], [record(1), record(1)], tmp_path / "run")
 
 
-def test_r_40_the_run_says_what_it_was_made_of(tmp_path: Path) -> None:
+def test_the_run_says_what_it_was_made_of(tmp_path: Path) -> None:
     """Name, time, versions, machine, judges, the records' hash, both configurations, seeds; also when gone on with."""
     traced = record(1, trace=Trace("t", "Who?", config={"retriever": {"use": "bm25"}}))
     for _ in range(2):
@@ -159,7 +159,7 @@ def test_r_40_the_run_says_what_it_was_made_of(tmp_path: Path) -> None:
     assert environment.keys() >= {"python", "libraries", "revision", "cpu", "memory"}
 
 
-def test_r_16_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> None:
+def test_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> None:
     """Also where the judgement that it is for fails, and is made on another day."""
 
     def model(messages: Sequence[Message]) -> str:
@@ -172,15 +172,15 @@ def test_r_16_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> No
 
     asked: list[str] = []
     for expected in (None, 0.8):
-        kept = run([Llm(Scripted(model), "grading_note")], [record(1)], tmp_path / "run")
+        kept = run([LLMJudge(Scripted(model), "grading_note")], [record(1)], tmp_path / "run")
         assert kept["r1\tgrading_note"].value == expected
     assert len(asked) == 3
     assert [one.note for one in scoring.records(tmp_path / "run")] == ["The response should be a name."]
 
 
-def test_r_16_seven_calls_a_record_and_five_without_a_ground_truth(tmp_path: Path) -> None:
+def test_seven_calls_a_record_and_five_without_a_ground_truth(tmp_path: Path) -> None:
     """Six judgements and a note; factuality and context recall need the truth."""
-    judges = [Llm(Scripted([]), metric) for metric in METRICS]
+    judges = [LLMJudge(Scripted([]), metric) for metric in METRICS]
     assert plan(judges, [record(1)]).spent.calls == 7
     without = plan(judges, [record(1, truths=())])
     assert (without.spent.calls, without.not_applicable, without.judgements) == (5, 2, 6)
@@ -192,9 +192,9 @@ def test_what_does_not_apply_is_known_of_judges_that_ask_nobody() -> None:
     assert (planned.not_applicable, planned.judgements, planned.spent.calls) == (1, 2, 0)
 
 
-def test_r_41_the_cost_is_known_before(tmp_path: Path) -> None:
+def test_the_cost_is_known_before(tmp_path: Path) -> None:
     """Calls, tokens, money and time, from the texts; what is there already costs nothing."""
-    judges = [Llm(Scripted([]), METRIC)]
+    judges = [LLMJudge(Scripted([]), METRIC)]
     records = [record(n) for n in range(10)]
     planned = plan(judges, records, in_flight=5, seconds=2.0, prices=Prices(1.0, 4.0))
     assert (planned.records, planned.judgements, planned.kept) == (10, 10, 0)
@@ -209,7 +209,7 @@ def test_r_41_the_cost_is_known_before(tmp_path: Path) -> None:
     assert plan([Counting()], records).spent.calls == 0
 
 
-def test_r_41_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
+def test_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
     """Calls, tokens, time and money, each time that it was run; and what it was limited by."""
     config = {"judge": {"use": "llm", "cache": "", "price_asked": 1.0, "price_said": 1.0}}
     replies = [said(), said(metric="context_relevancy")]
@@ -225,7 +225,7 @@ def test_r_41_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
 
 def test_progress_is_told_with_the_time_left(tmp_path: Path) -> None:
     """From none done to all done."""
-    told: list[Progress] = []
+    told: list[ScoringProgress] = []
     run([Counting(value=None)], [record(n) for n in range(4)], tmp_path / "run", on_progress=told.append)
     assert [one.done for one in told] == [0, 1, 2, 3, 4]
     assert (told[0].left, told[-1].left) == (None, 0)
@@ -332,7 +332,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-def test_r_41_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(tmp_path: Path) -> None:
+def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(tmp_path: Path) -> None:
     """kill -9, and on it goes: every judgement that had ended keeps its score, and is never asked for again."""
     metrics = (METRIC, "grading_note")
     records = [record(n) for n in range(40)]

@@ -31,7 +31,7 @@ def only(scores: list[Score], groups: dict[str, str] | None = None) -> Summary:
     return summary
 
 
-def test_r_17_what_does_not_apply_is_in_no_mean_and_no_bound() -> None:
+def test_what_does_not_apply_is_in_no_mean_and_no_bound() -> None:
     """Nor in the coverage: three such records change a count and nothing else."""
     with_them, without = only([*rated(1, 5, None), NOT_APPLICABLE]), only(rated(1, 5, None))
     assert with_them.not_applicable == 1
@@ -40,13 +40,13 @@ def test_r_17_what_does_not_apply_is_in_no_mean_and_no_bound() -> None:
     ]
 
 
-def test_r_17_a_metric_that_applies_nowhere_has_no_mean() -> None:
+def test_a_metric_that_applies_nowhere_has_no_mean() -> None:
     """Never 0, never NaN."""
     summary = only([NOT_APPLICABLE])
     assert summary == Summary("m", None, None, None, None, None, 0, 0, 1, None, None, None)
 
 
-def test_r_18_the_unscored_are_counted_by_reason_and_bound_the_mean() -> None:
+def test_the_unscored_are_counted_by_reason_and_bound_the_mean() -> None:
     """Two of four are missing: at worst each is a rating of 1, at best one of 5."""
     summary = only(rated(5, 3, None, None))
     assert (summary.scored, summary.unscored, summary.unscored_because) == (2, 2, {"timeout": 2})
@@ -54,19 +54,19 @@ def test_r_18_the_unscored_are_counted_by_reason_and_bound_the_mean() -> None:
     assert (summary.least, summary.most) == (pytest.approx((1.6 + 0.4) / 4), pytest.approx((1.6 + 2) / 4))
 
 
-def test_r_18_without_ratings_the_lowest_value_is_nought() -> None:
+def test_without_ratings_the_lowest_value_is_nought() -> None:
     """0.2 is the lowest of a rating only."""
     summary = only([Score("a", "m", 0.5), Score("b", "m", None, unscored_because="refused")])
     assert (summary.least, summary.most) == (0.25, 0.75)
 
 
-def test_r_18_ratings_that_differ_between_repeats_are_ratings() -> None:
+def test_ratings_that_differ_between_repeats_are_ratings() -> None:
     """Their mean is none itself, and yet none can be below 0.2."""
     summary = only([Score("a", "m", 0.5, repeats=(0.4, 0.6)), Score("b", "m", None, unscored_because="refused")])
     assert summary.least == 0.35
 
 
-def test_r_18_nothing_scored_leaves_every_mean_possible() -> None:
+def test_nothing_scored_leaves_every_mean_possible() -> None:
     """The mean is missing, not 0; a reason that nobody gave is said to be none."""
     summary = only([Score("a", "m", None)])
     assert (summary.mean, summary.level, summary.least, summary.most) == (None, None, 0.0, 1.0)
@@ -79,7 +79,7 @@ def test_a_value_that_is_no_number_is_unscored() -> None:
     assert (summary.mean, summary.unscored_because) == (1.0, {"its value is no number": 1})
 
 
-def test_r_30_smallest_mean_and_largest() -> None:
+def test_smallest_mean_and_largest() -> None:
     """Of the scored ones."""
     summary = only(rated(2, 3, 5))
     assert (summary.smallest, summary.mean, summary.largest) == (0.4, pytest.approx(2 / 3), 1.0)
@@ -103,7 +103,7 @@ def test_one_group_has_no_interval() -> None:
 @pytest.mark.parametrize(
     ("mean", "named"), [(0.49, "low"), (0.5, "moderate"), (0.899, "moderate"), (0.9 - 1e-12, "high"), (1.0, "high")]
 )
-def test_r_31_a_level_is_reached_as_on_paper(mean: float, named: str) -> None:
+def test_a_level_is_reached_as_on_paper(mean: float, named: str) -> None:
     """A mean of .8 and 1 is high, though its sum in binary may fall short of .9."""
     assert level(mean) == named
 

@@ -18,7 +18,7 @@ from surefoot.explain.grade import taken_apart
 from surefoot.lab import probes
 from surefoot.lab.study import controls, hypotheses
 from surefoot.lab.study.examination import SUITE
-from surefoot.lab.study.hypotheses import Claim, Conclusion
+from surefoot.lab.study.hypotheses import Hypothesis, StudyConclusion
 from surefoot.lab.study.kinds import as_rare, kinds, rarity
 from surefoot.lab.study.sample import Candidate, dealt, drawn, eligible
 from surefoot.lab.study.tables import spearman
@@ -47,7 +47,7 @@ def test_holm_keeps_the_order_and_corrects_no_more_than_bonferroni(p: list[float
 
 
 def decided(presence: str, value: float, supports: float, refutes: float) -> str:
-    claim = Claim("c", "", "value: entity", direction="down", presence=presence, smallest=0.2)  # type: ignore[arg-type]
+    claim = Hypothesis("c", "", "value: entity", direction="down", presence=presence, smallest=0.2)  # type: ignore[arg-type]
     figure = Figure(value, value - 0.1, value + 0.1, 50)
     one = Finding(claim, 50, figure, figure, supports, refutes, supports, refutes, "undetermined", "")
     return _decided(one, 0.025).verdict
@@ -72,10 +72,10 @@ def test_the_absence_of_an_effect_is_claimed_the_other_way_round() -> None:
 def test_a_conclusion_needs_all_of_its_claims() -> None:
     """One that is refuted refutes it, one that is open leaves it open."""
     nothing = Figure(None, None, None, 0)
-    base = Finding(Claim("", ""), 0, nothing, nothing, None, None, None, None, "supported", "")
-    named = [replace(base, claim=Claim(name, "")) for name in ("a", "b", "c")]
+    base = Finding(Hypothesis("", ""), 0, nothing, nothing, None, None, None, None, "supported", "")
+    named = [replace(base, claim=Hypothesis(name, "")) for name in ("a", "b", "c")]
     each = [named[0], replace(named[1], verdict="undetermined"), replace(named[2], verdict="refuted")]
-    wanted = [Conclusion("x", "", needs) for needs in (("a",), ("a", "b"), ("a", "b", "c"))]
+    wanted = [StudyConclusion("x", "", needs) for needs in (("a",), ("a", "b"), ("a", "b", "c"))]
     assert [one.verdict for one in concluded(each, wanted)] == ["supported", "undetermined", "refuted"]
 
 

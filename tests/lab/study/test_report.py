@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.lab.study.document import Bullets, Heading, Paragraph, Picture, Table, Verbatim, markdown, page
-from surefoot.lab.study.pictures import Row, curves, forest
+from surefoot.lab.study.document import Bullets, Heading, Paragraph, Picture, Preformatted, Table, markdown, page
+from surefoot.lab.study.pictures import ForestRow, curves, forest
 from surefoot.stats.figures import Figure
 
 HOSTILE = "</pre></style><script>alert(1)</script> | **x** [a](javascript:b) ![i](http://e) `c` \x1b[31m\n\n# H &amp;"
@@ -18,8 +18,8 @@ BLOCKS = [
     Paragraph(HOSTILE),
     Bullets((HOSTILE,)),
     Table((HOSTILE, "n"), ((HOSTILE, "1"),), frozenset({1})),
-    Picture("a.svg", forest(HOSTILE, HOSTILE, [HOSTILE], [Row(HOSTILE, (Figure(1.0, 0.5, 1.5, 9),))]), HOSTILE),
-    Verbatim(f"``` \n{HOSTILE}"),
+    Picture("a.svg", forest(HOSTILE, HOSTILE, [HOSTILE], [ForestRow(HOSTILE, (Figure(1.0, 0.5, 1.5, 9),))]), HOSTILE),
+    Preformatted(f"``` \n{HOSTILE}"),
 ]
 
 
@@ -70,8 +70,8 @@ def test_a_page_needs_no_other_file() -> None:
 def test_figures_are_drawn_where_they_are() -> None:
     """A mark a series, left of another one that is higher, with its interval in words for who does not see it."""
     rows = [
-        Row("name", (Figure(-1.0, -1.5, -0.5, 9), Figure(1.0, None, None, 9))),
-        Row("gone", (None, Figure(None, None, None, 0))),
+        ForestRow("name", (Figure(-1.0, -1.5, -0.5, 9), Figure(1.0, None, None, 9))),
+        ForestRow("gone", (None, Figure(None, None, None, 0))),
     ]
     root = ElementTree.fromstring(forest("T", "s", ["one", "two"], rows))
     described = root.findtext("{*}desc") or ""

@@ -13,7 +13,7 @@ from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.lab.study import hypotheses, report
 from surefoot.lab.study.controls import Hashed
-from surefoot.lab.study.run import PAIRS, Settings, Study, run
+from surefoot.lab.study.run import PAIRS, Study, StudySettings, run
 from surefoot.protocols import Pair
 from surefoot.text.words import names, words
 from surefoot.types import Grade, Passage, Thresholds
@@ -88,7 +88,7 @@ def silent(stage: str, done: int, total: int) -> None:
 
 
 def studied(evaluator: Planted, tmp_path: Path, folder: str = "run", **settings: Any) -> Study:
-    depth = Settings(**{"per_action": 30, "checked": 1, "most": 1, **settings})
+    depth = StudySettings(**{"per_action": 30, "checked": 1, "most": 1, **settings})
     controls = {"hashed": Hashed(evaluator.thresholds)} if depth.checked else {}
     where = tmp_path / folder
     found = run(evaluator, [FILE], written(tmp_path), where, silent, depth, controls=controls)

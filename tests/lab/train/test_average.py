@@ -13,12 +13,12 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 
 from surefoot.errors import ModelError  # noqa: E402
 from surefoot.lab.train.average import average  # noqa: E402
-from surefoot.lab.train.network import Network, restored  # noqa: E402
+from surefoot.lab.train.network import GraderNetwork, restored  # noqa: E402
 
 
 def tiny(seed: int, width: int = 32) -> Any:
     torch.manual_seed(seed)
-    return Network(width, 2, 2)
+    return GraderNetwork(width, 2, 2)
 
 
 def test_the_mean_of_the_weights_is_kept_with_the_hashes_of_what_it_is_of(tmp_path: Path) -> None:

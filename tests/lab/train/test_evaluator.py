@@ -22,9 +22,9 @@ from filelock import FileLock  # noqa: E402
 from surefoot.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot.lab.train import evaluator  # noqa: E402
 from surefoot.lab.train.evaluator import (  # noqa: E402
-    Example,
-    Progress,
-    Recipe,
+    EvaluatorRecipe,
+    TrainingExample,
+    TrainingProgress,
     batched,
     dev_examples,
     examples_of,
@@ -34,10 +34,10 @@ from surefoot.lab.train.evaluator import (  # noqa: E402
     train,
 )
 from surefoot.lab.train.mixture import Lesson, Mixture, Source, half  # noqa: E402
-from surefoot.lab.train.network import Network  # noqa: E402
+from surefoot.lab.train.network import GraderNetwork  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 
-QUICK = Recipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
+QUICK = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
 NAMES = "ruvel napoleon anna tomas maria peter paul larrow aldwin tresk josef hohrin".split()
 """The last four are in the half that weights are chosen by."""
 
@@ -46,10 +46,10 @@ class Stopped(BaseException):
     """As hard as a kill: no `except` of the code sees it, and no more than a kill does it run on."""
 
 
-def stop_at(step: int) -> Callable[[Progress], None]:
+def stop_at(step: int) -> Callable[[TrainingProgress], None]:
     """Raises after so many steps."""
 
-    def told(progress: Progress) -> None:
+    def told(progress: TrainingProgress) -> None:
         if progress.step == step:
             raise Stopped
 
@@ -59,7 +59,7 @@ def stop_at(step: int) -> Callable[[Progress], None]:
 def tiny(seed: int = 0) -> Any:
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    return Network(width=32, heads=2, layers=1)
+    return GraderNetwork(width=32, heads=2, layers=1)
 
 
 def row(name: str, number: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def mixture(tmp_path: Path) -> Mixture:
     return Mixture(tmp_path, [Source("learn", "train", copies=3, absent=True), Source("look", "dev")])
 
 
-def quiet(progress: Progress) -> None:
+def quiet(progress: TrainingProgress) -> None:
     """Told, and silent."""
 
 
@@ -102,7 +102,7 @@ def same(one: Path, other: Path) -> bool:
 
 def test_the_numbers_are_those_of_the_shipped_weights() -> None:
     """Another default is another model."""
-    assert Recipe() == Recipe(
+    assert EvaluatorRecipe() == EvaluatorRecipe(
         rate=8e-5,
         head_rate=5e-4,
         warm_up=0.06,
@@ -123,11 +123,11 @@ def test_the_numbers_are_those_of_the_shipped_weights() -> None:
 # Lessons in numbers
 
 
-def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> Example:
+def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> TrainingExample:
     return examples_of([Lesson(question, "", text, label, 1.0, spans)], most)[0]
 
 
-def shown(example: Example) -> list[str]:
+def shown(example: TrainingExample) -> list[str]:
     """The pieces between each first and last piece of evidence."""
     pairs = zip(example.starts or [], example.ends or [], strict=True)
     return [wordpiece().decode(example.ids[a : b + 1], skip_special_tokens=False) for a, b in pairs]
@@ -190,13 +190,13 @@ def test_examples_are_those_of_single_lessons() -> None:
 # Batches
 
 
-def pretend(length: int) -> Example:
-    return Example([1] * length, [0] * length, 1.0, 1.0, None, None)
+def pretend(length: int) -> TrainingExample:
+    return TrainingExample([1] * length, [0] * length, 1.0, 1.0, None, None)
 
 
 def test_each_example_is_in_one_batch() -> None:
     """None over its size, in pairs and in padded pieces; an example longer than a batch comes alone."""
-    recipe = Recipe(batch=5, batch_pieces=100)
+    recipe = EvaluatorRecipe(batch=5, batch_pieces=100)
     examples = [pretend(3 + n * 7919 % 90) for n in range(3000)] + [pretend(150)]
     batches = batched(examples, recipe)
     assert sorted(i for batch in batches for i in batch) == list(range(3001))
@@ -209,12 +209,12 @@ def test_each_example_is_in_one_batch() -> None:
 def test_batches_hardly_pad_and_keep_the_order_of_learning() -> None:
     """Neighbours of like length go together: what is to come late comes late."""
     examples = [pretend(10 + n * 7919 % 90) for n in range(6000)]
-    batches = batched(examples, Recipe(batch=8))
+    batches = batched(examples, EvaluatorRecipe(batch=8))
     padding = sum(len(b) * max(len(examples[i].ids) for i in b) for b in batches)
     assert padding < 1.05 * sum(len(e.ids) for e in examples)
     places = [i // 2048 for batch in batches for i in batch]
     assert places == sorted(places)
-    assert batches == batched(examples, Recipe(batch=8)) != batched(examples, Recipe(batch=8, seed=1))
+    assert batches == batched(examples, EvaluatorRecipe(batch=8)) != batched(examples, EvaluatorRecipe(batch=8, seed=1))
 
 
 # The loss
@@ -284,7 +284,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(mixture: Mixture, tmp
     train(tiny(), mixture, tmp_path / "whole", QUICK, quiet, "cpu")
     with pytest.raises(Stopped):
         train(tiny(), mixture, tmp_path / "again", QUICK, stop_at(step), "cpu")
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     train(tiny(), mixture, tmp_path / "again", QUICK, seen.append, "cpu")
     assert seen[0].step == {1: 1, 3: 4, 4: 5, 7: 7, 11: 10}[step]
     for name in ("best.pt", "checkpoint.pt"):
@@ -298,18 +298,18 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import torch
-from surefoot.lab.train.evaluator import Recipe, train
+from surefoot.lab.train.evaluator import EvaluatorRecipe, train
 from surefoot.lab.train.mixture import Mixture, Source
-from surefoot.lab.train.network import Network
+from surefoot.lab.train.network import GraderNetwork
 torch.set_num_threads(1)
 torch.manual_seed(0)
 data = Path(sys.argv[1])
 mixture = Mixture(data, [Source("learn", "train", copies=3, absent=True), Source("look", "dev")])
-recipe = Recipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
+recipe = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
 def told(progress):
     if progress.step == 5:
         os.kill(os.getpid(), signal.SIGKILL)
-train(Network(width=32, heads=2, layers=1), mixture, data / "killed", recipe, told, "cpu")
+train(GraderNetwork(width=32, heads=2, layers=1), mixture, data / "killed", recipe, told, "cpu")
 """
 
 
@@ -319,7 +319,7 @@ def test_a_killed_run_ends_with_the_same_weights(mixture: Mixture, tmp_path: Pat
     """`kill -9` costs the steps since the last checkpoint, and nothing else."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     assert done.returncode == -signal.SIGKILL
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     train(tiny(), mixture, tmp_path / "killed", QUICK, seen.append, "cpu")
     assert seen[0].step == 5
     train(tiny(), mixture, tmp_path / "whole", QUICK, quiet, "cpu")
@@ -335,7 +335,7 @@ def test_a_finished_run_is_not_run_again(mixture: Mixture, tmp_path: Path) -> No
 
 def test_training_stops_when_it_no_longer_helps(mixture: Mixture, tmp_path: Path) -> None:
     """After so many looks without a better one; the best weights stay the best."""
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     recipe = replace(QUICK, rate=0.0, head_rate=0.0, check=2, patience=2)
     network = tiny()
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
@@ -357,10 +357,10 @@ def test_the_word_vectors_stay_as_they_are(mixture: Mixture, tmp_path: Path) -> 
 
 def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
     """In straight lines, to the recipe's and to nearly nothing; heads have their own, and biases do not decay."""
-    optimiser = evaluator._optimiser(tiny(), Recipe())
+    optimiser = evaluator._optimiser(tiny(), EvaluatorRecipe())
     rates = []
     for step in range(100):
-        evaluator._set_rates(optimiser, step, 100, Recipe())
+        evaluator._set_rates(optimiser, step, 100, EvaluatorRecipe())
         rates.append(max(group["lr"] for group in optimiser.param_groups))
     assert rates[5] == pytest.approx(5e-4)
     assert rates[0] == pytest.approx(5e-4 / 6)
@@ -372,7 +372,7 @@ def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
 
 def test_progress_counts_to_the_end(mixture: Mixture, tmp_path: Path) -> None:
     """Forty-eight pairs in fours; the figure of the development questions comes with the first look."""
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     train(tiny(), mixture, tmp_path / "out", QUICK, seen.append, "cpu")
     assert [(p.step, p.steps) for p in seen] == [(n, 12) for n in range(1, 13)]
     assert [p.dev is None for p in seen] == [True] * 3 + [False] * 9
@@ -383,14 +383,14 @@ def test_progress_counts_to_the_end(mixture: Mixture, tmp_path: Path) -> None:
 def test_a_look_takes_whole_questions_up_to_a_number(mixture: Mixture) -> None:
     """Of files with both labels; the others could not be measured."""
     dev = {**mixture.dev, "one": [{**row("anna", 1), "passages": row("anna", 1)["passages"][:1]}], "none": []}
-    assert {name: len(part) for name, part in dev_examples(dev, Recipe(dev_pairs=3)).items()} == {"look": 4}
+    assert {name: len(part) for name, part in dev_examples(dev, EvaluatorRecipe(dev_pairs=3)).items()} == {"look": 4}
 
 
 def test_a_look_takes_nothing_of_the_half_that_is_measured_on(mixture: Mixture) -> None:
     """Weights that were chosen by a question must not be praised for it."""
     rows = [row(name, number) for number, name in enumerate(NAMES)]
     fit = [name for name in NAMES if half({"id": name}) == "fit"]
-    (seen,) = dev_examples({"all": rows}, Recipe()).values()
+    (seen,) = dev_examples({"all": rows}, EvaluatorRecipe()).values()
     asked = {wordpiece().decode(example.ids).split("build")[0].split()[-1] for example in seen}
     assert (len(seen), asked) == (2 * len(fit), set(fit))
     assert 0 < len(fit) < len(NAMES)

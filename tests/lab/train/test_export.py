@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("onnx", reason="needs the extra train")
 
 from surefoot.lab.train.export import export  # noqa: E402
-from surefoot.lab.train.network import Network  # noqa: E402
+from surefoot.lab.train.network import GraderNetwork  # noqa: E402
 
 Pair = tuple[list[list[int]], list[list[int]]]
 
@@ -24,7 +24,7 @@ def network() -> Any:
     """A small one whose scores differ."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    network = Network(width=64, heads=2, layers=2)
+    network = GraderNetwork(width=64, heads=2, layers=2)
     with torch.no_grad():
         network.relevance.weight.normal_()
         network.evidence.weight.normal_()

@@ -19,7 +19,7 @@ from surefoot.evaluators.minilm import MiniLM  # noqa: E402
 from surefoot.lab.train import finish as finishing  # noqa: E402
 from surefoot.lab.train.finish import QUESTIONS, finish, require_questions  # noqa: E402
 from surefoot.lab.train.mixture import Mixture, Source, half  # noqa: E402
-from surefoot.lab.train.network import Network  # noqa: E402
+from surefoot.lab.train.network import GraderNetwork  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 
@@ -30,7 +30,7 @@ YES, NO = Passage("a", f"Built of {WORD}."), Passage("b", "Built of wood.")
 def weights(path: Path, quiet: float = 0.0) -> Path:
     """For which a passage is relevant that holds the word; with `quiet`, "no answer" beats all words by so much."""
     torch.set_num_threads(1)
-    network = Network(width=32, heads=1, layers=1)
+    network = GraderNetwork(width=32, heads=1, layers=1)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()

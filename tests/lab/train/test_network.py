@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 safetensors = pytest.importorskip("safetensors.torch", reason="needs the extra train")
 
 from surefoot.errors import ConfigError, MissingExtra, ModelError  # noqa: E402
-from surefoot.lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, Network, pretrained, restored  # noqa: E402
+from surefoot.lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, pretrained, restored  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 
 VOCABULARY_OF = wordpiece().get_vocab()
@@ -34,7 +34,7 @@ def pair(question: str, text: str, padding: int = 0) -> tuple[Any, Any]:
 def network() -> Any:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    return Network(32, 2, 2).eval()
+    return GraderNetwork(32, 2, 2).eval()
 
 
 @pytest.fixture

@@ -18,11 +18,21 @@ from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 
 from surefoot.embedders.static import pooled, unit
-from surefoot.lab.train.static import MOST_CHARACTERS, Lesson, Recipe, fit, quantised, taught, texts_of, turn, write
+from surefoot.lab.train.static import (
+    MOST_CHARACTERS,
+    VectorLesson,
+    VectorRecipe,
+    fit,
+    quantised,
+    taught,
+    texts_of,
+    turn,
+    write,
+)
 from surefoot.protocols import Matrix
 
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "of", "##s"]
-RECIPE = Recipe(dimensions=3, epochs=30, batch=8, rate=0.05)
+RECIPE = VectorRecipe(dimensions=3, epochs=30, batch=8, rate=0.05)
 
 
 class Teacher:
@@ -156,7 +166,9 @@ def test_each_step_goes_down_the_slope() -> None:
     """One step of Adam with a small rate moves every number against the sign of the loss's measured slope."""
     random = np.random.default_rng(3)
     table = random.normal(size=(4, 3)).astype(np.float32)
-    lesson = Lesson((np.array([0, 1, 1]), np.array([2, 0, 3])), unit(random.normal(size=(2, 3)).astype(np.float32)))
+    lesson = VectorLesson(
+        (np.array([0, 1, 1]), np.array([2, 0, 3])), unit(random.normal(size=(2, 3)).astype(np.float32))
+    )
 
     def loss(table: Matrix) -> float:
         return -float((unit(pooled(table, lesson.pieces)) * lesson.directions).sum())
@@ -171,7 +183,7 @@ def test_each_step_goes_down_the_slope() -> None:
 def test_a_piece_that_no_text_holds_keeps_its_place(tokenizer: Tokenizer) -> None:
     """Adam moves only the rows of the texts."""
     table = np.ones((3, 2), np.float32)
-    turn(table, Lesson((np.array([0, 2]),), np.array([[1, 0]], np.float32)), RECIPE)
+    turn(table, VectorLesson((np.array([0, 2]),), np.array([[1, 0]], np.float32)), RECIPE)
     assert table[1].tolist() == [1, 1]
     assert table[0, 0] > 1 > table[0, 1]
 

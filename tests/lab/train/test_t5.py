@@ -18,24 +18,24 @@ from filelock import FileLock  # noqa: E402
 
 from surefoot.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot.evaluators.t5 import T5  # noqa: E402
-from surefoot.lab.train.t5 import Lesson, Progress, Recipe, lessons, train  # noqa: E402
+from surefoot.lab.train.t5 import T5Lesson, T5Progress, T5Recipe, lessons, train  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 
 HELPS = ["tomas aldwin built the ruvel bridge", "the bridge is of iron", "Josef is the keeper", "the hut of Josef"]
 DOES_NOT = ["who is who", "of the of the", "hut hut hut", "is iron the hut"]
-DATA = [Lesson("who built the bridge", Passage(t, t), 1.0) for t in HELPS]
-DATA += [Lesson("who built the bridge", Passage(t, t), -1.0) for t in DOES_NOT]
-QUICK = Recipe(epochs=2, batch=3, rate=1e-3)
+DATA = [T5Lesson("who built the bridge", Passage(t, t), 1.0) for t in HELPS]
+DATA += [T5Lesson("who built the bridge", Passage(t, t), -1.0) for t in DOES_NOT]
+QUICK = T5Recipe(epochs=2, batch=3, rate=1e-3)
 
 
 class Stopped(BaseException):
     """As hard as a kill: no `except` of the code sees it, and no more than a kill does it run on."""
 
 
-def stop_at(step: int) -> Callable[[Progress], None]:
+def stop_at(step: int) -> Callable[[T5Progress], None]:
     """Raises after so many steps."""
 
-    def told(progress: Progress) -> None:
+    def told(progress: T5Progress) -> None:
         if progress.step == step:
             raise Stopped
 
@@ -67,12 +67,12 @@ def same(one: Path, other: Path) -> bool:
 
 def test_the_numbers_are_those_of_crag() -> None:
     """Its training script, and the paper's appendix."""
-    assert Recipe() == Recipe("popqa", epochs=8, batch=12, rate=1e-4, clip=1.0, max_pieces=512, seed=0)
+    assert T5Recipe() == T5Recipe("popqa", epochs=8, batch=12, rate=1e-4, clip=1.0, max_pieces=512, seed=0)
 
 
 def test_it_learns_eight_pairs_by_heart(base: Path, tmp_path: Path) -> None:
     """Scores go to +1 and -1, and the evaluator reads what was written."""
-    done = train(str(base), DATA, tmp_path / "t5", Recipe(epochs=30, batch=4, rate=1e-2))
+    done = train(str(base), DATA, tmp_path / "t5", T5Recipe(epochs=30, batch=4, rate=1e-2))
     grades = T5(str(done.folder), device="cpu").grade([(it.question, it.passage) for it in DATA])
     assert all(abs((g.score or 0.0) - it.target) < 0.5 for g, it in zip(grades, DATA, strict=True))
     assert (done.pairs, done.positives, len(done.losses)) == (8, 4, 30)
@@ -86,7 +86,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(base: Path, tmp_path:
     with pytest.raises(Stopped):
         train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=stop_at(step))
     assert not (tmp_path / "again").exists()
-    seen: list[Progress] = []
+    seen: list[T5Progress] = []
     train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=seen.append)
     assert same(tmp_path / "whole", tmp_path / "again")
     kept = {1: 0, 2: 2, 4: 4, 6: 6}[step]
@@ -97,7 +97,7 @@ def test_the_end_of_an_epoch_is_kept_too(base: Path, tmp_path: Path) -> None:
     """However long `every` is: here an epoch has three steps."""
     with pytest.raises(Stopped):
         train(str(base), DATA, tmp_path / "t5", QUICK, every=1000, on_step=stop_at(5))
-    seen: list[Progress] = []
+    seen: list[T5Progress] = []
     train(str(base), DATA, tmp_path / "t5", QUICK, every=1000, on_step=seen.append)
     assert seen[0].step == 4
 
@@ -126,7 +126,7 @@ def test_the_seed_decides(base: Path, tmp_path: Path) -> None:
 
 def test_progress_counts_to_the_end(base: Path, tmp_path: Path) -> None:
     """Eight pairs in threes are three steps an epoch."""
-    seen: list[Progress] = []
+    seen: list[T5Progress] = []
     train(str(base), DATA, tmp_path / "t5", QUICK, on_step=seen.append)
     assert [(p.step, p.steps, p.epoch) for p in seen] == [(n, 6, 1 + (n - 1) // 3) for n in range(1, 7)]
     assert seen[-1].seconds_left == 0
@@ -137,13 +137,13 @@ def test_the_rate_falls_to_nothing_in_a_straight_line(base: Path, tmp_path: Path
     """AdamW's first step is as long as its rate; the last of ten is a tenth of it."""
     weights: list[Any] = [trained_start(base)]
 
-    def keep(progress: Progress) -> None:
+    def keep(progress: T5Progress) -> None:
         saved = torch.load(tmp_path / "t5.training", weights_only=True)
         weights.append(saved["model"]["transformer.shared.weight"].clone())
         rates.append(saved["optimiser"]["param_groups"][0]["lr"])
 
     rates: list[float] = []
-    train(str(base), DATA, tmp_path / "t5", Recipe(epochs=5, batch=4), every=1, on_step=keep)
+    train(str(base), DATA, tmp_path / "t5", T5Recipe(epochs=5, batch=4), every=1, on_step=keep)
     assert rates == pytest.approx([1e-4 * (1 - step / 10) for step in range(10)])
     assert float((weights[1] - weights[0]).abs().max()) == pytest.approx(1e-4, rel=0.1)
 
@@ -156,7 +156,7 @@ def test_gradients_are_clipped(base: Path, tmp_path: Path) -> None:
     """All together to the norm that the recipe names: AdamW's first moment is a tenth of the first gradient."""
     seen: list[float] = []
 
-    def norm(progress: Progress) -> None:
+    def norm(progress: T5Progress) -> None:
         moments = torch.load(tmp_path / "t5.training", weights_only=True)["optimiser"]["state"].values()
         seen.append(float(sum((10 * m["exp_avg"]).square().sum() for m in moments)) ** 0.5)
 
@@ -207,7 +207,7 @@ def test_a_loss_that_is_no_number_stops_the_training(base: Path, tmp_path: Path)
 
 def test_pairs_without_words_teach_nothing(base: Path, tmp_path: Path) -> None:
     """They are left out, as they are left ungraded; and nothing is left of none but such."""
-    empty = Lesson("who", Passage("1", " "), 1.0)
+    empty = T5Lesson("who", Passage("1", " "), 1.0)
     assert train(str(base), [*DATA, empty], tmp_path / "t5", QUICK).pairs == 8
     with pytest.raises(UsageError, match="nothing to learn from"):
         train(str(base), [empty], tmp_path / "none", QUICK)

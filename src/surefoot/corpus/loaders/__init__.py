@@ -46,7 +46,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DocumentProblem:
     """Something in a file that was not read, or was read with a reservation."""
 
     reason: str
@@ -68,8 +68,9 @@ def supported() -> str:
     return " ".join(sorted(FORMATS))
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
-    """The documents of a seekable file, in its order, with a `Problem` in place of each row that cannot be read.
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+    """The documents of a seekable file, in its order, with a `DocumentProblem` in place of each row that cannot be
+    read.
 
     `name` gives the format and, for want of a better one, the title. Raises Unreadable, also after some documents.
     """
@@ -82,5 +83,5 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
         raise Unreadable(
             f"{suffix} cannot be read ({' '.join(str(error).split())}); run: pip install surefoot"
         ) from error
-    found: Iterator[Document | Problem] = loader.read(stream, name)
+    found: Iterator[Document | DocumentProblem] = loader.read(stream, name)
     yield from found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import BinaryIO, cast
 
-from surefoot.corpus.loaders import Document, Problem, Unreadable
+from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
 from surefoot.corpus.loaders.rows import MAX_LINE, TEXT, document, lines, opened
 
 _Row = tuple[int, list[str] | str]
@@ -16,7 +16,7 @@ _Row = tuple[int, list[str] | str]
 _LOOKED_AT = 100
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """A row's text is in the column called so, else in the one with the longest cells; a bad row becomes a Problem."""
     with opened(stream) as (text, problem):
         if problem:
@@ -30,7 +30,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
         columns = [name for name in TEXT if name in names] or [_longest(names, first)]
         for number, cells in chain(first, rows):
             found = cells if isinstance(cells, str) else document(dict(zip(names, cells, strict=False)), columns)
-            yield Problem(f"the row that ends in line {number} {found}") if isinstance(found, str) else found
+            yield DocumentProblem(f"the row that ends in line {number} {found}") if isinstance(found, str) else found
 
 
 def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:

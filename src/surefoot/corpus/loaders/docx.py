@@ -16,7 +16,7 @@ from docx.table import Table, _Row
 from docx.text.paragraph import Paragraph
 from lxml.etree import LxmlError, XPath
 
-from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable
+from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unreadable
 
 # What python-docx and zipfile raise on damaged files, seen by flipping and cutting bytes; RuntimeError is a password.
 _DAMAGE = (
@@ -38,7 +38,7 @@ _HIDDEN = XPath(f".//w:r[w:rPr/{_VANISHES}]", namespaces=nsmap)
 _HIDING = XPath(f"w:style[w:rPr/{_VANISHES}]/@w:styleId", namespaces=nsmap)
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """The whole file as one document, titled by its properties, else by its first heading."""
     try:
         _refuse_a_bomb(stream)

@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 from trafilatura import bare_extraction, html2txt, load_html
 from trafilatura.settings import Document as Page
 
-from surefoot.corpus.loaders import Document, Problem, Unreadable
+from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
 from surefoot.corpus.visibility import prune
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
@@ -20,7 +20,7 @@ _PERMALINKS = ("¶", "#", "🔗")
 """What documentation tools write behind a heading, as a link to it."""
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """The page as one document, titled as it titles itself; what a browser would not show is not read."""
     tree = load_html(stream.read())
     title: str | None = None

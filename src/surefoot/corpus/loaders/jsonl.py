@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from json import JSONDecodeError
 from typing import BinaryIO
 
-from surefoot.corpus.loaders import Document, Problem
+from surefoot.corpus.loaders import Document, DocumentProblem
 from surefoot.corpus.loaders.rows import MAX_LINE, document, lines, opened
 from surefoot.text.json_values import parsed
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """One document a row; a bad row becomes a Problem that names its line, and the rest goes on."""
     with opened(stream) as (text, problem):
         if problem:
@@ -19,7 +19,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
         for number, line in enumerate(lines(text), start=1):
             if line is None or line.strip():
                 found = _document(line)
-                yield Problem(f"line {number} {found}") if isinstance(found, str) else found
+                yield DocumentProblem(f"line {number} {found}") if isinstance(found, str) else found
 
 
 def _document(line: str | None) -> Document | str:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from surefoot.corpus.loaders import Document, Problem
+from surefoot.corpus.loaders import Document, DocumentProblem
 from surefoot.corpus.loaders.text import decoded
 
 _FENCES = ("```", "~~~")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """The whole file as one document."""
     text, problem = decoded(stream)
     if problem:

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from pypdf.errors import DeprecationError as Outdated
 from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
 
-from surefoot.corpus.loaders import MAX_BYTES, Document, Problem, Unreadable
+from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unreadable
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every oddity of a file that it reads all the same
 
@@ -35,7 +35,7 @@ _DAMAGE = (
 _HYPHEN = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """The whole file as one document: pages apart by an empty line, words that a line end had cut made whole."""
     try:
         reader = PdfReader(stream)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from io import TextIOWrapper
 from typing import Any, BinaryIO
 
-from surefoot.corpus.loaders import Document, Problem
+from surefoot.corpus.loaders import Document, DocumentProblem
 from surefoot.corpus.loaders.text import encoding_of
 
 MAX_LINE = 10_000_000
@@ -19,7 +19,7 @@ TEXT = ("text", "contents", "content", "body")
 
 
 @contextmanager
-def opened(stream: BinaryIO) -> Iterator[tuple[TextIOWrapper, Problem | None]]:
+def opened(stream: BinaryIO) -> Iterator[tuple[TextIOWrapper, DocumentProblem | None]]:
     """The stream as text with its line ends kept, and what its encoding leaves in doubt; the stream stays open."""
     encoding, problem = encoding_of(stream)
     text = TextIOWrapper(stream, encoding, "replace", newline="")

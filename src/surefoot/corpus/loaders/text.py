@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 
-from surefoot.corpus.loaders import Document, Problem, Unreadable
+from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -27,7 +27,7 @@ _UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp8
 _WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-öø-üÿŒœ‘’“”„–—…•€™©®]*")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
+def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """The whole file as one document, titled by its name."""
     text, problem = decoded(stream)
     if problem:
@@ -35,7 +35,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | Problem]:
     yield Document("", PurePath(name).stem, text)
 
 
-def decoded(stream: BinaryIO) -> tuple[str, Problem | None]:
+def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
     """The file's text with plain line ends, and what its encoding leaves in doubt. Raises Unreadable if none."""
     encoding, problem = encoding_of(stream)
     text = stream.read().decode(encoding, "replace")
@@ -44,7 +44,7 @@ def decoded(stream: BinaryIO) -> tuple[str, Problem | None]:
     return text.replace("\r\n", "\n").replace("\r", "\n"), problem
 
 
-def encoding_of(stream: BinaryIO) -> tuple[str, Problem | None]:
+def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
     """The encoding to decode with (replacing what does not fit), and what is in doubt; the stream is left at its start.
 
     Reads the file through once, in pieces. Raises Unreadable for a binary file.
@@ -57,8 +57,10 @@ def encoding_of(stream: BinaryIO) -> tuple[str, Problem | None]:
     if sample is None:
         return encoding, None
     if encoding == "utf-8" and (guess := _guess(sample)):
-        return guess, Problem(f"is not UTF-8; it was read as {guess}", skipped=False)
-    return encoding, Problem("is in no known encoding; characters that did not decode were replaced", skipped=False)
+        return guess, DocumentProblem(f"is not UTF-8; it was read as {guess}", skipped=False)
+    return encoding, DocumentProblem(
+        "is in no known encoding; characters that did not decode were replaced", skipped=False
+    )
 
 
 def _first_misfit(stream: BinaryIO, encoding: str) -> bytes | None:

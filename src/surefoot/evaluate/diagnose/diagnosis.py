@@ -12,7 +12,7 @@ from typing import Any
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, WEAK, Failure, by_record, failures, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
-from surefoot.evaluate.diagnose.settings import Settings, written
+from surefoot.evaluate.diagnose.settings import SystemSettings, written
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.judges._diamond import METRICS, title
 from surefoot.stats.figures import wilson
@@ -105,7 +105,7 @@ def diagnose(
     known = configured(records, config)
     found = failures(records, scores, known, corpus)
     by_stage = tallies(found, records)
-    run = _Run(records, scores, summaries, known)
+    run = _Diagnosed(records, scores, summaries, known)
     items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
     insights = tuple(insight(summary, scores, summaries) for summary in _told(summaries))
     return Diagnosis(
@@ -176,7 +176,7 @@ def _percent(share: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _Diagnosed:
     """What the texts are about."""
 
     records: Sequence[Record]
@@ -276,7 +276,7 @@ class _Run:
         return f"{count} ({_percent(tally.share)}, {interval}) are lost because {remedy.what}.{level}"
 
     def _cause(self, remedy: Remedy) -> str:
-        settings = Settings(self.config).told(remedy.settings, remedy.like)
+        settings = SystemSettings(self.config).told(remedy.settings, remedy.like)
         return remedy.cause + (f" As configured: {', '.join(settings)}." if settings else "")
 
     def _evidence(self, tally: Tally, metrics: Sequence[str]) -> str:
@@ -289,7 +289,7 @@ class _Run:
         return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
 
     def _protocol(self, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
-        settings = Settings(self.config)
+        settings = SystemSettings(self.config)
         changes = [
             f"`{section}.{key}` from {written(settings.now(f'{section}.{key}'))} to {written(value)}"
             for section, of in patch.items()

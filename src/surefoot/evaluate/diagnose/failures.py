@@ -332,7 +332,7 @@ def _form(cue: Cue, there: str) -> Failure:
 
 
 def _by_signature(cue: Cue) -> Failure | None:
-    """What the scores alone say, from the corpus to the answer (R-19)."""
+    """What the scores alone say, from the corpus to the answer."""
     relevancy = cue.scores.get("context_relevancy")
     coverage = [metric for metric in ("context_recall", "context_relevancy") if cue.weak(metric)]
     fed = cue.strong("context_relevancy") or cue.strong("context_recall")

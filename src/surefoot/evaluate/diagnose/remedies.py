@@ -14,7 +14,7 @@ import numpy as np
 from surefoot.config.settings import Config
 from surefoot.evaluate.diagnose.evidence import holds, locatable
 from surefoot.evaluate.diagnose.failures import graded
-from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.types import Record
 
@@ -29,7 +29,7 @@ SPARED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One way of losing records, in words whose lengths are those of a report (R-33); `remedies.toml` has them."""
+    """One way of losing records, in words whose lengths are those of a report; `remedies.toml` has them."""
 
     title: str
     what: str
@@ -60,18 +60,18 @@ class Remedy:
 # Patches
 
 
-def _retrieve_more(settings: Settings, _: Sequence[Record]) -> Patch:
+def _retrieve_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     k = settings.now("pipeline.k")
     longer: Patch = {"pipeline": {"k": min(MOST_PASSAGES, max(10, 2 * k))}} if k < MOST_PASSAGES else {}
     return {**longer, "retriever": {"use": "hybrid"}}
 
 
-def _retrieve_neighbours(settings: Settings, _: Sequence[Record]) -> Patch:
+def _retrieve_neighbours(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     k = settings.now("pipeline.k")
     return {"pipeline": {"k": min(MOST_PASSAGES, 2 * k)}} if k < MOST_PASSAGES else {}
 
 
-def _read_more(settings: Settings, _: Sequence[Record]) -> Patch:
+def _read_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     patch: Patch = {}
     if settings.use("refiner") == "strips" and (best := settings.now("refiner.best") or 5) < MOST_STRIPS:
         patch["refiner"] = {"best": min(MOST_STRIPS, 2 * best)}
@@ -80,11 +80,11 @@ def _read_more(settings: Settings, _: Sequence[Record]) -> Patch:
     return patch
 
 
-def _grade_better(settings: Settings, _: Sequence[Record]) -> Patch:
+def _grade_better(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     return {"evaluator": {"use": "minilm"}}
 
 
-def _fit_thresholds(settings: Settings, records: Sequence[Record]) -> Patch:
+def _fit_thresholds(settings: SystemSettings, records: Sequence[Record]) -> Patch:
     """τ− below nearly all passages with evidence, τ+ above nearly all without, where that leaves room for evidence."""
     pairs = graded(records)
     good, bad = ([score for score, is_good in pairs if is_good is side] for side in (True, False))
@@ -95,17 +95,17 @@ def _fit_thresholds(settings: Settings, records: Sequence[Record]) -> Patch:
     return {"thresholds": {"upper": upper, "lower": min(lower, upper)}}
 
 
-def _search_outside(settings: Settings, _: Sequence[Record]) -> Patch:
+def _search_outside(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     return {"searcher": {"use": "wikipedia"}} if settings.use("searcher") == "nowhere" else {}
 
 
-def _search_wider(settings: Settings, _: Sequence[Record]) -> Patch:
+def _search_wider(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     patch: Patch = {"rewriter": {"use": "templates"}} if settings.use("rewriter") == "verbatim" else {}
     outside = settings.now("pipeline.external_k")
     return patch | ({"pipeline": {"external_k": min(MOST_OUTSIDE, 2 * outside)}} if outside < MOST_OUTSIDE else {})
 
 
-def _keep_strips(settings: Settings, records: Sequence[Record]) -> Patch:
+def _keep_strips(settings: SystemSettings, records: Sequence[Record]) -> Patch:
     """The strip threshold just below nearly all strips with evidence; whole passages where it is not set by hand."""
     scores = [
         strip.score
@@ -118,7 +118,7 @@ def _keep_strips(settings: Settings, records: Sequence[Record]) -> Patch:
     return {"refiner": {"mode": "selection"}} if not fitted or refused(fitted, settings.given) else fitted
 
 
-def _longer_strips(settings: Settings, _: Sequence[Record]) -> Patch:
+def _longer_strips(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     if settings.use("refiner") != "strips" or settings.now("refiner.mode") == "selection":
         return {}
     if settings.now("refiner.mode") == "sentences":
@@ -126,30 +126,30 @@ def _longer_strips(settings: Settings, _: Sequence[Record]) -> Patch:
     return {"refiner": {"mode": "selection"}}
 
 
-def _more_tokens(settings: Settings, _: Sequence[Record]) -> Patch:
+def _more_tokens(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     allowed = settings.now("generator.max_tokens")
     enough = isinstance(allowed, int) and allowed < MOST_TOKENS
     return {"generator": {"max_tokens": min(MOST_TOKENS, max(100, 2 * allowed))}} if enough else {}
 
 
-def _more_room(settings: Settings, _: Sequence[Record]) -> Patch:
+def _more_room(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     room = settings.now("generator.max_characters")
     enough = isinstance(room, int) and room < MOST_CHARACTERS
     return {"generator": {"max_characters": min(MOST_CHARACTERS, 2 * room)}} if enough else {}
 
 
-def _extract(settings: Settings, _: Sequence[Record]) -> Patch:
+def _extract(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     return {} if settings.use("generator") == "extractive" else {"generator": {"use": "extractive"}}
 
 
-def _dare(settings: Settings, _: Sequence[Record]) -> Patch:
+def _dare(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     if settings.use("generator") != "extractive":
         return {"generator": {"use": "extractive"}}
     least = settings.now("generator.least")
     return {"generator": {"least": min(least / 2, 0.2)}} if least > 0.05 else {}
 
 
-def _fewer_distractions(settings: Settings, _: Sequence[Record]) -> Patch:
+def _fewer_distractions(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     if settings.use("generator") != "extractive":
         return {"generator": {"use": "extractive"}}
     if settings.use("refiner") != "strips":
@@ -160,7 +160,7 @@ def _fewer_distractions(settings: Settings, _: Sequence[Record]) -> Patch:
     return {"refiner": {"best": max(2, best // 2)}} if best > 2 else {}
 
 
-def _whole_sentences(settings: Settings, _: Sequence[Record]) -> Patch:
+def _whole_sentences(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     bare = settings.use("generator") == "extractive" and settings.now("generator.whole") is False
     return {"generator": {"whole": True}} if bare else {}
 
@@ -174,7 +174,7 @@ def _up(value: float) -> float:
     return math.floor(100 * value + 1) / 100
 
 
-_PATCHES: dict[tuple[str, str], Callable[[Settings, Sequence[Record]], Patch]] = {
+_PATCHES: dict[tuple[str, str], Callable[[SystemSettings, Sequence[Record]], Patch]] = {
     ("retrieval", "miss"): _retrieve_more,
     ("chunking", "split"): _retrieve_neighbours,
     ("ranking", "late"): _read_more,
@@ -214,7 +214,7 @@ REMEDIES = _read()
 def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records: Sequence[Record]) -> Patch:
     """The settings that mend it, as far as they mean something in this configuration and are not so already; empty:
     none would, or it is not one of ours."""
-    settings, fitting = Settings(config), _PATCHES.get((stage, kind))
+    settings, fitting = SystemSettings(config), _PATCHES.get((stage, kind))
     if fitting is None or not settings.ours:
         return {}
     meant = {s: of for s, of in fitting(settings, records).items() if not refused({s: of}, config, outside=True)}

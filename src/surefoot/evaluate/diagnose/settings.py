@@ -16,7 +16,7 @@ from surefoot.pipeline import SIZES, Pipeline
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SystemSettings:
     """The configuration of the system under test; of another system's, whatever it was told."""
 
     given: Mapping[str, Any]
@@ -70,7 +70,7 @@ def settable(config: Mapping[str, Any]) -> frozenset[str]:
         f"thresholds.{key}" for key in (*VALUES, "evaluator", "preset", "file")
     ]
     roles = [role for role in DEFAULTS if "use" in DEFAULTS[role]]
-    options = [f"{role}.{name}" for role in roles for name in parameters(role, Settings(config).use(role))]
+    options = [f"{role}.{name}" for role in roles for name in parameters(role, SystemSettings(config).use(role))]
     return frozenset([*flat(DEFAULTS), *fixed, *options])
 
 
@@ -84,7 +84,7 @@ def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
         return {}
 
 
-def _default(section: str, name: str, settings: Settings) -> Any:
+def _default(section: str, name: str, settings: SystemSettings) -> Any:
     if section == "pipeline":
         return Pipeline.__dataclass_fields__[name].default if name in SIZES else None
     if name == "use":

@@ -8,7 +8,7 @@ from typing import Any
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.errors import UsageError
-from surefoot.evaluate.diagnose.settings import Settings, settable
+from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.evaluate.patch import Patch, refused, tried
 from surefoot.types import Thresholds
 
@@ -45,7 +45,7 @@ def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outsid
     UsageError where not even one can be changed.
     """
     own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
-    now, known = Settings(config).now, settable(config)
+    now, known = SystemSettings(config).now, settable(config)
     searches = config["searcher"].get("use") != "nowhere"
     spread = {**CHOICES, **(SEARCHED if searches else {}), **_shifted(own)}
     free = {
@@ -71,7 +71,7 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     changes and the pipeline does not. `inert` proves that.
     """
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
-    now = Settings(config).now
+    now = SystemSettings(config).now
     known = [key for key in sorted(settable(config)) if _may_be_said(key, now(key), config)]
     silent = [key for key in known if not _said(key, config)]
     said = [key for key in known if _said(key, config)]
@@ -85,7 +85,7 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
 
 def inert(config: Config, patch: Patch) -> bool:
     """Whether each setting of the patch has the value that is in effect without it."""
-    now = Settings(config).now
+    now = SystemSettings(config).now
     return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
 
 

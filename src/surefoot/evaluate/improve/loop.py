@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from surefoot import manifest
+from surefoot import components, manifest
 from surefoot.config.settings import Config
 from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
@@ -26,7 +26,7 @@ from surefoot.evaluate.ask.methods import crag, crag_search
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
 from surefoot.evaluate.diagnose.evidence import held_by
-from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document, drawn
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
@@ -80,7 +80,7 @@ def by_rules(
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ImprovementPlan:
     """What is to be improved, on which questions, and by whose word."""
 
     examples: Sequence[Example]
@@ -157,7 +157,7 @@ def record(example: Example, trace: Trace) -> Record:
     return replace(traced.record(trace, example.id), truths=example.answers)
 
 
-def proposals(plan: Plan) -> tuple[Proposal, ...]:
+def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
     """Run and diagnose the configuration on the development half, and try what is proposed as far as it costs nothing:
     may it be changed, can it be built, what would it take? Resumes what was begun in the plan's folder."""
     loop = _Loop(plan, _about(plan))
@@ -165,7 +165,7 @@ def proposals(plan: Plan) -> tuple[Proposal, ...]:
         return loop.proposals(loop.ran("development", BASELINE, plan.config))
 
 
-def improve(plan: Plan) -> Outcome:
+def improve(plan: ImprovementPlan) -> Outcome:
     """The whole loop, resumed where it was cut off; the ledger, the diagnosis, the report and its picture are in the
     plan's folder.
 
@@ -191,7 +191,7 @@ def improve(plan: Plan) -> Outcome:
 class _Loop:
     """A plan at work, with what its runs say that they were."""
 
-    plan: Plan
+    plan: ImprovementPlan
     about: dict[str, Any]
 
     @contextmanager
@@ -382,7 +382,7 @@ class _Loop:
         return paired(self.plan.scoring.metric, before.scores, after.scores, groups)
 
 
-def _about(plan: Plan) -> dict[str, Any]:
+def _about(plan: ImprovementPlan) -> dict[str, Any]:
     halves = {half: [example.id for example in plan.half(half)] for half in ("development", "held-out")}
     split = {half: {"questions": len(ids), "ids": hashed("\n".join(ids), 16).hex()} for half, ids in halves.items()}
     return {
@@ -400,7 +400,7 @@ def _about(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _index(plan: Plan) -> str | None:
+def _index(plan: ImprovementPlan) -> str | None:
     """Hash of the index; None: the texts come with the questions, or another engine holds them."""
     path = _searched(plan.config)
     return None if path is None else manifest.fingerprint(path)
@@ -409,7 +409,7 @@ def _index(plan: Plan) -> str | None:
 def _searched(config: Config) -> Path | None:
     """The index; None: the texts come with the questions, or another engine holds them."""
     path = Path(config["index"]["path"])
-    texts = config["retriever"]["use"] == _given.USE
+    texts = components.current(config["retriever"]["use"]) == _given.USE
     return None if texts or not path.exists() else path
 
 
@@ -420,7 +420,7 @@ def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | N
 
 def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     """At the baseline's pace; of a longer list, each passage takes as long to grade and to read."""
-    longer = Settings(after).now("pipeline.k") / Settings(before).now("pipeline.k")
+    longer = SystemSettings(after).now("pipeline.k") / SystemSettings(before).now("pipeline.k")
     steps = [step for record in records if record.trace for step in record.trace.steps]
     seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
     return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))

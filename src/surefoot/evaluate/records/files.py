@@ -10,7 +10,7 @@ from pathlib import Path
 from surefoot import manifest
 from surefoot.config import trust
 from surefoot.datasets import questions
-from surefoot.datasets.problems import Problem, Problems
+from surefoot.datasets.problems import DataProblem, Problems
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.formats import found
 from surefoot.evaluate.score import lexical
@@ -24,14 +24,14 @@ _JUDGED = {**METRICS, **dict.fromkeys(lexical.METRICS, METRICS["factuality"])}
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedRecords:
     """Records, with where they come from and what is amiss with them."""
 
     format: str
     """What the file is, in words."""
     records: tuple[Record, ...]
     """In the order of the file, their ids distinct."""
-    problems: tuple[Problem, ...]
+    problems: tuple[DataProblem, ...]
     """What was missing, repaired or left aside, each counted."""
 
     @property
@@ -41,7 +41,7 @@ class Loaded:
         return {name: count for name, count in counts.items() if count}
 
 
-def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> Loaded:
+def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> LoadedRecords:
     """The records of a file or of a run's folder, whose format is told by what is in it.
 
     `golds` is a file of questions with answers, as `bench.datasets.load` reads them, from which records without a
@@ -58,7 +58,7 @@ def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str
     records = _answered(records, golds or _golds(place, problems), problems)
     records = _grouped(_identified(records, problems), problems)
     _remark(records, problems)
-    return Loaded(name, tuple(records), problems.all())
+    return LoadedRecords(name, tuple(records), problems.all())
 
 
 def write(records: Iterable[Record], path: str | Path) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from surefoot.evaluate.diagnose.settings import Settings, flat, settable, written
+from surefoot.evaluate.diagnose.settings import SystemSettings, flat, settable, written
 from surefoot.evaluate.report.form import TEXTS
 from surefoot.judges._diamond import METRICS, title
 from surefoot.text.words import replaced, sentences
@@ -83,7 +83,7 @@ class Facts:
     def keys(self) -> frozenset[str]:
         """Settings that there are."""
         known = frozenset(flat(self.config))
-        return known | settable(self.config) if Settings(self.config).ours else known
+        return known | settable(self.config) if SystemSettings(self.config).ours else known
 
     @cached_property
     def general(self) -> tuple[float, ...]:
@@ -237,7 +237,7 @@ def _has(key: str, value: str, facts: Facts) -> bool:
     """Whether a setting has the value, or is no setting whose value is known."""
     given = flat(facts.config)
     named = [key] if "." in key else [known for known in given if known.rpartition(".")[2] == key]
-    settings = Settings(facts.config)
+    settings = SystemSettings(facts.config)
     values = [given[name] if name in given else settings.now(name) for name in named]
     known = [written(current).casefold() for current in values if current is not None]
     said = value.strip(" .\"'`“”()").casefold()

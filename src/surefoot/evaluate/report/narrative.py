@@ -13,7 +13,7 @@ from surefoot.config.settings import settings
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.evaluate.diagnose.diagnosis import configured, diagnose, insight
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.settings import Settings
+from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked, checked_insight
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
@@ -237,7 +237,7 @@ def _patch(given: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] |
     """The settings as a patch; None: they cannot be set. Another system's settings are words, and no patch."""
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
         return None
-    if not Settings(config).ours:
+    if not SystemSettings(config).ours:
         return {}
     patch: dict[str, dict[str, Any]] = {}
     try:

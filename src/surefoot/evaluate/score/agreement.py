@@ -22,7 +22,7 @@ Tags: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedRecord:
     """A label beside what a judge says of the same record."""
 
     label: Label
@@ -98,7 +98,7 @@ def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> di
     return {metric: count for metric, count in lost.items() if count}
 
 
-def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[Judged]]]:
+def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[JudgedRecord]]]:
     """Of each metric and judge, what both people and the judge have judged."""
     graded = _joined(list(labels))
     for (metric, judge), mine in _table(scores).items():
@@ -202,11 +202,11 @@ def _has(one: Label | Preference, tag: str) -> bool:
     return not tag or one.tags.get(name) == said
 
 
-def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged]:
+def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[JudgedRecord]:
     rated = rates(scores.values())
     there = [(one, scores[one.record_id]) for one in labels]
     found = [(one, score, number) for one, score in there if (number := value(score)) is not None]
-    return [Judged(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
+    return [JudgedRecord(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
 
 
 def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:

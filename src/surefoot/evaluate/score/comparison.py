@@ -34,7 +34,7 @@ Test = Literal["McNemar", "sign flips", ""]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MetricChange:
     """How one metric differs between two evaluations."""
 
     metric: str
@@ -87,8 +87,8 @@ class Comparison:
     unlike: tuple[str, ...]
     """Ids that name another question in the second; they are compared in nothing."""
     asked: float
-    """The difference that `Change.needed` is about."""
-    changes: tuple[Change, ...]
+    """The difference that `MetricChange.needed` is about."""
+    changes: tuple[MetricChange, ...]
     """By metric, in alphabetical order."""
     fell: tuple[Moved, ...]
     """The worst first, at most `MOVED`."""
@@ -162,7 +162,7 @@ def _pairs(first: Scores, second: Scores) -> dict[str, tuple[float, float]]:
     return {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
 
 
-def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str], difference: float) -> Change:
+def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str], difference: float) -> MetricChange:
     pairs = _pairs(first, second)
     values = np.array(list(pairs.values())).reshape(-1, 2)
     gaps, numbers = values[:, 1] - values[:, 0], numbered(pairs, groups)
@@ -170,7 +170,7 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
     means = values.mean(axis=0) if pairs else (None, None)
     before, after = (None if mean is None else float(mean) for mean in means)
     test, p = tested(values, numbers)
-    return Change(
+    return MetricChange(
         metric=metric,
         of=len(pairs),
         groups=count(numbers) if pairs else 0,
@@ -218,14 +218,14 @@ def _moved(metric: str, first: Scores, second: Scores) -> Iterable[Moved]:
     return (Moved(name, metric, before, after) for name, (before, after) in pairs.items() if before != after)
 
 
-def _corrected(changes: Sequence[Change]) -> tuple[Change, ...]:
+def _corrected(changes: Sequence[MetricChange]) -> tuple[MetricChange, ...]:
     tested = {change.metric: change.p for change in changes if change.p is not None}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     return tuple(replace(change, holm=corrected.get(change.metric)) for change in changes)
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Condition:
     """One condition, held against one metric."""
 
     condition: str
@@ -264,7 +264,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 _CONDITION = re.compile(r"\s*([\w.-]*?[\w-])\s*(>=|<=|>|<|≥|≤)\s*(\d*\.?\d+)\s*")
 
 
-def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Check, ...]:
+def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Condition, ...]:
     """Whether each condition is kept, in their order; of one that names no metric, a check for each metric that applies
     to any record.
 
@@ -274,7 +274,7 @@ def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Check
     return tuple(check for text in conditions for check in _checks(text, summaries))
 
 
-def _checks(text: str, summaries: Sequence[Summary]) -> list[Check]:
+def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
     if not (parsed := _CONDITION.fullmatch(text)):
         raise UsageError(f"'{text}' is no condition; write METRIC.FIGURE>=NUMBER, such as adherence.low>=0.8")
     what, sign, limit = parsed[1], {"≥": ">=", "≤": "<="}.get(parsed[2], parsed[2]), float(parsed[3])
@@ -285,7 +285,7 @@ def _checks(text: str, summaries: Sequence[Summary]) -> list[Check]:
         metric, figure = what, "low" if sign in (">=", ">") else "high"
     if figure not in FIGURES:
         raise UsageError(f"'{text}': there is no figure '{figure}'; there are: {', '.join(FIGURES)}")
-    blank = Check(text, metric, figure, None, sign, limit, None, "")
+    blank = Condition(text, metric, figure, None, sign, limit, None, "")
     found = _meant(metric, summaries)
     if isinstance(found, str):
         return [replace(blank, because=found)]
@@ -304,7 +304,7 @@ def _meant(metric: str, summaries: Sequence[Summary]) -> list[Summary] | str:
     return found or f"no metric '{metric}'; there are: {names or 'none'}"
 
 
-def _checked(check: Check, summary: Summary) -> Check:
+def _checked(check: Condition, summary: Summary) -> Condition:
     number = FIGURES[check.figure](summary)
     if number is None:
         return replace(check, because=_lacking(check.figure, summary))

@@ -16,7 +16,7 @@ QUOTAS = 7, 7, 6
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ScoreSample:
     """Scored examples of one metric; within a third from the lowest to the highest."""
 
     low: tuple[Score, ...]
@@ -29,7 +29,7 @@ class Sample:
         return (*self.low, *self.middle, *self.high)
 
 
-def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, Sample]:
+def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, ScoreSample]:
     """Twenty examples a metric, or all where there are fewer; a metric without any is not there.
 
     The thirds are thirds of the ranks, and equal scores are ranked by lot: quantiles of the values would put most of a
@@ -54,11 +54,11 @@ def _ranked(scores: Iterable[Score], seed: int) -> dict[str, list[Score]]:
     return found
 
 
-def _sample(ranked: Sequence[Score], random: Random) -> Sample:
+def _sample(ranked: Sequence[Score], random: Random) -> ScoreSample:
     first, second = round(len(ranked) / 3), round(2 * len(ranked) / 3)
     thirds = ranked[:first], ranked[first:second], ranked[second:]
     few = len(ranked) <= sum(QUOTAS)
-    return Sample(
+    return ScoreSample(
         *(tuple(third if few else _drawn(third, quota, random)) for third, quota in zip(thirds, QUOTAS, strict=True))
     )
 

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScoringPlan:
     """What a run would cost, from the texts themselves; without replies that have to be asked for again."""
 
     records: int
@@ -57,7 +57,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ScoringProgress:
     """How far a run is."""
 
     done: int
@@ -107,7 +107,7 @@ class Pass:
     """What it was run with that may change from pass to pass."""
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ScoringProgress], None]
 
 
 def key(record_id: str, metric: str) -> str:
@@ -125,7 +125,7 @@ def plan(
     requests: float | None = None,
     tokens: float | None = None,
     prices: Prices | None = None,
-) -> Plan:
+) -> ScoringPlan:
     """What these judgements would cost; nothing is asked. `done`: what is there already.
 
     `seconds` is what a call is thought to take; `requests` and `tokens` are the most a minute.
@@ -138,7 +138,7 @@ def plan(
         spent = spent.plus(cost or Spent())
     calls = spent.calls * seconds / in_flight
     paced = max(60 * spent.calls / requests if requests else 0.0, 60 * spent.tokens / tokens if tokens else 0.0)
-    return Plan(
+    return ScoringPlan(
         len(records),
         len(missing),
         len(judges) * len(records) - len(missing),
@@ -303,10 +303,10 @@ class _Work:
         self._tokens += score.tokens
         self._on_progress(self._progress())
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> ScoringProgress:
         seconds, done = time.monotonic() - self._begun, len(self._made)
         left = seconds / done * (self.total - done) if done else None
-        return Progress(done, self.total, self._unscored, self._calls, self._tokens, seconds, left)
+        return ScoringProgress(done, self.total, self._unscored, self._calls, self._tokens, seconds, left)
 
 
 def _failed(judge: Judge, record: Record, error: ComponentError, spent: meter.Meter) -> Score:

@@ -50,13 +50,13 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Verbatim:
+class Preformatted:
     """Text as it is in a file."""
 
     text: str
 
 
-Block = Heading | Paragraph | Bullets | Table | Picture | Verbatim
+Block = Heading | Paragraph | Bullets | Table | Picture | Preformatted
 
 _STYLE = """
   :root { color-scheme: light dark; --ink: #24292f; --dim: #59636e; --paper: #ffffff; --line: #d8dee4 }
@@ -98,7 +98,7 @@ def _marked(block: Block) -> str:
         return "\n".join(f"- {_plain(item)}" for item in block.items)
     if isinstance(block, Picture):
         return f"![{_plain(block.shows)}]({block.file})"
-    if isinstance(block, Verbatim):
+    if isinstance(block, Preformatted):
         # A fence longer than any run of backticks inside cannot be closed from within.
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
         return f"{fence}\n{_lines(block.text)}\n{fence}"
@@ -116,7 +116,7 @@ def _tagged(block: Block) -> str:
         return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in block.items)}</ul>"
     if isinstance(block, Picture):
         return f"<figure>{block.svg}</figure>"
-    if isinstance(block, Verbatim):
+    if isinstance(block, Preformatted):
         return f"<pre>{escape(_lines(block.text))}</pre>"
     head = "".join(f"<th{_side(n, block)}>{_safe(cell)}</th>" for n, cell in enumerate(block.headings))
     rows = ["".join(f"<td{_side(n, block)}>{_safe(cell)}</td>" for n, cell in enumerate(row)) for row in block.rows]

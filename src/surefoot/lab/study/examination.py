@@ -14,7 +14,7 @@ import numpy as np
 from surefoot.act import finite
 from surefoot.datasets.pairs import LabelledPair
 from surefoot.datasets.questions import hashed
-from surefoot.explain.grade import Baseline, Score, Words, explain, taken_apart
+from surefoot.explain.grade import Baseline, ScoreFunction, Words, explain, taken_apart
 from surefoot.explain.shapley import EXACT, Counted
 from surefoot.lab.probes import PROBES, Made, Probe, Stock, entity_in_both, perturbed
 from surefoot.lab.study.kinds import Rarity, kinds
@@ -65,7 +65,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FormChange:
     """What became of the score."""
 
     probe: str
@@ -111,7 +111,7 @@ class Examined:
     """One a unit, of `kinds.KINDS`."""
     idf: tuple[float, ...]
     """One a unit."""
-    changes: tuple[Change, ...]
+    changes: tuple[FormChange, ...]
     """One a probe of `SUITE`."""
     tried: tuple[Tried, ...]
     again: tuple[Again, ...]
@@ -172,13 +172,15 @@ def _explained(evaluator: Evaluator, pair: LabelledPair, effort: Effort, baselin
     )
 
 
-def _changes(evaluator: Evaluator, pair: LabelledPair, lent: Stock, seed: int) -> tuple[Change, ...]:
+def _changes(evaluator: Evaluator, pair: LabelledPair, lent: Stock, seed: int) -> tuple[FormChange, ...]:
     made = {probe.name: perturbed(probe, pair, lent, seed) for probe in SUITE}
     there = {name: one for name, one in made.items() if not isinstance(one, str)}
     grades = map(finite, evaluator.grade([(one.question, one.passage) for one in there.values()]) if there else ())
     graded = dict(zip(there, grades, strict=True))
     return tuple(
-        Change(name, None, one) if isinstance(one, str) else Change(name, graded[name].score, graded[name].reason)
+        FormChange(name, None, one)
+        if isinstance(one, str)
+        else FormChange(name, graded[name].score, graded[name].reason)
         for name, one in made.items()
     )
 
@@ -197,7 +199,9 @@ def _tried(evaluator: Evaluator, words: Words, orders: Mapping[str, Sequence[int
     count = len(words.units)
     tops = [max(1, round(share * count)) for share in FRACTIONS]
     alone = np.array([[n in order[:top] for n in range(count)] for order in orders.values() for top in tops])
-    scores = Counted(Score(evaluator, words, BASELINE))(np.concatenate([~alone, alone])).reshape(2, len(orders), -1)
+    scores = Counted(ScoreFunction(evaluator, words, BASELINE))(np.concatenate([~alone, alone])).reshape(
+        2, len(orders), -1
+    )
     return tuple(Tried(name, tuple(scores[0, n]), tuple(scores[1, n])) for n, name in enumerate(orders))
 
 

@@ -36,7 +36,7 @@ class Among:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Hypothesis:
     """A sentence about the evaluator, and what would support or refute it; effects are in standard deviations."""
 
     id: str
@@ -58,7 +58,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
+class StudyConclusion:
     """What follows where several claims are supported; refuted where one of them is."""
 
     id: str
@@ -80,8 +80,8 @@ class Hypotheses:
     resamples: int
     seed: int
     """Of the bootstrap."""
-    claims: tuple[Claim, ...]
-    conclusions: tuple[Conclusion, ...]
+    claims: tuple[Hypothesis, ...]
+    conclusions: tuple[StudyConclusion, ...]
 
 
 def read(path: str | Path = SHIPPED) -> Hypotheses:
@@ -101,8 +101,8 @@ def read(path: str | Path = SHIPPED) -> Hypotheses:
     made = Hypotheses(
         text=text,
         sha256=hashlib.sha256(data).hexdigest(),
-        claims=tuple(_made(Claim, one, path) for one in claims),
-        conclusions=tuple(_made(Conclusion, one, path) for one in conclusions),
+        claims=tuple(_made(Hypothesis, one, path) for one in claims),
+        conclusions=tuple(_made(StudyConclusion, one, path) for one in conclusions),
         **_numbers(table, path),
     )
     _check(made, path)

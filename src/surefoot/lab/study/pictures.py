@@ -33,14 +33,14 @@ _STYLE = """
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForestRow:
     """A name with a figure for each series; None where there is none."""
 
     name: str
     figures: tuple[Figure | None, ...]
 
 
-def forest(title: str, subtitle: str, series: Sequence[str], rows: Sequence[Row]) -> str:
+def forest(title: str, subtitle: str, series: Sequence[str], rows: Sequence[ForestRow]) -> str:
     """Effects as marks with whiskers, a row each, about a line at 0: an SVG file's text."""
     ends = [
         end for row in rows for one in row.figures if one for end in (one.value, one.low, one.high) if end is not None
@@ -149,7 +149,7 @@ def _shape(x: float, y: float, place: int) -> str:
     return f'<polygon class="s{place}" points="{_path((x + dx, y + dy) for dx, dy in points)}"/>'
 
 
-def _told(series: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+def _told(series: Sequence[str], rows: Sequence[ForestRow]) -> Iterator[str]:
     for row in rows:
         each = [f"{name} {_said(one)}" for name, one in zip(series, row.figures, strict=True) if one]
         yield f"{row.name}: {', '.join(each)}."

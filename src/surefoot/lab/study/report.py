@@ -8,9 +8,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from surefoot.lab.study import document, pictures
-from surefoot.lab.study.document import Block, Bullets, Heading, Paragraph, Picture, Table, Verbatim
+from surefoot.lab.study.document import Block, Bullets, Heading, Paragraph, Picture, Preformatted, Table
 from surefoot.lab.study.examination import SUITE
-from surefoot.lab.study.hypotheses import Claim
+from surefoot.lab.study.hypotheses import Hypothesis
 from surefoot.lab.study.kinds import KINDS
 from surefoot.lab.study.run import Study
 from surefoot.lab.study.tables import ALL, FaithRow
@@ -54,9 +54,9 @@ def told(study: Study, about: dict[str, Any]) -> Iterator[Block]:
     yield from _limits(study)
     yield Heading(2, "The hypotheses, as registered")
     yield Paragraph(f"SHA-256 {study.hypotheses.sha256}, on record before the evaluator was asked anything.")
-    yield Verbatim(study.hypotheses.text)
+    yield Preformatted(study.hypotheses.text)
     yield Heading(2, "What was run")
-    yield Verbatim(json.dumps(about, indent=1, ensure_ascii=False))
+    yield Preformatted(json.dumps(about, indent=1, ensure_ascii=False))
 
 
 def signed(figure: Figure) -> str:
@@ -82,7 +82,7 @@ def _verdicts(study: Study) -> Iterator[Block]:
     )
     tested = [finding for finding in study.findings if finding.effect.value is not None]
     if tested:
-        rows = [pictures.Row(finding.claim.id, (finding.effect,)) for finding in tested]
+        rows = [pictures.ForestRow(finding.claim.id, (finding.effect,)) for finding in tested]
         title, subtitle = "Effects of the claims", "standard deviations of the score; whiskers: 95 % intervals"
         yield Picture("claims.svg", pictures.forest(title, subtitle, ["effect"], rows), title)
     yield Bullets(
@@ -108,7 +108,7 @@ def _because(one: Finding) -> str:
     return f"{one.verdict.capitalize()}: {reason}."
 
 
-def _expects(claim: Claim) -> str:
+def _expects(claim: Hypothesis) -> str:
     if claim.untestable:
         return "It is not tested."
     size = f"+{claim.smallest:g} or more" if claim.direction == "up" else f"−{claim.smallest:g} or less"
@@ -154,7 +154,7 @@ def _kinds(study: Study) -> Iterator[Block]:
     there = {row.kind for row in study.tables.kinds if row.words}
     kinds = [kind for kind in KINDS if kind in there]
     figures = {(row.kind, row.action): row.value for row in study.tables.kinds}
-    rows = [pictures.Row(kind, tuple(figures[kind, action] for action in _ACTIONS)) for kind in kinds]
+    rows = [pictures.ForestRow(kind, tuple(figures[kind, action] for action in _ACTIONS)) for kind in kinds]
     title, subtitle = "What a word is worth", "standard deviations of the score; whiskers: 95 % intervals"
     yield Picture("words.svg", pictures.forest(title, subtitle, [a.upper() for a in _ACTIONS], rows), title)
     yield Table(
@@ -201,7 +201,9 @@ def _changes(study: Study) -> Iterator[Block]:
         "to it ↑, with McNemar's exact p; a pair counts as one trial there, though pairs of one question are alike."
     )
     figures = {(row.probe, row.action): row.change for row in study.tables.changes}
-    rows = [pictures.Row(probe.name, tuple(figures[probe.name, action] for action in _ACTIONS)) for probe in SUITE]
+    rows = [
+        pictures.ForestRow(probe.name, tuple(figures[probe.name, action] for action in _ACTIONS)) for probe in SUITE
+    ]
     title, subtitle = "What a change does to the score", "standard deviations of the score; whiskers: 95 % intervals"
     yield Picture("changes.svg", pictures.forest(title, subtitle, [a.upper() for a in _ACTIONS], rows), title)
     yield Table(

@@ -21,9 +21,9 @@ from surefoot.lab.probes import stock
 from surefoot.lab.study.examination import FRACTIONS, Effort, Examined, examined
 from surefoot.lab.study.hypotheses import Hypotheses, register
 from surefoot.lab.study.kinds import rarity
-from surefoot.lab.study.sample import Sample, Stratum, drawn, eligible
+from surefoot.lab.study.sample import PairSample, Stratum, drawn, eligible
 from surefoot.lab.study.tables import Tables, tables
-from surefoot.lab.study.verdicts import Concluded, Finding, concluded, judged, questions
+from surefoot.lab.study.verdicts import ConclusionVerdict, Finding, concluded, judged, questions
 from surefoot.protocols import Evaluator
 from surefoot.store import Run, from_json, to_json, write_text
 from surefoot.text.json_values import parsed
@@ -39,7 +39,7 @@ OnStage = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StudySettings:
     """How much is looked at, and how closely."""
 
     per_action: int = 120
@@ -55,7 +55,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class StudyFile:
     """Data that the pairs are from."""
 
     path: str
@@ -70,8 +70,8 @@ class Study:
 
     evaluator: str
     thresholds: Thresholds
-    files: tuple[File, ...]
-    settings: Settings
+    files: tuple[StudyFile, ...]
+    settings: StudySettings
     hypotheses: Hypotheses
     controls: tuple[str, ...]
     """Evaluators that must be explained otherwise."""
@@ -91,7 +91,7 @@ class Study:
     note: str
     """On the first of them; empty: there is none."""
     findings: tuple[Finding, ...]
-    conclusions: tuple[Concluded, ...]
+    conclusions: tuple[ConclusionVerdict, ...]
     tables: Tables
     fractions: tuple[float, ...]
     """Of a pair's units, that were taken out or left alone."""
@@ -103,7 +103,7 @@ def run(
     hypotheses: Hypotheses,
     folder: Path,
     on_stage: OnStage,
-    settings: Settings | None = None,
+    settings: StudySettings | None = None,
     thresholds: Thresholds | None = None,
     controls: Mapping[str, Evaluator] | None = None,
     about: Mapping[str, Any] | None = None,
@@ -116,9 +116,9 @@ def run(
     hypotheses, settings or data, or where another process runs it, ComponentError where the evaluator fails; then it
     can be gone on with.
     """
-    chosen, used, others = settings or Settings(), thresholds or evaluator.thresholds, controls or {}
+    chosen, used, others = settings or StudySettings(), thresholds or evaluator.thresholds, controls or {}
     require_match(used, evaluator.name)
-    known = [File(one.path, one.sha256, len({p.question_id for p in one.pairs}), len(one.pairs)) for one in files]
+    known = [StudyFile(one.path, one.sha256, len({p.question_id for p in one.pairs}), len(one.pairs)) for one in files]
     described = _described(evaluator.name, used, known, chosen, tuple(others), about or {})
     kept = register(folder, hypotheses, described, PAIRS)
     with kept.held():
@@ -130,10 +130,10 @@ def run(
 def report(
     evaluator: str,
     thresholds: Thresholds,
-    files: Sequence[File],
-    settings: Settings,
+    files: Sequence[StudyFile],
+    settings: StudySettings,
     hypotheses: Hypotheses,
-    sample: Sample,
+    sample: PairSample,
     pairs: Sequence[Examined],
     controls: tuple[str, ...] = (),
 ) -> Study:
@@ -169,8 +169,8 @@ def report(
 def _described(
     evaluator: str,
     thresholds: Thresholds,
-    files: Sequence[File],
-    settings: Settings,
+    files: Sequence[StudyFile],
+    settings: StudySettings,
     controls: tuple[str, ...],
     about: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -189,10 +189,10 @@ def _sampled(
     evaluator: Evaluator,
     files: Sequence[LabelledSet],
     folder: Path,
-    settings: Settings,
+    settings: StudySettings,
     thresholds: Thresholds,
     on_done: Callable[[int, int], None],
-) -> Sample:
+) -> PairSample:
     """As it was drawn when the run began; else all pairs are graded now."""
     path = folder / SAMPLE
     if not path.exists():
@@ -205,7 +205,7 @@ def _sampled(
             raise UsageError(f"{evaluator.name} could grade none of {len(pairs):,} pairs: {grades[0].reason}")
         write_text(path, json.dumps(to_json(sample), ensure_ascii=True, allow_nan=False) + "\n")
     try:
-        return from_json(Sample, parsed(path.read_bytes()))
+        return from_json(PairSample, parsed(path.read_bytes()))
     except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
 
@@ -213,9 +213,9 @@ def _sampled(
 def _examined(
     evaluator: Evaluator,
     files: Sequence[LabelledSet],
-    sample: Sample,
+    sample: PairSample,
     kept: Run,
-    settings: Settings,
+    settings: StudySettings,
     controls: Mapping[str, Evaluator],
     on_done: Callable[[int, int], None],
 ) -> list[Examined]:

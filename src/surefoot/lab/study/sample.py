@@ -51,7 +51,7 @@ class Stratum:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class PairSample:
     """The pairs of a study."""
 
     candidates: tuple[Candidate, ...]
@@ -81,7 +81,7 @@ def drawn(
     per_action: int,
     seed: int,
     too_long: int = 0,
-) -> Sample:
+) -> PairSample:
     """So many pairs of each action, or all that there are; pure."""
     every = [
         _candidate(pair, grade.score, thresholds)
@@ -89,7 +89,7 @@ def drawn(
         if grade.score is not None
     ]
     taken = {action: dealt([one for one in every if one.action is action], seed)[:per_action] for action in Action}
-    return Sample(
+    return PairSample(
         tuple(one for action in Action for one in taken[action]),
         tuple(_stratum(every, taken[action], action, holds) for action in Action for holds in (True, False)),
         pstdev([one.score for one in every]) if every else 0.0,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.lab.study.examination import Examined
-from surefoot.lab.study.hypotheses import Claim, Conclusion, Hypotheses, fits
+from surefoot.lab.study.hypotheses import Hypotheses, Hypothesis, StudyConclusion, fits
 from surefoot.lab.study.measures import MEASURES
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Floats
@@ -25,7 +25,7 @@ Draws = npt.NDArray[np.uint16]
 class Finding:
     """A claim, and what was found."""
 
-    claim: Claim
+    claim: Hypothesis
     questions: int
     effect: Figure
     """The mean over pairs, in standard deviations of the scores, upwards; `of` counts pairs."""
@@ -43,10 +43,10 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Concluded:
+class ConclusionVerdict:
     """A conclusion and what its claims make of it."""
 
-    conclusion: Conclusion
+    conclusion: StudyConclusion
     verdict: Verdict
     because: str
 
@@ -82,13 +82,13 @@ def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, 
     return tuple(found)
 
 
-def concluded(findings: Sequence[Finding], conclusions: Sequence[Conclusion]) -> tuple[Concluded, ...]:
+def concluded(findings: Sequence[Finding], conclusions: Sequence[StudyConclusion]) -> tuple[ConclusionVerdict, ...]:
     """Supported by all of its claims, refuted by one, or neither."""
     verdicts = {finding.claim.id: finding.verdict for finding in findings}
     return tuple(_concluded(one, {name: verdicts[name] for name in one.needs}) for one in conclusions)
 
 
-def effects(claim: Claim, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
+def effects(claim: Hypothesis, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
     """The pairs that the claim is about and that have something to measure, with the effect in each."""
     found = []
     for pair in (pair for pair in pairs if fits(claim.among, pair)):
@@ -99,7 +99,9 @@ def effects(claim: Claim, pairs: Sequence[Examined], spread: float) -> list[tupl
     return found
 
 
-def _found(claim: Claim, pairs: Sequence[Examined], drawn: Questions, spread: float, hypotheses: Hypotheses) -> Finding:
+def _found(
+    claim: Hypothesis, pairs: Sequence[Examined], drawn: Questions, spread: float, hypotheses: Hypotheses
+) -> Finding:
     nothing = Figure(None, None, None, 0, claim.untestable or "no pair has anything of the kind")
     if claim.untestable:
         return Finding(claim, 0, nothing, nothing, None, None, None, None, "undetermined", claim.untestable)
@@ -119,7 +121,7 @@ def _found(claim: Claim, pairs: Sequence[Examined], drawn: Questions, spread: fl
     return Finding(claim, many, effect, delta, *both, None, None, "undetermined", "")
 
 
-def _chances(claim: Claim, replicates: Floats) -> tuple[float, float]:
+def _chances(claim: Hypothesis, replicates: Floats) -> tuple[float, float]:
     """How often a resample has no effect, or one against the direction; and how often one as large as the smallest."""
     drawn = replicates[~np.isnan(replicates)] * (1 if claim.direction == "up" else -1)
     none, large = int((drawn <= 0).sum()), int((drawn >= claim.smallest).sum())
@@ -137,11 +139,11 @@ def _decided(one: Finding, alpha: float) -> Finding:
     return replace(one, verdict=verdict, because=f"p {p:.2g} < {alpha:g} after Holm's correction")
 
 
-def _concluded(one: Conclusion, verdicts: dict[str, Verdict]) -> Concluded:
+def _concluded(one: StudyConclusion, verdicts: dict[str, Verdict]) -> ConclusionVerdict:
     against = [name for name, verdict in verdicts.items() if verdict == "refuted"]
     unsure = [name for name, verdict in verdicts.items() if verdict == "undetermined"]
     if against:
-        return Concluded(one, "refuted", f"refuted: {', '.join(against)}")
+        return ConclusionVerdict(one, "refuted", f"refuted: {', '.join(against)}")
     if unsure:
-        return Concluded(one, "undetermined", f"undetermined: {', '.join(unsure)}")
-    return Concluded(one, "supported", f"supported: {', '.join(verdicts)}")
+        return ConclusionVerdict(one, "undetermined", f"undetermined: {', '.join(unsure)}")
+    return ConclusionVerdict(one, "supported", f"supported: {', '.join(verdicts)}")

@@ -30,7 +30,7 @@ from torch.nn import functional
 from surefoot.errors import ConfigError, ModelError, UsageError
 from surefoot.evaluators.minilm import Pieces, encode, tokenizer
 from surefoot.lab.train.mixture import Lesson, Mixture, Row, find, half
-from surefoot.lab.train.network import Network, saved
+from surefoot.lab.train.network import GraderNetwork, saved
 from surefoot.stats.figures import roc_auc
 from surefoot.store import write_text
 
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class EvaluatorRecipe:
     """The numbers of the training; the shipped weights are those of the defaults."""
 
     rate: float = 8e-5
@@ -74,7 +74,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TrainingProgress:
     """Where a run stands."""
 
     step: int
@@ -89,7 +89,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """A lesson in numbers."""
 
     ids: list[int]
@@ -107,7 +107,7 @@ class _State:
 
     about: str
     """A hash of all that decides the weights."""
-    network: Network
+    network: GraderNetwork
     optimiser: Any
     step: int = 0
     looks: list[dict[str, Any]] = field(default_factory=list)
@@ -126,11 +126,11 @@ class _State:
 
 
 def train(
-    network: Network,
+    network: GraderNetwork,
     mixture: Mixture,
     folder: Path,
-    recipe: Recipe,
-    on_progress: Callable[[Progress], None],
+    recipe: EvaluatorRecipe,
+    on_progress: Callable[[TrainingProgress], None],
     device: str | None = None,
 ) -> Path:
     """Train the network, or go on training it, in `folder`; the path of the best weights.
@@ -152,7 +152,7 @@ def train(
     return folder / "best.pt"
 
 
-def made(network: Network, mixture: Mixture, recipe: Recipe) -> dict[str, Any]:
+def made(network: GraderNetwork, mixture: Mixture, recipe: EvaluatorRecipe) -> dict[str, Any]:
     """What a training comes from: this version, the recipe, and hashes of the mixture, its files and these first
     weights."""
     return {
@@ -165,11 +165,11 @@ def made(network: Network, mixture: Mixture, recipe: Recipe) -> dict[str, Any]:
 
 def _learn(
     state: _State,
-    examples: Sequence[Example],
-    dev: dict[str, list[Example]],
-    recipe: Recipe,
+    examples: Sequence[TrainingExample],
+    dev: dict[str, list[TrainingExample]],
+    recipe: EvaluatorRecipe,
     folder: Path,
-    on_progress: Callable[[Progress], None],
+    on_progress: Callable[[TrainingProgress], None],
 ) -> None:
     batches = batched(examples, recipe)
     first, began, pairs, losses = state.step, time.monotonic(), 0, list[float]()
@@ -185,10 +185,10 @@ def _learn(
             _keep(state, folder)
         spent = time.monotonic() - began
         left = spent / (done - first) * (len(batches) - done)
-        on_progress(Progress(done, len(batches), pairs / spent, left, sum(losses) / len(losses), state.dev))
+        on_progress(TrainingProgress(done, len(batches), pairs / spent, left, sum(losses) / len(losses), state.dev))
 
 
-def _turn(state: _State, batch: Sequence[Example], steps: int, recipe: Recipe) -> float:
+def _turn(state: _State, batch: Sequence[TrainingExample], steps: int, recipe: EvaluatorRecipe) -> float:
     """One step of AdamW; the relevance loss before it."""
     _set_rates(state.optimiser, state.step, steps, recipe)
     state.network.train()
@@ -205,7 +205,7 @@ def _turn(state: _State, batch: Sequence[Example], steps: int, recipe: Recipe) -
     return float(relevance.detach())
 
 
-def examples_of(lessons: Sequence[Lesson], most: int) -> list[Example]:
+def examples_of(lessons: Sequence[Lesson], most: int) -> list[TrainingExample]:
     """The lessons in numbers; a pair of more than `most` pieces is cut, around its evidence where that stands late."""
     reader = tokenizer()
     found = []
@@ -216,7 +216,7 @@ def examples_of(lessons: Sequence[Lesson], most: int) -> list[Example]:
     return found
 
 
-def _example(lesson: Lesson, pieces: Pieces, most: int) -> Example:
+def _example(lesson: Lesson, pieces: Pieces, most: int) -> TrainingExample:
     room = most - pieces.first - 1
     spans = [place for span in lesson.spans or () if (place := _place(span, pieces.offsets))]
     skipped = 0
@@ -227,7 +227,7 @@ def _example(lesson: Lesson, pieces: Pieces, most: int) -> Example:
     kept = [(a + shift, b + shift) for a, b in spans if a >= skipped and b - skipped < room]
     nowhere = [(0, 0)] if lesson.spans is not None and not lesson.label else []
     where = kept or nowhere
-    return Example(
+    return TrainingExample(
         ids,
         pieces.sides[: len(ids)],
         float(lesson.label),
@@ -243,7 +243,7 @@ def _place(span: tuple[int, int], offsets: Sequence[tuple[int, int]]) -> tuple[i
     return (touched[0], touched[-1]) if touched else None
 
 
-def batched(examples: Sequence[Example], recipe: Recipe) -> list[list[int]]:
+def batched(examples: Sequence[TrainingExample], recipe: EvaluatorRecipe) -> list[list[int]]:
     """Which examples go together: neighbours in the order of learning, by length, so that little is padded."""
     chance = random.Random(recipe.seed)  # noqa: S311
     batches: list[list[int]] = []
@@ -266,7 +266,7 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
 
 
-def losses_of(network: Network, batch: Sequence[Example]) -> tuple[Tensor, Tensor]:
+def losses_of(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple[Tensor, Tensor]:
     """Relevance loss and evidence loss, each a mean over the pairs that it concerns, by their weight."""
     relevance, evidence, ids = _read(network, batch)
     labels, weights = (
@@ -288,14 +288,14 @@ def losses_of(network: Network, batch: Sequence[Example]) -> tuple[Tensor, Tenso
     return loss, (missed.mean(1) * weights[rows]).sum() / weights[rows].sum()
 
 
-def _read(network: Network, batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor]:
+def _read(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple[Tensor, Tensor, Tensor]:
     """Relevance, evidence, and the ids that they are of."""
     device = network.relevance.weight.device
     ids, sides = padded([e.ids for e in batch]).to(device), padded([e.sides for e in batch]).to(device)
     return *network(ids, sides), ids
 
 
-def _optimiser(network: Network, recipe: Recipe) -> Any:
+def _optimiser(network: GraderNetwork, recipe: EvaluatorRecipe) -> Any:
     network.word.weight.requires_grad_(False)
     groups: dict[tuple[float, float], list[Tensor]] = {}
     for name, tensor in network.named_parameters():
@@ -308,17 +308,17 @@ def _optimiser(network: Network, recipe: Recipe) -> Any:
     )
 
 
-def _set_rates(optimiser: Any, step: int, steps: int, recipe: Recipe) -> None:
+def _set_rates(optimiser: Any, step: int, steps: int, recipe: EvaluatorRecipe) -> None:
     rising = recipe.warm_up * steps
     share = (step + 1) / rising if step < rising else (steps - step) / (steps - rising)
     for group in optimiser.param_groups:
         group["lr"] = group["peak"] * share
 
 
-def dev_examples(dev: dict[str, list[Row]], recipe: Recipe) -> dict[str, list[Example]]:
+def dev_examples(dev: dict[str, list[Row]], recipe: EvaluatorRecipe) -> dict[str, list[TrainingExample]]:
     """Of each development file with labels, whole questions of its `fit` half up to `dev_pairs` pairs, uncropped."""
     chance = random.Random(recipe.seed)  # noqa: S311
-    chosen: dict[str, list[Example]] = {}
+    chosen: dict[str, list[TrainingExample]] = {}
     for name, rows in dev.items():
         lessons: list[Lesson] = []
         fit = [row for row in rows if half(row) == "fit"]
@@ -336,7 +336,7 @@ def _dev_lesson(row: Row, passage: Row) -> Lesson:
 
 
 @torch.no_grad()
-def scored(network: Network, examples: Sequence[Example]) -> list[float]:
+def scored(network: GraderNetwork, examples: Sequence[TrainingExample]) -> list[float]:
     """The relevance logit of each."""
     network.eval()
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].ids))
@@ -349,7 +349,7 @@ def scored(network: Network, examples: Sequence[Example]) -> list[float]:
     return scores
 
 
-def _look(state: _State, dev: dict[str, list[Example]], folder: Path) -> None:
+def _look(state: _State, dev: dict[str, list[TrainingExample]], folder: Path) -> None:
     """Measure on the development questions; keep the weights when they are the best so far."""
     aucs: dict[str, float] = {}
     for name, part in dev.items():
@@ -362,7 +362,7 @@ def _look(state: _State, dev: dict[str, list[Example]], folder: Path) -> None:
     write_text(folder / "log.jsonl", "".join(json.dumps(look) + "\n" for look in state.looks))
 
 
-def _begun(network: Network, about: str, recipe: Recipe, folder: Path) -> _State:
+def _begun(network: GraderNetwork, about: str, recipe: EvaluatorRecipe, folder: Path) -> _State:
     """The state that was kept, if there is one, else a new one."""
     state, path = _State(about, network, _optimiser(network, recipe)), folder / "checkpoint.pt"
     if not path.exists():
@@ -395,7 +395,7 @@ def keep(path: Path, value: Any) -> None:
     os.replace(fresh, path)
 
 
-def _hash(network: Network, lessons: Sequence[Lesson], recipe: Recipe) -> str:
+def _hash(network: GraderNetwork, lessons: Sequence[Lesson], recipe: EvaluatorRecipe) -> str:
     """Of the first weights, of what is learned, and of how."""
     digest = hashlib.sha256(json.dumps([_weights_hash(network), asdict(recipe)]).encode())
     for lesson in lessons:
@@ -403,7 +403,7 @@ def _hash(network: Network, lessons: Sequence[Lesson], recipe: Recipe) -> str:
     return digest.hexdigest()
 
 
-def _weights_hash(network: Network) -> str:
+def _weights_hash(network: GraderNetwork) -> str:
     digest = hashlib.sha256()
     for name, tensor in network.state_dict().items():
         digest.update(name.encode())
@@ -411,7 +411,7 @@ def _weights_hash(network: Network) -> str:
     return digest.hexdigest()
 
 
-def _placed(network: Network, device: str | None) -> Network:
+def _placed(network: GraderNetwork, device: str | None) -> GraderNetwork:
     wanted = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         network.to(wanted)

@@ -15,7 +15,7 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
-from surefoot.lab.train.network import Network
+from surefoot.lab.train.network import GraderNetwork
 
 
 class Shipped(nn.Module):
@@ -24,7 +24,7 @@ class Shipped(nn.Module):
     rows: Tensor
     scales: Tensor
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: GraderNetwork) -> None:
         super().__init__()
         self.network = network
         table = network.word.weight.detach()
@@ -37,7 +37,7 @@ class Shipped(nn.Module):
         return self.network.read(ids, sides, self.rows[ids].float() * self.scales[ids], None)
 
 
-def export(network: Network, path: Path, quantised: bool = True) -> None:
+def export(network: GraderNetwork, path: Path, quantised: bool = True) -> None:
     """Write the network, which must be on the CPU, as ONNX, put in place whole; `quantised` False: layers in float32.
 
     Inputs `ids` and `sides`, (1, pieces); outputs `relevance`, (1,), and `evidence`, (1, pieces, 2).

@@ -115,7 +115,7 @@ def supported(data: Path, embedder: Embedder) -> dict[str, Labelled]:
         for record in rows(data / file):
             if judged := judged_support(name, record):
                 label, claim, passages = judged
-                evidence = support.Evidence(passages, embedder)
+                evidence = support.SourceTexts(passages, embedder)
                 group = record.get("context") or record["question"]
                 shared = astuple(evidence.of(claim).shared)
                 found[name].append((shared, label, group))

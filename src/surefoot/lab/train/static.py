@@ -50,7 +50,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class VectorRecipe:
     """The numbers of the fit; the shipped weights are those of the defaults."""
 
     dimensions: int = 256
@@ -64,7 +64,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class VectorLesson:
     """What the student learns from: texts as pieces, each with the direction that their sum should have."""
 
     pieces: tuple[Ids, ...]
@@ -100,7 +100,7 @@ def taught(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
     return rows
 
 
-def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Path, recipe: Recipe) -> Matrix:
+def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Path, recipe: VectorRecipe) -> Matrix:
     """The student's table: a row for every piece of the tokeniser, 0 for its special pieces."""
     lesson, axes = _lesson(texts, taught(teacher, texts, cache), tokenizer, recipe.dimensions)
     table = _start(lesson, taught(teacher, _pieces(tokenizer), cache) @ axes, recipe.smoothing)
@@ -109,7 +109,7 @@ def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Pa
     return table
 
 
-def turn(table: Matrix, lesson: Lesson, recipe: Recipe) -> None:
+def turn(table: Matrix, lesson: VectorLesson, recipe: VectorRecipe) -> None:
     """Adam on 1 - cosine, in place. A row moves only in the steps whose texts hold its piece."""
     random = np.random.default_rng(recipe.seed)
     first, second = np.zeros_like(table), np.zeros_like(table)
@@ -145,7 +145,7 @@ def write(table: Matrix, path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command of this module's docstring."""
-    from surefoot.embedders.minilm import MiniLM
+    from surefoot.embedders.minilm import MiniLMEmbedder
 
     parser = argparse.ArgumentParser(prog="python -m surefoot.lab.train.static", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="JSON lines to learn from")
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     texts = texts_of(given.data, given.without)
     _log.info("%d texts, sha256 %s", len(texts), _digest(texts)[:16])
-    write(fit(texts, MiniLM(), wordpiece(), given.cache, Recipe()), given.out)
+    write(fit(texts, MiniLMEmbedder(), wordpiece(), given.cache, VectorRecipe()), given.out)
     _log.info("%s: %d bytes, sha256 %s", given.out, given.out.stat().st_size, _file_digest(given.out)[:16])
 
 
@@ -188,12 +188,12 @@ def _part(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
     return vectors
 
 
-def _lesson(texts: Sequence[str], goal: Matrix, tokenizer: Tokenizer, dimensions: int) -> tuple[Lesson, Matrix]:
+def _lesson(texts: Sequence[str], goal: Matrix, tokenizer: Tokenizer, dimensions: int) -> tuple[VectorLesson, Matrix]:
     """The texts that have pieces, and the axes (goal's width, dimensions) that their directions are seen along."""
     pieces = [np.array(e.ids, np.int64) for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
     known = [i for i, ids in enumerate(pieces) if len(ids) and goal[i].any()]
     axes = np.linalg.eigh(goal[known].T @ goal[known])[1][:, ::-1][:, :dimensions]
-    return Lesson(tuple(pieces[i] for i in known), unit(goal[known] @ axes)), axes
+    return VectorLesson(tuple(pieces[i] for i in known), unit(goal[known] @ axes)), axes
 
 
 def _pieces(tokenizer: Tokenizer) -> list[str]:
@@ -202,7 +202,7 @@ def _pieces(tokenizer: Tokenizer) -> list[str]:
     return [piece.removeprefix("##") for piece in sorted(vocabulary, key=vocabulary.__getitem__)]
 
 
-def _start(lesson: Lesson, pieces: Matrix, smoothing: float) -> Matrix:
+def _start(lesson: VectorLesson, pieces: Matrix, smoothing: float) -> Matrix:
     """The pieces' own vectors, centred and weighted by their frequency in the texts; of length 1 in the mean."""
     # A tenth of a sighting for every piece, so that one that the texts lack still has a frequency.
     counts = np.bincount(np.concatenate(lesson.pieces), minlength=len(pieces)) + 0.1

@@ -38,7 +38,7 @@ Label = Literal["label_title", "label"]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class T5Recipe:
     """The numbers of the training; the defaults are CRAG's."""
 
     task: str = "popqa"
@@ -55,7 +55,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class T5Progress:
     """How far a training is."""
 
     step: int
@@ -81,7 +81,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class T5Lesson:
     """A pair to learn from."""
 
     question: str
@@ -91,7 +91,7 @@ class Lesson:
 
 
 @dataclass(slots=True)
-class _State:
+class _T5State:
     """All that a stopped training needs to go on."""
 
     about: str
@@ -102,13 +102,13 @@ class _State:
     """Of each step that was made."""
 
 
-def lessons(files: Sequence[Path], label: Label = "label_title") -> list[Lesson]:
+def lessons(files: Sequence[Path], label: Label = "label_title") -> list[T5Lesson]:
     """The pairs of files as `surefoot.datasets.pairs` reads them, in their order, but for those without this label.
 
     Raises UsageError with the line number, and where no pair has the label.
     """
     pairs = [(pair, getattr(pair, label)) for file in files for pair in read(file).pairs]
-    found = [Lesson(pair.question, pair.passage, 2.0 * value - 1) for pair, value in pairs if value is not None]
+    found = [T5Lesson(pair.question, pair.passage, 2.0 * value - 1) for pair, value in pairs if value is not None]
     if not found:
         raise UsageError(f"no passage of {', '.join(map(str, files))} has a {label}; try the other label")
     return found
@@ -116,13 +116,13 @@ def lessons(files: Sequence[Path], label: Label = "label_title") -> list[Lesson]
 
 def train(
     start: str,
-    data: Sequence[Lesson],
+    data: Sequence[T5Lesson],
     out: Path,
-    recipe: Recipe,
+    recipe: T5Recipe,
     *,
     every: int = 200,
     device: str | None = None,
-    on_step: Callable[[Progress], None] = lambda progress: None,
+    on_step: Callable[[T5Progress], None] = lambda progress: None,
 ) -> Trained:
     """Fine-tune the T5 of the folder `start`, and write the evaluator's folder `out`, whole or not at all.
 
@@ -147,11 +147,11 @@ def _learn(
     checkpoint: Checkpoint,
     inputs: Sequence[Encoding],
     targets: Sequence[float],
-    state: _State,
-    recipe: Recipe,
+    state: _T5State,
+    recipe: T5Recipe,
     every: int,
     kept: Path,
-    on_step: Callable[[Progress], None],
+    on_step: Callable[[T5Progress], None],
 ) -> None:
     per_epoch = -(-len(inputs) // recipe.batch)
     steps, first, started = per_epoch * recipe.epochs, len(state.losses), time.monotonic()
@@ -165,11 +165,11 @@ def _learn(
             _keep(state, kept)
         speed = (step + 1 - first) / (time.monotonic() - started)
         left = (steps - step - 1) / speed
-        on_step(Progress(step + 1, steps, step // per_epoch + 1, state.losses[-1], speed * recipe.batch, left))
+        on_step(T5Progress(step + 1, steps, step // per_epoch + 1, state.losses[-1], speed * recipe.batch, left))
     state.model.eval()
 
 
-def _turn(state: _State, tensors: dict[str, Any], goal: Any, rate: float, clip: float) -> float:
+def _turn(state: _T5State, tensors: dict[str, Any], goal: Any, rate: float, clip: float) -> float:
     """One step of AdamW; the batch's loss before it."""
     loss = torch.nn.functional.mse_loss(state.model(**tensors).logits[:, 0], goal)
     if not torch.isfinite(loss):
@@ -183,14 +183,14 @@ def _turn(state: _State, tensors: dict[str, Any], goal: Any, rate: float, clip: 
     return float(loss.item())
 
 
-def _order(count: int, epoch: int, recipe: Recipe) -> list[list[int]]:
+def _order(count: int, epoch: int, recipe: T5Recipe) -> list[list[int]]:
     """The epoch's batches: the same for the same seed and epoch, whatever came before."""
     dice = torch.Generator().manual_seed(recipe.seed * 1_000_003 + epoch)
     places = torch.randperm(count, generator=dice).tolist()
     return [places[start : start + recipe.batch] for start in range(0, count, recipe.batch)]
 
 
-def _inputs(checkpoint: Checkpoint, data: Sequence[Lesson], recipe: Recipe) -> tuple[list[Encoding], list[float]]:
+def _inputs(checkpoint: Checkpoint, data: Sequence[T5Lesson], recipe: T5Recipe) -> tuple[list[Encoding], list[float]]:
     """What the model reads, and what it should say; a pair without words in question or text has nothing to teach."""
     read = [(encoded(checkpoint, it.question, it.passage, recipe.task, recipe.max_pieces), it.target) for it in data]
     kept = [(found[0], target) for found, target in read if not isinstance(found, str)]
@@ -199,10 +199,10 @@ def _inputs(checkpoint: Checkpoint, data: Sequence[Lesson], recipe: Recipe) -> t
     return [inputs for inputs, _ in kept], [target for _, target in kept]
 
 
-def _begun(checkpoint: Checkpoint, about: str, recipe: Recipe, kept: Path) -> _State:
+def _begun(checkpoint: Checkpoint, about: str, recipe: T5Recipe, kept: Path) -> _T5State:
     """The state that was kept, if there is one, else a new one."""
     model = checkpoint.model
-    state = _State(about, model, torch.optim.AdamW(model.parameters(), lr=recipe.rate), [])
+    state = _T5State(about, model, torch.optim.AdamW(model.parameters(), lr=recipe.rate), [])
     torch.manual_seed(recipe.seed)
     if not kept.exists():
         return state
@@ -221,7 +221,7 @@ def _begun(checkpoint: Checkpoint, about: str, recipe: Recipe, kept: Path) -> _S
     return state
 
 
-def _keep(state: _State, kept: Path) -> None:
+def _keep(state: _T5State, kept: Path) -> None:
     fresh = kept.with_name(f"{kept.name}.new")
     saved = {
         "about": state.about,
@@ -249,7 +249,7 @@ def _publish(checkpoint: Checkpoint, done: Trained, about: dict[str, Any]) -> No
     _kept(done.folder).unlink(missing_ok=True)
 
 
-def _report(out: Path, targets: Sequence[float], losses: Sequence[float], recipe: Recipe) -> Trained:
+def _report(out: Path, targets: Sequence[float], losses: Sequence[float], recipe: T5Recipe) -> Trained:
     per_epoch = len(losses) // recipe.epochs
     means = [sum(losses[start : start + per_epoch]) / per_epoch for start in range(0, len(losses), per_epoch)]
     return Trained(out, len(targets), sum(target > 0 for target in targets), tuple(means))
@@ -277,7 +277,7 @@ def _claimed(out: Path) -> Iterator[None]:
         raise UsageError(f"another training is writing {out}; wait for it, or give another folder") from error
 
 
-def _require_sizes(recipe: Recipe, every: int) -> None:
+def _require_sizes(recipe: T5Recipe, every: int) -> None:
     sizes = {"epochs": recipe.epochs, "batch": recipe.batch, "every": every, "rate": recipe.rate, "clip": recipe.clip}
     for name, size in sizes.items():
         if not size > 0:
