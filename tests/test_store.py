@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from surefoot import manifest
+from surefoot import manifest, store
 from surefoot.errors import TraceFault, UsageError
 from surefoot.store import (
     Run,
@@ -29,7 +29,7 @@ from surefoot.store import (
     write_text,
     write_trace,
 )
-from surefoot.types import Action, Grade, Passage, Trace
+from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Trace
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
 
@@ -91,7 +91,7 @@ def test_other_data_is_refused(field: str, value: object, says: str) -> None:
         ("[]", "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"id": "t"}', "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"schema": 1}', "f.json: this is not a Trace: "),
-        ('{"schema": 2}', "f.json: it has trace schema 2, this Surefoot reads 1; update Surefoot"),
+        ('{"schema": 3}', "f.json: it has trace schema 3, this Surefoot reads 2; update Surefoot"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
@@ -99,6 +99,26 @@ def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, s
     (tmp_path / "f.json").write_text(text)
     with pytest.raises(TraceFault, match=says):
         read_trace(tmp_path / "f.json")
+
+
+def test_a_reader_opens_every_schema_before_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step, from wherever it begins, alone and within a record; a later schema is refused."""
+    monkeypatch.setattr(store, "TRACE_SCHEMA", 4)
+    steps = {
+        2: lambda trace: {name: value for name, value in trace.items() if name != "asked"} | {"text": trace["asked"]},
+        3: lambda trace: {name: value for name, value in trace.items() if name != "text"} | {"question": trace["text"]},
+    }
+    monkeypatch.setattr(store, "MIGRATIONS", store.MIGRATIONS | steps)
+    for old in ({"asked": "Who?", "schema": 1}, {"asked": "Who?", "schema": 2}, {"text": "Who?", "schema": 3}):
+        trace = from_json(Record, {"id": "r", "question": "Who?", "trace": {"id": "t", **old}}).trace
+        assert trace == loads(json.dumps({"id": "t", **old})) == Trace("t", "Who?", schema=4)
+    with pytest.raises(TraceFault, match="it has trace schema 5, this Surefoot reads 4; update Surefoot"):
+        from_json(Trace, {"id": "t", "question": "Who?", "schema": 5})
+
+
+def test_a_schema_is_raised_with_a_migration() -> None:
+    """One for each schema before this one, so that none is forgotten."""
+    assert list(store.MIGRATIONS) == list(range(1, TRACE_SCHEMA))
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
@@ -209,7 +229,7 @@ def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
         ("{torn", "line 2 is damaged"),
         ("[1]", "line 2 is damaged"),
         ('{"key": "q"}', "line 2 is damaged: it has no trace; take the line out to go on"),
-        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 2}}', "line 2: it has trace schema 2"),
+        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 3}}', "line 2: it has trace schema 3"),
         ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "line 2: this is not a Trace"),
     ],
 )

@@ -29,7 +29,9 @@ ENVIRONMENTS = "environments"
 """The key of `run.json` that lists where it ran, which is no part of what was run."""
 
 
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
+}
 """By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
 
 
@@ -274,10 +276,13 @@ def _damaged(where: str, why: object) -> TraceFault:
 def _asked(about: dict[str, Any]) -> dict[str, Any]:
     """What tells a run from others. `[judge]` of its configuration does not: what is judged says so itself. Nor does an
     empty section, so that a folder from before there was such a section can be resumed."""
-    config = about.get("config")
-    if not isinstance(config, dict):
-        return about
-    return {**about, "config": {section: of for section, of in config.items() if of != {} and section != "judge"}}
+
+    def told(name: str, held: Any) -> Any:
+        if not isinstance(held, dict):
+            return held
+        return {key: of for key, of in held.items() if of != {} and (name, key) != ("config", "judge")}
+
+    return {name: told(name, held) for name, held in about.items()}
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-TRACE_SCHEMA = 1
-"""Version of the JSON form of `Trace`; a reader refuses any other. New fields with defaults do not raise it."""
+TRACE_SCHEMA = 2
+"""Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
+ones are read; a later one is refused."""
 
 Source = Literal["corpus", "external"]
 Standing = Literal["vouched", "plain", "doubted"]

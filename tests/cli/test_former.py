@@ -14,7 +14,7 @@ from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score import scoring
 from surefoot.store import read_trace, recorded, runs
-from surefoot.types import Action
+from surefoot.types import TRACE_SCHEMA, Action
 
 Surefoot = Callable[..., Any]
 RUN = "run/crag+search"
@@ -34,6 +34,7 @@ def test_a_trace_is_read_drawn_and_replayed(surefoot: Surefoot, former: Path) ->
     assert trace.decision is not None
     assert trace.decision.action is Action.INCORRECT
     assert [passage.source for passage in (*trace.passages, *trace.external)] == ["corpus", "corpus", "external"]
+    assert trace.schema == TRACE_SCHEMA
     assert {passage.file for passage in trace.passages} == {None}
     assert {grade.cap for grade in trace.grades} == {None}
     drawn = surefoot("trace", "trace.json")
@@ -68,6 +69,15 @@ def test_a_run_is_evaluated(surefoot: Surefoot, former: Path) -> None:
     assert {score.value for score in scoring.scores(former / "again").values()} == {
         score.value for score in scoring.scores(former / "evaluation").values()
     }
+
+
+def test_a_run_and_an_evaluation_go_on(surefoot: Surefoot, former: Path) -> None:
+    """What was answered and judged is not answered or judged again."""
+    (former / "surefoot.toml").write_text((former / "improved/before.toml").read_text().partition("[thresholds]")[0])
+    before = {name: (former / name).read_bytes() for name in (f"{RUN}/traces.jsonl", "evaluation/scores.jsonl")}
+    assert surefoot("bench", "qa", "six.jsonl", "--run", "run").code == 0
+    assert surefoot("evaluate", "run", "--run", "evaluation", "--judge", "embedded", "--metric", "factuality").code == 0
+    assert {name: (former / name).read_bytes() for name in before} == before
 
 
 def test_an_evaluation_is_read(former: Path) -> None:
