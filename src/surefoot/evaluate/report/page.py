@@ -18,7 +18,7 @@ from typing import Any
 
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.redaction import share_safe
-from surefoot.store import from_json, to_json
+from surefoot.store import from_json, keyed, migrated, to_json
 from surefoot.text.json_values import parsed
 from surefoot.types import Diagnosis, Record, Score, Summary
 
@@ -70,7 +70,7 @@ def read(folder: Path) -> Contents:
     return Contents(
         name=folder.resolve().name,
         about=about if isinstance(about, dict) else {},
-        records={record["id"]: record for record in _lines(folder / "records.jsonl", Record, without="trace").values()},
+        records={record["id"]: record for record in _lines(folder / "records.jsonl", Record).values()},
         scores=scores,
         attributions=_lines(folder / "attributions.jsonl"),
         summaries=_checked(folder / "summaries.json", tuple[Summary, ...]),
@@ -229,19 +229,14 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _lines(path: Path, kind: type[Any] | None = None, without: str = "") -> dict[str, Json]:
-    """What each line holds, by its key, the last of one key; each is a `kind`, but for the field `without`."""
-    data = path.read_bytes() if path.exists() else b""
+def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
+    """What each line holds, by its key, the last of one key: a `kind`, whose trace is brought to today's schema."""
     found: dict[str, Json] = {}
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
-        try:
-            row = parsed(line)
-            key, value = row["key"], row["value"]
-            if kind:
-                from_json(kind, {name: part for name, part in value.items() if name != without})
-        except (ValueError, TypeError, KeyError, AttributeError, TraceFault) as error:
-            raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error
-        found[key] = value
+    for where, key, value in keyed(path) if path.exists() else ():
+        trace = value.get("trace") if kind and isinstance(value, dict) else None
+        if kind:
+            from_json(kind, {**value, "trace": None} if trace else value, where)
+        found[key] = {**value, "trace": migrated(trace, where)} if trace else value
     return found
 
 
