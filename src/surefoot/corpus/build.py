@@ -55,6 +55,8 @@ class Changes:
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    skipped: int = 0
+    """Files of which nothing is in the index, for a reason that the report tells; each counts as nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,9 @@ class IndexReport:
     documents: Changes
     passages: Changes
     """Those of an updated document are removed and added."""
-    ignored: int
-    """Files below the given folders that are hidden, links or of another kind."""
+    ignored: tuple[tuple[str, int], ...]
+    """(kind, count) of the files below the given folders that are not wanted, the commonest kind first; a kind is a
+    suffix, or says that they are hidden, links, or no regular files."""
     skipped: tuple[tuple[str, str], ...]
     """(path, reason) of what should be in the index and is not."""
     notes: tuple[tuple[str, str], ...]
@@ -170,21 +173,36 @@ class _Build:
         told = [each for problems in self._problems.values() for each in problems]
         skipped = [entry for each in found for entry in each.skipped]
         return IndexReport(
-            files=self._changes(
-                "files", Counter(added=len(self._added), updated=len(self._updated), removed=self._forgotten)
-            ),
+            files=self._file_changes(len(skipped)),
             documents=self._changes("documents", self._documents),
             passages=self._changes("passages", self._passages),
-            ignored=sum(each.ignored for each in found),
+            ignored=tuple(sum((each.ignored for each in found), Counter()).most_common()),
             skipped=(*skipped, *((path, problem.reason) for path, problem in told if problem.skipped)),
             notes=tuple((path, problem.reason) for path, problem in told if not problem.skipped),
             seconds=perf_counter() - started,
         )
 
+    def _file_changes(self, unread: int) -> Changes:
+        """`unread`: files and folders that were not even opened."""
+        empty = self._empty()
+        added, updated = self._added - empty, self._updated - empty
+        total = self._count("files") - len(empty)
+        skipped = unread + len(empty & self._problems.keys())
+        return Changes(len(added), len(updated), total - len(added) - len(updated), self._forgotten, skipped)
+
+    def _empty(self) -> set[int]:
+        """The files that were skipped, in this run or an earlier one: those without a document, but with a reason."""
+        rows = self._db.execute(
+            "SELECT rowid, problems FROM files WHERE NOT EXISTS (SELECT 1 FROM documents WHERE file = files.rowid)"
+        )
+        return {rowid for rowid, problems in rows if any(problem.skipped for problem in _loaded(problems))}
+
     def _changes(self, table: str, counted: Counter[str]) -> Changes:
-        total = self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # nosec B608 # one of three words of ours
-        unchanged = total - counted["added"] - counted["updated"]
+        unchanged = self._count(table) - counted["added"] - counted["updated"]
         return Changes(counted["added"], counted["updated"], unchanged, counted["removed"])
+
+    def _count(self, table: str) -> int:
+        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # nosec B608 # one of three words of ours
 
     def _location(self, place: Path) -> str:
         try:
@@ -200,15 +218,16 @@ class _Build:
         """Remove the files below the found roots that are no longer there; not what a closed folder may hold."""
         roots = [each.root for each in found]
         closed = [folder for each in found for folder in each.closed]
+        skipped = {path for each in found for path, _ in each.skipped}
         for location in stored.keys() - wanted.keys():
             place = Path(os.path.normpath(self._home / location))
             if _is_below(place, roots) and not _is_below(place, closed):
-                file = stored.pop(location).rowid
-                for document, _ in self._known(file).values():
+                gone = stored.pop(location)
+                for document, _ in self._known(gone.rowid).values():
                     self._remove(document)
                     self._documents["removed"] += 1
-                self._db.execute("DELETE FROM files WHERE rowid = ?", (file,))
-                self._forgotten += 1
+                self._db.execute("DELETE FROM files WHERE rowid = ?", (gone.rowid,))
+                self._forgotten += gone.path not in skipped
 
     def _register(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile]) -> list[tuple[_Stored, FoundFile]]:
         """The files to read; marked first, so that a run that is cut off leaves the index incomplete, not short."""

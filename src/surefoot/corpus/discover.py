@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISLNK, S_ISREG
 
 from surefoot.corpus.loaders import FORMATS, MAX_BYTES, STREAMED, supported
 from surefoot.errors import IndexFault
@@ -38,8 +39,9 @@ class Found:
     """Absolute, without symbolic links."""
     files: list[FoundFile] = field(default_factory=list)
     """In the order of their paths."""
-    ignored: int = 0
-    """Files below a folder that are hidden, links, or of another kind; a hidden folder counts as one."""
+    ignored: Counter[str] = field(default_factory=Counter)
+    """Files below a folder that are not wanted: how many of each suffix, hidden, links, or no regular files. A hidden
+    folder counts as one."""
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """Path and reason of what should have been read and cannot be."""
     closed: list[Path] = field(default_factory=list)
@@ -58,7 +60,7 @@ def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
             if place.suffix.lower() in FORMATS:
                 _add(found, place, name / place.relative_to(found.root), max_bytes)
             else:
-                found.ignored += 1
+                found.ignored[place.suffix.lower() or "without a suffix"] += 1
     elif found.root.suffix.lower() not in FORMATS:
         found.skipped.append((name.as_posix(), f"is of a kind that is not read; these are: {supported()}"))
     else:
@@ -90,7 +92,7 @@ def _below(found: Found, name: Path) -> Iterator[Path]:
 
     for folder, folders, files in os.walk(found.root, onerror=closed):
         hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
-        found.ignored += len(hidden)
+        found.ignored.update("hidden" for _ in hidden)
         folders[:] = sorted(set(folders).difference(hidden))
         yield from (Path(folder, file) for file in sorted(set(files).difference(hidden)))
 
@@ -103,7 +105,7 @@ def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
         found.skipped.append((label, f"cannot be read: {error.strerror}"))
         return
     if not S_ISREG(status.st_mode):
-        found.ignored += 1
+        found.ignored["links" if S_ISLNK(status.st_mode) else "no regular files"] += 1
     elif status.st_size > max_bytes and place.suffix.lower() not in STREAMED:
         found.skipped.append((label, _too_large(status.st_size, max_bytes)))
     else:
