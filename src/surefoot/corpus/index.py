@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
 from surefoot.corpus.storage import (
-    REBUILD,
     Connection,
     beside,
     check_embedder,
@@ -29,6 +28,7 @@ from surefoot.corpus.storage import (
     making,
     read_meta,
     reader,
+    remaking,
     size_of,
 )
 from surefoot.errors import IndexFault
@@ -172,7 +172,7 @@ class Index:
             found = self._loaded(db)
             if query.shape != found.matrix.shape[1:]:
                 raise IndexFault(
-                    f"{self.path} has vectors of another length than the {query.size} asked for; {REBUILD}"
+                    f"{self.path} has vectors of another length than the {query.size} asked for; {remaking(self.path)}"
                 )
             # Rounded, since the product of equal rows can differ in its last bits with their place in the matrix.
             scores = np.round(found.matrix @ query, 6)

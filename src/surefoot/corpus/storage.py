@@ -88,14 +88,18 @@ _ADVICE = {
     sqlite3.SQLITE_IOERR: "check the disk, then run it again",
     sqlite3.SQLITE_BUSY: "wait for the program that holds it",
 }
-REBUILD = "run: surefoot index --rebuild PATH…"
 USUAL = ".surefoot/index.db"
 """Where `surefoot index` makes an index that is given no place."""
 
 
-def making(path: Path) -> str:
-    """What makes an index in this place, to end an error's message with."""
-    return "run: surefoot index PATH…" + ("" if path == Path(USUAL) else f" --index {path}")
+def making(path: Path, option: str = "") -> str:
+    """The command that makes an index in this place, to end an error's message with."""
+    return f"run: surefoot index {option}PATH…" + ("" if path == Path(USUAL) else f" --index {path}")
+
+
+def remaking(path: Path) -> str:
+    """The command that replaces the index in this place."""
+    return making(path, "--rebuild ")
 
 
 @contextmanager
@@ -109,9 +113,9 @@ def faults(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if _code(error) == sqlite3.SQLITE_NOTADB:
             raise foreign(path) from error
-        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error), REBUILD)}") from error
+        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error)) or remaking(path)}") from error
     except UnicodeDecodeError as error:  # what SQLite says of damaged tables may quote their damaged names
-        raise IndexFault(f"{path}: its tables are damaged; {REBUILD}") from error
+        raise IndexFault(f"{path}: its tables are damaged; {remaking(path)}") from error
     except OSError as error:
         raise IndexFault(f"{path}: {error.strerror or error}; check its folder and the disk") from error
 
@@ -134,7 +138,7 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     meta = dict(db.execute("SELECT key, value FROM meta"))
     version = meta.get("schema")
     if version != SCHEMA and version not in FORMER:
-        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {REBUILD}")
+        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
     if fingerprint(db) != (FORMER.get(version) or _fingerprint()):
         raise sqlite3.DatabaseError("its tables are not those of an index")
     typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
@@ -156,7 +160,7 @@ def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None
     if built != given:
         raise IndexFault(
             f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {given[0]} ({given[1]}); "
-            f"use that one, or {REBUILD}"
+            f"use that one, or {remaking(path)}"
         )
 
 
@@ -254,7 +258,7 @@ def _check_writable(db: Connection, path: Path, embedder: Embedder) -> None:
     meta = read_meta(db, path)
     if meta["schema"] != SCHEMA:
         raise IndexFault(
-            f"{path} was made by an earlier version: it can be searched, but what changed cannot be added; {REBUILD}"
+            f"{path} was made by an earlier version: it can be searched, but not added to; {remaking(path)}"
         )
     check_embedder(path, meta, embedder)
     check_whole(db, SCHEMA, meta["dimensions"])
