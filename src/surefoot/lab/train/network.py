@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any
-from zipfile import is_zipfile
 
 import torch
 from safetensors import SafetensorError
@@ -21,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from surefoot.errors import ConfigError, MissingExtra, ModelError
+from surefoot.lab.train.training import saved
 from surefoot.models.wordpiece import wordpiece
 from surefoot.text.words import STOP_WORDS
 
@@ -134,16 +132,6 @@ def restored(path: Path) -> GraderNetwork:
     except (KeyError, RuntimeError, TypeError) as error:
         raise ModelError(f"{path} holds no evaluator's weights; run: surefoot train evaluator") from error
     return network
-
-
-def saved(path: Path, device: Any = "cpu") -> Any:
-    """What `torch.save` wrote to a file, on the device. Raises ModelError for a file that is missing or damaged."""
-    if not is_zipfile(path):  # else torch would take it for a pickle of old, and fail in any way that bytes can
-        raise ModelError(f"{path} is missing or damaged; run: surefoot train evaluator")
-    try:
-        return torch.load(path, map_location=device, weights_only=True)
-    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
-        raise ModelError(f"{path} is damaged; run: surefoot train evaluator") from error
 
 
 _FRESH = ("shared.", "relevance.", "evidence.", "comparable")
