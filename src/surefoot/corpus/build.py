@@ -1,6 +1,6 @@
-"""Files become an index, a batch at a time: only what changed is read, only new words are embedded.
+"""Turns files into an index, a batch at a time: reads only changed files, and embeds only changed documents.
 
-A transaction is committed when all of its passages have their vectors, so that a reader, or a run after a crash, finds
+A transaction is committed once all of its passages have their vectors, so that readers, and a run after a crash, find
 whole batches only.
 """
 
@@ -31,7 +31,7 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Passage
 
 BATCH = 512
-"""Passages embedded and committed together: what a crash can cost."""
+"""Passages embedded and committed together; a crash costs at most so many."""
 
 _FORGET = (
     "INSERT INTO lexicon (lexicon, rowid, title, text) "
@@ -40,45 +40,45 @@ _FORGET = (
 )
 
 OnProgress = Callable[[int, int, str], None]
-"""Is told the bytes done, the bytes to do, and the path at hand."""
+"""Called with the bytes done, the bytes to do in all, and the path at hand."""
 
 _TOLD = 20
-# A change within the clock's last tick leaves the times as they were; files this young are hashed next time.
+# A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
 _YOUNG_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many of a kind; `unchanged` counts the whole index, also what other paths brought in."""
+    """Counts of files, documents or passages; `unchanged` is of the whole index, from other paths too."""
 
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
     skipped: int = 0
-    """Files of which nothing is in the index, for a reason that the report tells; each counts as nothing else."""
+    """Files of which nothing is in the index, for a reason in the report; they are counted nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What a run did, and what the index holds now."""
+    """What a run of `build` did, and what the index holds now."""
 
     files: Changes
     documents: Changes
     passages: Changes
-    """Those of an updated document are removed and added."""
+    """The passages of an updated document count as removed and as added."""
     ignored: tuple[tuple[str, int], ...]
-    """(kind, count) of the files below the given folders that are not wanted, the commonest kind first; a kind is a
-    suffix, or says that they are hidden, links, or no regular files."""
+    """(kind, count) of the files below the given folders that are not read, the commonest kind first: a suffix, or
+    "hidden", "links" or "no regular files"."""
     skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of what should be in the index and is not."""
+    """(path, reason) of each file or row that should be in the index and is not."""
     notes: tuple[tuple[str, str], ...]
-    """(path, reservation) of what is in the index but may not read as its author wrote it."""
+    """(path, reservation) of each file that is in the index, but perhaps not as its author wrote it."""
     seconds: float
 
 
 class _Stored(NamedTuple):
-    """What the index knows of a file."""
+    """A file as the index has it."""
 
     rowid: int
     path: str
@@ -86,7 +86,7 @@ class _Stored(NamedTuple):
     """The name space of its passages' ids."""
     stamp: str
     hash: bytes | None
-    """None: not to be trusted, read it again."""
+    """None: unknown, read the file again."""
     complete: bool
     problems: str
 
@@ -100,13 +100,12 @@ def build(
     max_bytes: int = MAX_BYTES,
     on_progress: OnProgress = lambda done, total, path: None,
 ) -> IndexReport:
-    """Bring the index up to date with these files and folders; what came from elsewhere stays.
+    """Bring the index up to date with these files and folders; passages from other places stay.
 
-    A file that has not been touched is not opened; of a changed one only the changed documents are embedded.
-    `rebuild` starts from nothing and replaces the index when all is done: only `paths` are in it then. What is
-    embedded is a passage's title, a line end, and its text. Interrupted at any point, also by a kill, it leaves an
-    index that can be searched, and running it again ends as if it had not been interrupted. Raises IndexFault, and
-    what the embedder raises.
+    A file that was not touched is not opened; of a changed file only the changed documents are embedded, each passage
+    as its title, a line end, and its text. `rebuild` makes a new index, of `paths` alone, and puts it in place when it
+    is complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, and the next run
+    completes it. Raises IndexFault, and what the embedder raises.
     """
     started, live = perf_counter(), Path(index_path)
     found = [_some(find(Path(path), max_bytes), path) for path in paths]
@@ -128,14 +127,14 @@ def build(
 
 
 def _some(found: Found, path: str | Path) -> Found:
-    # Also when the index knows files from there: a folder that is not mounted must not empty the index.
+    # Even if the index has files from there: a folder that is not mounted must not empty the index.
     if found.root.is_dir() and not found.files and not found.skipped:
         raise IndexFault(f"{path} holds no file that can be read; these can: {supported()}")
     return found
 
 
 class _Build:
-    """One run over what was found: reads, compares, writes and counts."""
+    """One run over the files that were found: reads, compares, writes and counts."""
 
     def __init__(self, db: sqlite3.Connection, home: Path, embedder: Embedder, on_progress: OnProgress) -> None:
         self._db = db
@@ -169,7 +168,7 @@ class _Build:
         self._commit()
 
     def report(self, found: Sequence[Found], started: float) -> IndexReport:
-        """What has been done since `started`."""
+        """The report of a run that began at `started`."""
         told = [each for problems in self._problems.values() for each in problems]
         skipped = [entry for each in found for entry in each.skipped]
         return IndexReport(
@@ -183,7 +182,7 @@ class _Build:
         )
 
     def _file_changes(self, unread: int) -> Changes:
-        """`unread`: files and folders that were not even opened."""
+        """Counts of files; `unread` were found but could not be opened, or are too large."""
         empty = self._empty()
         added, updated = self._added - empty, self._updated - empty
         total = self._count("files") - len(empty)
@@ -191,7 +190,7 @@ class _Build:
         return Changes(len(added), len(updated), total - len(added) - len(updated), self._forgotten, skipped)
 
     def _empty(self) -> set[int]:
-        """The files that were skipped, in this run or an earlier one: those without a document, but with a reason."""
+        """The files without a document that this run or an earlier one skipped, for a reason."""
         rows = self._db.execute(
             "SELECT rowid, problems FROM files WHERE NOT EXISTS (SELECT 1 FROM documents WHERE file = files.rowid)"
         )
@@ -215,7 +214,7 @@ class _Build:
         return {location: _Stored(*rest) for location, *rest in rows}
 
     def _forget(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile], found: Sequence[Found]) -> None:
-        """Remove the files below the found roots that are no longer there; not what a closed folder may hold."""
+        """Remove the files below the found roots that are gone, except below folders that could not be opened."""
         roots = [each.root for each in found]
         closed = [folder for each in found for folder in each.closed]
         skipped = {path for each in found for path, _ in each.skipped}
@@ -230,7 +229,7 @@ class _Build:
                 self._forgotten += gone.path not in skipped
 
     def _register(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile]) -> list[tuple[_Stored, FoundFile]]:
-        """The files to read; marked first, so that a run that is cut off leaves the index incomplete, not short."""
+        """The files to read, marked as incomplete first, so that an index cut short says so."""
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
@@ -262,7 +261,7 @@ class _Build:
             self._added.add(known.rowid)
         elif self._documents.total() > before:
             self._updated.add(known.rowid)
-        # What broke off for a reason that may pass is read again by the next run.
+        # A file that could not be read for a reason that may pass is read again by the next run.
         again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
         self._db.execute(
             "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
@@ -299,7 +298,7 @@ class _Build:
         return {key: (rowid, hash) for key, rowid, hash in rows}
 
     def _index(self, document: CutDocument, file: _Stored, old: tuple[int, bytes | None] | None) -> None:
-        """Put a document in, in the place of its old self."""
+        """Put a document in, in place of its former version."""
         if old and old[1] == document.digest:
             return
         if old:
@@ -364,10 +363,10 @@ def _loaded(problems: str) -> list[DocumentProblem]:
     try:
         return [DocumentProblem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
     except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError("what it knows of its files is damaged") from error
+        raise sqlite3.DatabaseError("its list of problems with files is damaged") from error
 
 
 def _shortened(problems: list[DocumentProblem]) -> list[DocumentProblem]:
-    """The first few and how many more, so that a file of bad rows does not fill the index and the screen."""
+    """The first few and the count of the others, so that a file of bad rows fills neither index nor screen."""
     rest = len(problems) - _TOLD
     return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems
