@@ -20,48 +20,10 @@ from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 
 SCHEMA = 2
-"""Version of the tables below and of how documents become passages. An older index that is in `FORMER` can be searched,
+"""Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,
 but has to be rebuilt before anything is added."""
 
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE files (
-    rowid INTEGER PRIMARY KEY,
-    location TEXT NOT NULL UNIQUE,
-    path TEXT NOT NULL,
-    space TEXT NOT NULL UNIQUE,
-    stamp TEXT NOT NULL DEFAULT '',
-    hash BLOB,
-    complete INTEGER NOT NULL,
-    problems TEXT NOT NULL DEFAULT '[]'
-) STRICT;
-CREATE TABLE documents (
-    rowid INTEGER PRIMARY KEY,
-    file INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    hash BLOB,
-    UNIQUE (file, key)
-) STRICT;
-CREATE TABLE passages (
-    rowid INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    document INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    title TEXT NOT NULL,
-    text TEXT NOT NULL,
-    url TEXT,
-    checksum INTEGER NOT NULL
-) STRICT;
-CREATE INDEX passages_of_documents ON passages (document);
-CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
-CREATE VIRTUAL TABLE lexicon USING fts5 (
-    title, text, content='passages', content_rowid='rowid', tokenize='unicode61 remove_diacritics 2'
-);
-"""
-"""There are no triggers, which may not write to the lexicon of an untrusted file: `build` keeps it up to date.
-`files.location` is relative to the index's folder, so that both can move together. `files.space` is the name space of
-the ids of its passages. `files.stamp` is the stamp of the `FoundFile` that was read; "" means: read it again.
-`documents.hash` is null while a document is being written, and `files.complete` is 0 while a file is."""
+TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
 FORMER = {1: "15ef4e570003c085338261bd95642116"}
 """Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids."""

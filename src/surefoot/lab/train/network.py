@@ -8,6 +8,7 @@ a sentence encoder, whose layers never saw two texts at once, need not learn to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -136,19 +137,18 @@ def restored(path: Path) -> GraderNetwork:
 
 _FRESH = ("shared.", "relevance.", "evidence.", "comparable")
 """What a training starts from nothing."""
-_NAMES = {
-    "embeddings.word_embeddings.": "word.",
-    "embeddings.position_embeddings.": "place.",
-    "embeddings.token_type_embeddings.": "side.",
-    "embeddings.LayerNorm.": "norm.",
-}
-_LAYER_NAMES = {
-    "attention.output.dense.": "merge.",
-    "attention.output.LayerNorm.": "norm.",
-    "intermediate.dense.": "widen.",
-    "output.dense.": "narrow.",
-    "output.LayerNorm.": "norm_out.",
-}
+_NAMES = (
+    (r"embeddings\.word_embeddings", "word"),
+    (r"embeddings\.position_embeddings", "place"),
+    (r"embeddings\.token_type_embeddings", "side"),
+    (r"embeddings\.LayerNorm", "norm"),
+    (r"encoder\.layer\.(\d+)\.attention\.output\.dense", r"layers.\1.merge"),
+    (r"encoder\.layer\.(\d+)\.attention\.output\.LayerNorm", r"layers.\1.norm"),
+    (r"encoder\.layer\.(\d+)\.intermediate\.dense", r"layers.\1.widen"),
+    (r"encoder\.layer\.(\d+)\.output\.dense", r"layers.\1.narrow"),
+    (r"encoder\.layer\.(\d+)\.output\.LayerNorm", r"layers.\1.norm_out"),
+)
+"""BERT's names of tensors, without their last part, to ours."""
 
 
 def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -164,14 +164,9 @@ def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _renamed(name: str) -> str:
     """Our name of a tensor of BERT; empty for one that has no place here, or is put together from several."""
-    for theirs, ours in _NAMES.items():
-        if name.startswith(theirs):
-            return name.replace(theirs, ours)
-    _, layer, number, rest = name.split(".", 3) if name.startswith("encoder.layer.") else ("", "", "", "")
-    for theirs, ours in _LAYER_NAMES.items():
-        if layer and rest.startswith(theirs):
-            return f"layers.{number}.{rest.replace(theirs, ours)}"
-    return ""
+    start, dot, kind = name.rpartition(".")
+    found = ((theirs, ours) for theirs, ours in _NAMES if re.fullmatch(theirs, start))
+    return next((re.sub(theirs, ours, start) + dot + kind for theirs, ours in found), "")
 
 
 def _layers(weights: Mapping[str, Tensor]) -> int:
