@@ -12,6 +12,8 @@ from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
 
+_KINDS = 8
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -64,11 +66,17 @@ def _say(report: IndexReport, builder: Builder, target: Path) -> None:
             (files.updated, "changed"),
             (files.unchanged, "unchanged"),
             (files.removed, "gone"),
-            (len(report.skipped), "skipped"),
-            (report.ignored, "ignored"),
+            (files.skipped, "skipped"),
+            (sum(count for _, count in report.ignored), f"ignored ({_kinds(report)})"),
         )
         if count
     )
-    out.print(f"Files     {changed}")
+    out.print(f"Files     {changed}", soft_wrap=True)
     total = builder.index.info().passages
     out.print(f"Passages  {total:,} ({passages.added:,} new) in {target} · {report.seconds:.1f} s", soft_wrap=True)
+
+
+def _kinds(report: IndexReport) -> str:
+    """The commonest kinds of ignored files, and how many of each."""
+    named = ", ".join(f"{plain(kind)} {count}" for kind, count in report.ignored[:_KINDS])
+    return f"{named}, …" if len(report.ignored) > _KINDS else named

@@ -1,4 +1,4 @@
-"""No outside world."""
+"""No search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surefoot.types import Passage
 
 
 class Nowhere:
-    """Finds nothing and says that search was wanted; the default, since nothing leaves the machine unasked."""
+    """Finds nothing, and says that a search was needed; the default, so that nothing leaves the machine unasked."""
 
     name: ClassVar[str] = "nowhere"
 

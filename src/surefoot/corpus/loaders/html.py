@@ -17,11 +17,11 @@ from surefoot.corpus.visibility import prune
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 
 _PERMALINKS = ("¶", "#", "🔗")
-"""What documentation tools write behind a heading, as a link to it."""
+"""Texts of the links that documentation tools put behind a heading."""
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The page as one document, titled as it titles itself; what a browser would not show is not read."""
+    """The page as one document, under its own title, without text that a browser would not show."""
     tree = load_html(stream.read())
     title: str | None = None
     text: str | None = None

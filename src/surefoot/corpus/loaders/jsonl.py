@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`, of which only the text is needed."""
+"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`; only the text is required."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from surefoot.text.json_values import parsed
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """One document a row; a bad row becomes a Problem that names its line, and the rest goes on."""
+    """One document a row; a bad row becomes a problem that names its line."""
     with opened(stream) as (text, problem):
         if problem:
             yield problem

@@ -17,26 +17,14 @@ from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unread
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every oddity of a file that it reads all the same
 
-# What pypdf lets through from damaged files beside its own errors, seen by flipping and cutting bytes.
-_DAMAGE = (
-    PyPdfError,
-    Outdated,
-    zlib.error,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+# Raised by pypdf on damaged files, beside its own errors, found by flipping and cutting bytes.
+_COMMON = (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+_DAMAGE = (PyPdfError, Outdated, zlib.error, ArithmeticError, AssertionError, MemoryError, *_COMMON)
 _HYPHEN = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document: pages apart by an empty line, words that a line end had cut made whole."""
+    """The whole file as one document: pages separated by an empty line, words hyphenated at a line end joined."""
     try:
         reader = PdfReader(stream)
         if reader.is_encrypted and not reader.decrypt(""):
@@ -59,6 +47,6 @@ def _text(reader: PdfReader) -> str:
     for page in reader.pages:
         pages.append(page.extract_text())
         size += len(pages[-1])
-        if size > MAX_BYTES:  # pypdf bounds what one stream unpacks to, not what all of them do
+        if size > MAX_BYTES:  # pypdf limits each stream, but not all of them together
             raise LimitReachedError
     return "\n\n".join(pages)
