@@ -100,7 +100,8 @@ def joined(one: Patch, other: Patch) -> dict[str, dict[str, Any]] | None:
 
 def shown(patch: Patch) -> str:
     """The patch on one line, as `--set` takes it: "pipeline.k=10, refiner.mode='sentences'"."""
-    return ", ".join(f"{s}.{key}={_toml(value)}" for s, values in patch.items() for key, value in values.items())
+    settings = ((f"{section}.{key}", value) for section, values in patch.items() for key, value in values.items())
+    return ", ".join(f"{name}={toml_values.spelled(value)}" for name, value in settings)
 
 
 def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:
@@ -312,7 +313,7 @@ def _statement(key: str, value: Any, before: str) -> str:
     """A new value of the key, with the indentation, the comment and the line's end of the statement `before`."""
     indent = before[: len(before) - len(before.lstrip(" \t"))]
     ending = before[len(before.rstrip("\r\n")) :]
-    return f"{indent}{_key(key)} = {_toml(value)}{_comment(before)}{ending}"
+    return f"{indent}{toml_values.key(key)} = {toml_values.spelled(value)}{_comment(before)}{ending}"
 
 
 def _comment(statement: str) -> str:
@@ -322,18 +323,6 @@ def _comment(statement: str) -> str:
         if said and _parsed(statement[:place]) == said:
             return statement[place:].rstrip("\r\n")
     return ""
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(str(key))} = {_toml(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _hash(data: bytes | None) -> str | None:
