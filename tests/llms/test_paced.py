@@ -44,7 +44,7 @@ def refusal(wait: float | None = 0.0) -> EndpointError:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paced, "_pause", lambda tries: 0.0)
+    monkeypatch.setattr(paced, "backoff", lambda failures, longest: 0.0)
 
 
 def test_a_refused_call_is_made_again_as_often_as_it_takes() -> None:

@@ -11,7 +11,6 @@ several files it holds for their mixture.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from surefoot.protocols import Evaluator
 from surefoot.stats.bounds import at_most, highest, lowest
 from surefoot.stats.figures import Ints, wilson
 from surefoot.store import to_json
+from surefoot.text import toml_values
 from surefoot.types import Grade, Thresholds
 
 SCHEMA = 1
@@ -297,7 +297,8 @@ def curve(questions: Sequence[Question], confidence: float = 0.95) -> tuple[Poin
 def preset(thresholds: Thresholds) -> str:
     """The thresholds as a TOML file, which `[thresholds] file = "…"` reads."""
     lines = ['# Fitted by `surefoot bench tune`; to decide by them: [thresholds] file = "this file"']
-    lines += [f"{name} = {_toml(value)}" for name, value in to_json(thresholds).items()]
+    values = to_json(thresholds).items()
+    lines += [f"{k} = {toml_values.spelled(v if isinstance(v, str) else float(v))}" for k, v in values]
     return "\n".join(lines) + "\n"
 
 
@@ -491,10 +492,3 @@ def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:
         f"{percent(fitted.lower.target)} of INCORRECT ones have some, and at most {percent(fitted.strip.target)} of "
         f"relevant passages lie below the strip threshold; bench tune, {date}"
     )
-
-
-def _toml(value: str | float) -> str:
-    if not isinstance(value, str):
-        return repr(float(value))
-    # JSON's text is TOML's but for DEL, and for half a surrogate pair, which TOML cannot hold.
-    return json.dumps(value.encode(errors="replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

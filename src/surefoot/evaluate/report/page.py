@@ -19,6 +19,7 @@ from typing import Any
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.store import from_json, keyed, migrated, to_json
+from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 from surefoot.types import Diagnosis, Record, Score, Summary
 
@@ -132,11 +133,11 @@ def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, A
         known = known if isinstance(known, Mapping) else {}
         for key, value in keys.items():
             if key in known and known[key] == value:
-                yield " ", f"{key} = {_toml(value)}"
+                yield " ", f"{key} = {toml_values.spelled(value)}"
                 continue
             if key in known:
-                yield "-", f"{key} = {_toml(known[key])}"
-            yield "+", f"{key} = {_toml(value)}"
+                yield "-", f"{key} = {toml_values.spelled(known[key])}"
+            yield "+", f"{key} = {toml_values.spelled(value)}"
 
 
 def _head(contents: Contents) -> Json:
@@ -256,11 +257,3 @@ def _whole(path: Path) -> Any:
         return parsed(path.read_bytes()) if path.exists() else None
     except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}") from error
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)
