@@ -33,6 +33,7 @@ from surefoot.lab.grading import Decisions, Outcome, decisions_of, graded
 from surefoot.protocols import Evaluator
 from surefoot.stats.bounds import at_most, highest, lowest
 from surefoot.stats.figures import Ints, wilson
+from surefoot.stats.text import percent
 from surefoot.store import to_json
 from surefoot.types import Grade, Thresholds
 
@@ -299,11 +300,6 @@ def preset(thresholds: Thresholds) -> str:
     lines = ['# Fitted by `surefoot bench tune`; to decide by them: [thresholds] file = "this file"']
     lines += [f"{name} = {_toml(value)}" for name, value in to_json(thresholds).items()]
     return "\n".join(lines) + "\n"
-
-
-def percent(share: float) -> str:
-    """A share in three digits, such as "12.5 %"."""
-    return f"{share * 100:.3g} %"
 
 
 def as_json(report: TuningReport, about: dict[str, Any]) -> dict[str, Any]:
