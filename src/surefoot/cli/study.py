@@ -14,8 +14,8 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.datasets import pairs
 from surefoot.lab.study import controls, hypotheses, report
+from surefoot.lab.study.examination import StudySettings as Depth
 from surefoot.lab.study.run import Study, run
-from surefoot.lab.study.run import StudySettings as Depth
 from surefoot.protocols import Evaluator
 from surefoot.text.json_values import parsed
 
