@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
@@ -16,15 +15,13 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from surefoot.cli import trusting
 from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.draw.svg import drawable
 from surefoot.errors import UnagreedCode
 from surefoot.models import files
-
-trusting: ContextVar[bool] = ContextVar("trusting", default=False)
-"""Whether the command was started with --trust: code that configurations and records name is imported unasked."""
 
 REASONS = 3
 """Of the reasons why pairs could not be graded, so many are shown."""

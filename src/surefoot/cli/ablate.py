@@ -20,11 +20,6 @@ from surefoot.lab.qa import QAReport
 from surefoot.store import write_text
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(ablate)
-
-
 def ablate(
     data: questions.Data,
     index: IndexFile = None,
@@ -47,7 +42,7 @@ def ablate(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Take one stage of the pipeline out after the other, and count what it earned on the same questions."""
+    """Take out one stage of the pipeline after the other, and count what it earned."""
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples

@@ -33,11 +33,6 @@ _MEASURES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(agree)
-
-
 def agree(
     scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
     labels: Annotated[Path, typer.Argument(metavar="LABELS", help="What people said: JSON lines, or .csv.")],
@@ -59,7 +54,7 @@ def agree(
     ] = WITHIN,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
-    """Hold a judge against people: rank correlation, error, κ or AUC, and its means as people would have them."""
+    """Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."""
     run = opened(scores) if scores.is_dir() else None
     given = run.scores if run else scores_of(scores)
     told = labelled(labels, metric, label, _scale(scale), group)

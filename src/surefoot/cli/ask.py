@@ -13,11 +13,6 @@ from surefoot.config.builder import Builder
 from surefoot.store import dumps, write_trace
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(ask)
-
-
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know, in quotes.")],
     index: IndexFile = None,

@@ -21,11 +21,6 @@ SHOWN = 5
 """Of the scores that fell most, and that rose most."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(compare)
-
-
 def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="Folder of an evaluation.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Folder of another one, of the same questions.")],
@@ -34,7 +29,7 @@ def compare(
     ] = DIFFERENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON, and nothing else.")] = False,
 ) -> None:
-    """Compare two evaluations on the records that both have: paired differences, tests, and what changed most."""
+    """Compare two evaluations on the records that both have: differences, with tests."""
     found = compared(opened(first), opened(second), difference)
     if as_json:
         out.print(spelled(to_json(found)), soft_wrap=True)

@@ -7,7 +7,6 @@ import tomllib
 from importlib.resources import as_file, files
 from pathlib import Path
 
-import typer
 from rich.rule import Rule
 from rich.text import Text
 
@@ -18,13 +17,8 @@ from surefoot.config.settings import read
 from surefoot.corpus.build import build
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)
-
-
 def demo() -> None:
-    """Ask three questions of a small library, and watch Surefoot accept, complete and correct what it finds."""
+    """Ask a small library three questions, and watch Surefoot accept, complete and correct."""
     with as_file(files("surefoot") / "demo") as folder, tempfile.TemporaryDirectory() as place, pulling():
         builder = Builder(_indexed(folder, Path(place)))
         pipeline = builder.pipeline()

@@ -28,11 +28,6 @@ Golds = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(errors)
-
-
 def errors(
     runs: Annotated[
         list[Path],
@@ -52,7 +47,10 @@ def errors(
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports here.")] = None,
     picture: Annotated[Path | None, drawing("types and actions of the one run")] = None,
 ) -> None:
-    """Accuracy by action, by type of question, and by both, from the traces of a run; nothing is asked again."""
+    """Count right answers by action and by type of question, from the traces of a run.
+
+    Nothing is asked again.
+    """
     folders = [inner for folder in runs for inner in store.runs(folder)]
     if picture and len(folders) > 1:
         raise UsageError(f"--figure draws one run; name one of: {', '.join(map(str, folders))}")

@@ -26,11 +26,6 @@ from surefoot.protocols import Judge
 from surefoot.types import Diagnosis, Record, Score
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(evaluate)
-
-
 def evaluate(
     records: Annotated[Path, typer.Argument(help="Answered questions: a file of records, or a run's folder.")],
     folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],

@@ -47,11 +47,6 @@ NAMED = 3
 """Words of a record that are listed with their values."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(explain)
-
-
 def explain(
     question: Annotated[str | None, typer.Argument(help="A question, in quotes.")] = None,
     passage: Annotated[str | None, typer.Argument(help="A passage, in quotes, or a text file with it.")] = None,
@@ -90,7 +85,7 @@ def explain(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Explain a grade by its words, a trace's action by thresholds and passages, or grades of an evaluation."""
+    """Explain a grade by its words, a trace's action, or grades of an evaluation."""
     options: dict[str, Any] = {
         "method": method,
         "baseline": baseline,

@@ -22,11 +22,6 @@ from surefoot.types import Summary
 _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("gate")(gated)
-
-
 def gated(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of an evaluation.")],
     conditions: Annotated[
@@ -40,7 +35,10 @@ def gated(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON, and nothing else.")] = False,
 ) -> None:
-    """Hold an evaluation against conditions. Code 1: one is not kept; 2: none is broken, but one cannot be checked."""
+    """Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked.
+
+    Code 2 is given where no condition is broken, but one cannot be checked.
+    """
     found = opened(run)
     sums = summaries(found.scores, found.groups)
     checks = gate(conditions, sums)

@@ -45,11 +45,6 @@ Tried = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(improve)
-
-
 def improve(
     data: Questions = None,
     index: IndexFile = None,
@@ -78,7 +73,7 @@ def improve(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Diagnose the configuration, try each proposed change, and show on held-out questions which of them helps.
+    """Diagnose, try each proposed change, and show on held-out questions which helps.
 
     Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. With
     --apply, what helps is written into the configuration.

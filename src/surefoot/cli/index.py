@@ -13,11 +13,6 @@ from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(index)
-
-
 def index(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
     index: IndexFile = None,
@@ -31,7 +26,7 @@ def index(
     ] = False,
     max_mb: Annotated[int, typer.Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
 ) -> None:
-    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed since the last time is read."""
+    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."""
     builder = Builder(configured(config, settings, index))
     target = Path(builder.config["index"]["path"])
     with pulling():

@@ -22,11 +22,6 @@ from surefoot.text.json_values import parsed
 _OWN = Depth()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(study)
-
-
 def study(
     data: Annotated[list[Path], typer.Argument(help="Questions with passages: lines of {id, question, passages}.")],
     folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
@@ -52,7 +47,10 @@ def study(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Explain many grades, test what is claimed of them, and report; nothing is computed before the claims are kept."""
+    """Explain many grades, test the claims that were fixed before, and report.
+
+    The claims are kept in the run's folder before anything is computed.
+    """
     written, chosen = hypotheses.read(claims or hypotheses.SHIPPED), configured(config, settings, None)
     files = [pairs.read(path, limit, by_answer=True) for path in data]
     depth = Depth(per_action, checked, longest, tolerance, most, seed)

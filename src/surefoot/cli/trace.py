@@ -16,12 +16,6 @@ from surefoot.store import read_trace
 TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(trace)
-    app.command()(replay)
-
-
 def trace(file: TraceFile) -> None:
     """Draw a recorded trace: grades, decision, strips, answer, and what each step cost."""
     recorded = read_trace(file)
@@ -33,7 +27,7 @@ def trace(file: TraceFile) -> None:
 
 
 def replay(file: TraceFile) -> None:
-    """Take the decision again from the recorded grades; exit code 1 when it comes out differently."""
+    """Take the decision again from the recorded grades; exit code 1 when it differs."""
     recorded = read_trace(file)
     again, was = redecide(recorded), recorded.decision
     same = again == was

@@ -17,12 +17,6 @@ from surefoot.store import write_text
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an evaluation.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(report)
-    app.command()(view)
-
-
 def report(
     run: RunFolder,
     one_file: Annotated[
@@ -33,7 +27,10 @@ def report(
         bool, typer.Option("--share-safe", help="Every figure, and no text: neither records nor what is said of them.")
     ] = False,
 ) -> None:
-    """Write an evaluation as one HTML file, from the dashboard down to each record; it opens anywhere, offline."""
+    """Write an evaluation as one HTML file, from the dashboard down to each record.
+
+    The file opens anywhere, offline.
+    """
     contents = shared(read(run)) if share_safe else read(run)
     file = one_file or run / "report.html"
     text = page(contents)
@@ -46,7 +43,10 @@ def view(
     run: RunFolder,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
 ) -> None:
-    """Show an evaluation in the browser; a reload shows what has come since. Nobody else can reach it."""
+    """Show an evaluation in the browser, on this machine only.
+
+    Reload the page to see what has come since. Nobody else can reach it.
+    """
     read(run)
     with Server(run) as server:
         out.print(f"{server.url}\nOn this machine only, for whoever has the address. Ctrl-C ends it.", soft_wrap=True)

@@ -19,11 +19,6 @@ from surefoot.store import recorded, runs, to_json, write_text
 from surefoot.types import Action
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(words)
-
-
 def words(
     source: Annotated[
         Path,
@@ -41,7 +36,7 @@ def words(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Draw what a few grades of each action owe to their words: bars, and a heatmap; the values lie beside them."""
+    """Draw what a few grades of each action owe to their words: bars, and a heatmap."""
     builder, drawn = _drawn(source, each, seed, config, settings)
     with pulling(), bar(MofNCompleteColumn()) as progress:
         options = {"baseline": baseline, "tolerance": tolerance, "most": most, "seed": seed}
