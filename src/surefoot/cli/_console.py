@@ -30,6 +30,11 @@ WIDE = 120
 
 
 class _Console(Console):
+    def __init__(self, stderr: bool = False) -> None:
+        # Everything printed may hold text of documents, models and servers, so none of it is read as markup.
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+        self._width = self._height = None  # COLUMNS is read when something is printed, not now
+
     @property
     def size(self) -> ConsoleDimensions:
         own = super().size
@@ -41,9 +46,8 @@ class _Console(Console):
         self._width, self._height = new
 
 
-# Everything printed may hold text of documents, models and servers, so none of it is read as markup.
-out = _Console(highlight=False, markup=False, emoji=False)
-err = _Console(stderr=True, highlight=False, markup=False, emoji=False)
+out = _Console()
+err = _Console(stderr=True)
 
 # Controls, overrides and marks of direction, tags (which spell ASCII that nobody sees), halves of characters.
 _STEERING = re.compile(
