@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from surefoot import __version__, cli
-from surefoot.cli._commands import Listing
+from surefoot.cli._commands import PANELS, Listing
 from surefoot.cli._console import plain
 
 
@@ -99,6 +99,17 @@ def test_the_script_of_the_completion_can_be_shown(
     done = surefoot("--show-completion")
     assert (done.code, done.err) == (0, "")
     assert "complete_bash" in done.out
+
+
+@pytest.mark.parametrize("command", PANELS)
+def test_the_help_of_a_large_command_is_sorted(surefoot: Callable[..., Any], command: str) -> None:
+    """Into panels; each option that a panel names exists, and few are left over."""
+    said = surefoot(command, "--help").out
+    options = said[said.index("─ Options ─") :]
+    for title, names in PANELS[command].items():
+        panel = options[options.index(f"─ {title} ─") :].partition("╰")[0]
+        assert {word for word in panel.split() if word.startswith("--")} >= {*names.split()}
+    assert options.partition("╰")[0].count("│ --") <= 6
 
 
 def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> None:

@@ -24,6 +24,22 @@ Listing = Mapping[str, "tuple[str | Listing, str]"]
 """By name: where a command is, as "module:function", or the commands of a group; then the first line of its help."""
 
 
+_CONFIGURATION = {"Configuration": "--config --set --index"}
+PANELS = {
+    "explain": {
+        "A recorded trace": "--trace --words --answer",
+        "An evaluation": "--run --record",
+        "How words are explained": "--method --baseline --entities --pairs --flip --tolerance --most --seed",
+        "Files to write": "--json --html --figure",
+    },
+    "improve": {
+        "What is tried, and what has to gain": "--try --metric --together --outside --seed",
+        "Which questions are asked, and how": "--given --golds --limit --threads --ray",
+    },
+}
+"""Of commands with many options, their panels in the help."""
+
+
 class LateCommand(TyperCommand):
     """A command as its group lists it, not yet imported."""
 
@@ -37,7 +53,12 @@ class LateCommand(TyperCommand):
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         app.command(self.name, cls=CalledCommand)(getattr(import_module(f"surefoot.cli.{module}"), function))
         gc.enable()
-        return get_command(app)
+        command: Any = get_command(app)
+        panels = _CONFIGURATION | PANELS.get(str(self.name), {})
+        titles = {option: title for title, options in panels.items() for option in options.split()}
+        for parameter in command.params:
+            parameter.rich_help_panel = titles.get(parameter.opts[0])
+        return command
 
 
 class CalledCommand(TyperCommand):

@@ -60,7 +60,7 @@ def improve(
             "--metric",
             metavar="NAME",
             help="What has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
-            "of the diamond, by the judge that [judge] has for it.",
+            "of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
     together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
@@ -75,8 +75,8 @@ def improve(
 ) -> None:
     """Diagnose, try each proposed change, and show on held-out questions which helps.
 
-    Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. With
-    --apply, what helps is written into the configuration.
+    Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. What
+    helps is written into the configuration with --apply.
     """
     if revert:
         file = patch.revert(revert, Path(config or configuration.FILE))
