@@ -104,9 +104,9 @@ def owned(sets: list[str] | None) -> Own:
 
 
 def say(found: Rebuilt, origin: str) -> None:
-    """Say what a record has imported, before it is, and what of it was not taken."""
+    """Say which code of a record is trusted, before any is imported, and which settings were not taken."""
     for name in found.imports:
-        err.print(plain(f"importing {name} from {consent.origin(name)}, as {origin} says"), soft_wrap=True)
+        err.print(plain(f"{origin} is trusted to name {name}, from {consent.origin(name)}"), soft_wrap=True)
     if consent.code(found.config):
         _here()
     if found.left:
