@@ -142,6 +142,17 @@ def test_a_mistake_of_the_users_is_one_line_and_exit_code_2(
     assert said in done.err
 
 
+def test_each_fault_of_a_configuration_is_a_line(surefoot: Callable[..., Any]) -> None:
+    """All at once, with what was meant; as JSON, a message each."""
+    words = ("ask", "Who?", "--set", "evaluator.use=lexicla", "--set", "pipelin.k=3")
+    done = surefoot(*words)
+    assert (done.code, done.out) == (2, "")
+    section, component = done.err.splitlines()
+    assert section.startswith("surefoot: no section called 'pipelin'; there are: ")
+    assert component.endswith("did you mean 'lexical'?")
+    assert len(json.loads(surefoot(*words, "--json").out)["messages"]) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "kind", "said"),
     [
