@@ -114,8 +114,8 @@ def _fail(error: Exception, messages: list[str], code: int) -> None:
     if json_wanted.get():
         typer.echo(json.dumps({"error": type(error).__name__, "code": code, "messages": messages}))
     else:
-        from surefoot.cli._console import err, plain
+        from surefoot.cli._console import err
 
         for message in messages:
-            err.print(plain(f"surefoot: {message}"), soft_wrap=True)
+            err.say(f"surefoot: {message}")
     sys.exit(code)

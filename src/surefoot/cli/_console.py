@@ -35,6 +35,10 @@ class _Console(Console):
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
         self._width = self._height = None  # COLUMNS is read when something is printed, not now
 
+    def say(self, text: str, style: str | None = None) -> None:
+        """Print one line of text, however long it is, without what would steer a terminal."""
+        self.print(plain(text), style=style, soft_wrap=True)
+
     @property
     def size(self) -> ConsoleDimensions:
         own = super().size
@@ -106,18 +110,18 @@ def owned(sets: list[str] | None) -> Own:
 def say(found: Rebuilt, origin: str) -> None:
     """Say which code of a record is trusted, before any is imported, and which settings were not taken."""
     for name in found.imports:
-        err.print(plain(f"{origin} is trusted to name {name}, from {consent.origin(name)}"), soft_wrap=True)
+        err.say(f"{origin} is trusted to name {name}, from {consent.origin(name)}")
     if consent.code(found.config):
         _here()
     if found.left:
         kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
-        err.print(plain(f"{kept}: --set {found.left[0]}=…, or surefoot.toml"), style="dim", soft_wrap=True)
+        err.say(f"{kept}: --set {found.left[0]}=…, or surefoot.toml", "dim")
 
 
 def _agree(error: UnagreedCode) -> bool:
     err.print("The configuration names code that was never used in this folder:")
     for name in error.names:
-        err.print(plain(f"  {name}, from {consent.origin(name)}"), soft_wrap=True)
+        err.say(f"{name}, from {consent.origin(name)}")
     said = typer.confirm("Import and run it, now and later?", err=True)
     if said:
         consent.remember(error.names)

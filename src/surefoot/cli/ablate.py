@@ -59,9 +59,9 @@ def _show(reports: Sequence[QAReport], found: Sequence[Earned]) -> None:
     rule = qa.telling(reports)
     out.print(_table(reports, found, rule))
     for one in found:
-        out.print(f"without {one.stage}: {one.instead}", style="dim", soft_wrap=True)
+        out.say(f"without {one.stage}: {one.instead}", "dim")
     counted = f"{reports[0].questions:,} questions, right by {rule}; p: McNemar's exact test, each for itself"
-    out.print(f"{counted}; earned: the whole less without, bootstrap over questions", style="dim", soft_wrap=True)
+    out.say(f"{counted}; earned: the whole less without, bootstrap over questions", "dim")
 
 
 def _table(reports: Sequence[QAReport], found: Sequence[Earned], rule: str) -> Table:

@@ -71,9 +71,9 @@ def agree(
     for judge in dict.fromkeys(one.judge for one in found):
         _show([one for one in found if one.judge == judge], [one for one in means if one.judge == judge])
     for line in _legend(found, means):
-        out.print(line, style="dim", soft_wrap=True)
+        out.say(line, "dim")
     for note in _notes(found, lost):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def _scale(text: str) -> tuple[float, float]:
@@ -89,7 +89,7 @@ def _scale(text: str) -> tuple[float, float]:
 
 def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
     """What there is of one judge."""
-    out.print(plain(f"judge: {found[0].judge or 'not named'}"), soft_wrap=True)
+    out.say(f"judge: {found[0].judge or 'not named'}")
     tables = [_agreements(found), *([_means(means), _needed(means)] if means else [])]
     for table in tables:
         out.print(table)

@@ -143,7 +143,7 @@ def tune(
         raise typer.Exit(1)
     if preset:
         write_text(preset, bench_tune.preset(report.thresholds))
-        err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
+        err.say(f"to decide by them: --set thresholds.file={preset}", "dim")
 
 
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:

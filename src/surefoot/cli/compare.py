@@ -35,7 +35,7 @@ def compare(
         out.print(spelled(to_json(found)), soft_wrap=True)
         return
     said = f"A is {first}, B is {second}. {found.records:,} records are in both; differences are of B less A."
-    out.print(plain(said), soft_wrap=True)
+    out.say(said)
     out.print()
     out.print(_differences(found))
     out.print()
@@ -48,7 +48,7 @@ def compare(
     out.print("p: by chance so far apart, or further; Holm: p corrected over all metrics.", style="dim")
     out.print("shows: the difference that so many records find four times in five.", style="dim")
     for note in _notes(found):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def _differences(found: Comparison) -> Table:

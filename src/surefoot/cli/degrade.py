@@ -78,11 +78,11 @@ def _show(report: DegradationReport) -> None:
     counted = (
         f"{report.questions:,} questions, right by {report.rule}; intervals of differences: bootstrap over questions"
     )
-    out.print(counted, style="dim", soft_wrap=True)
+    out.say(counted, "dim")
     words = (
         "changed: questions whose passages are others than without; spared: what the second loses more than the first"
     )
-    out.print(words, style="dim", soft_wrap=True)
+    out.say(words, "dim")
 
 
 def _steps(report: DegradationReport) -> Table:

@@ -67,7 +67,7 @@ def remarks(problems: Iterable[DataProblem]) -> None:
     """Print what is amiss in the data: how often, what, and where first."""
     for problem in problems:
         where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
-        err.print(plain(f"data: {problem.count:,} × {problem.what} ({where})"), style="yellow", soft_wrap=True)
+        err.say(f"data: {problem.count:,} × {problem.what} ({where})", "yellow")
 
 
 def data_of(folder: Path, about: Mapping[str, Any]) -> Path:
@@ -82,13 +82,13 @@ def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> b
     named = data or data_of(folder, about)
     right = golds or (place(str(about["golds"]), "--golds") if about.get("golds") else None)
     if about.get("sha256", known := manifest.fingerprint(named)) != known:
-        err.print(plain(f"{named} has changed since {folder} was run on it"), style="yellow", soft_wrap=True)
+        err.say(f"{named} has changed since {folder} was run on it", "yellow")
     return bench_errors.report(str(folder), about, questions.load(named, golds=right), traces, rule)
 
 
 def _show(report: bench_errors.ErrorReport) -> None:
     asked = f"{report.right.of:,} questions of {report.data}, {report.method}, right by {report.rule}"
-    out.print(plain(f"{report.run}: {asked}"), soft_wrap=True)
+    out.say(f"{report.run}: {asked}")
     out.print(_actions(report))
     out.print(_types(report))
     out.print(_cells(report))

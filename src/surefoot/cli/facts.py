@@ -66,4 +66,4 @@ def _show(reports: list[FactReport]) -> None:
         if report.unjudged:
             because = [f"{plain(reason)} ({n:,})" for reason, n in [*report.unjudged.items()][:REASONS]]
             words = f"{report.run}: {sum(report.unjudged.values()):,} could not be judged: {'; '.join(because)}"
-            out.print(words, style="yellow", soft_wrap=True)
+            out.say(words, "yellow")

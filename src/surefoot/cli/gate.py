@@ -61,7 +61,7 @@ def _show(checks: Sequence[Condition], sums: Sequence[Summary]) -> None:
     out.print(table)
     for check in checks:
         if check.because:
-            out.print(plain(f"{check.condition}: {check.because}"), style="yellow", soft_wrap=True)
+            out.say(f"{check.condition}: {check.because}", "yellow")
     small = {one.metric for one in sums if one.scored < FEW}
     for metric in sorted({check.metric for check in checks if check.figure in ("low", "high")} & small):
         out.print(plain(f"{metric} has fewer than {FEW} scores: its interval is too narrow"), style="yellow")

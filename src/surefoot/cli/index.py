@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, plain, pulling
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
@@ -48,9 +48,9 @@ def index(
 
 def _say(report: IndexReport, builder: Builder, target: Path) -> None:
     for path, reason in report.skipped:
-        err.print(plain(f"skipped  {path}: {reason}"), soft_wrap=True)
+        err.say(f"skipped {path}: {reason}")
     for path, note in report.notes:
-        err.print(plain(f"note     {path}: {note}"), soft_wrap=True)
+        err.say(f"note {path}: {note}")
     files, passages = report.files, report.passages
     changed = ", ".join(
         f"{count} {what}"

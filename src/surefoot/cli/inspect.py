@@ -36,6 +36,6 @@ def doctor(
     checks = examine(configured(config, settings, index), deep)
     for check in checks:
         out.print(Text("✓ " if check.ok else "✗ ", style="green" if check.ok else "red"), end="")
-        out.print(plain(f"{check.name}: {check.found}"), soft_wrap=True)
+        out.say(f"{check.name}: {check.found}")
     if not all(check.ok for check in checks):
         raise typer.Exit(1)

@@ -27,7 +27,7 @@ def list_models() -> None:
         size = f"{model.size / 1e6:.1f}"
         table.add_row(model.name, status.state, size, model.licence, model.what, str(model.sources[0]))
     out.print(table)
-    out.print(f"kept in {registry.cache_dir()}", style="dim", soft_wrap=True)
+    out.say(f"kept in {registry.cache_dir()}", "dim")
 
 
 def pull(
@@ -38,13 +38,13 @@ def pull(
     network = Builder(agreed(None)).network
     with pulling():
         for name in names or list(registry.REGISTRY):
-            out.print(f"{name}: {registry.pull(name, source, network)}", soft_wrap=True)
+            out.say(f"{name}: {registry.pull(name, source, network)}")
 
 
 def verify(names: Names = None) -> None:
     """Read model files in full and compare their hashes; exit code 3 when one is damaged."""
     states = [registry.verify(name) for name in names or list(registry.REGISTRY)]
     for status in states:
-        out.print(f"{status.model.name}: {status.state} {status.reason}".rstrip(), soft_wrap=True)
+        out.say(f"{status.model.name}: {status.state} {status.reason}".rstrip())
     if any(status.state == "damaged" for status in states):
         raise typer.Exit(3)

@@ -105,7 +105,7 @@ def _one(report: QAReport) -> None:
         table.add_row(name, percent(share), interval(share), _count(share))
     out.print(table)
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
-    out.print(f"median {report.seconds or 0:.2f} s a question: {stages}", soft_wrap=True)
+    out.say(f"median {report.seconds or 0:.2f} s a question: {stages}")
 
 
 def _count(share: Share) -> str:

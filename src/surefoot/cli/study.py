@@ -73,7 +73,7 @@ def study(
         )
     report.write(found, folder, parsed((folder / "run.json").read_bytes()))
     _show(found)
-    err.print(f"report in {folder / report.PAGE} and {folder / report.TEXT}", style="dim", soft_wrap=True)
+    err.say(f"report in {folder / report.PAGE} and {folder / report.TEXT}", "dim")
 
 
 def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evaluator]:
@@ -93,12 +93,12 @@ def _told(progress: Progress, tasks: dict[str, TaskID], stage: str, done: int, t
 
 
 def _show(found: Study) -> None:
-    out.print(plain(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions"), soft_wrap=True)
+    out.say(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions")
     table = headed(["claim", "verdict"], ["effect", "pairs", "questions"])
     for one in found.findings:
         cells: tuple[Any, ...] = (report.signed(one.effect), f"{one.effect.of:,}", f"{one.questions:,}")
         table.add_row(plain(one.claim.id), one.verdict, *cells)
     out.print(table)
     for said in found.conclusions:
-        out.print(plain(f"{said.conclusion.says} {said.verdict.upper()}, {said.because}"), soft_wrap=True)
+        out.say(f"{said.conclusion.says} {said.verdict.upper()}, {said.because}")
     out.print("effect: in standard deviations of the score (95 % interval, bootstrap over questions)", style="dim")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from surefoot.act import redecide
-from surefoot.cli._console import out, plain
+from surefoot.cli._console import out
 from surefoot.cli._trace_view import whole
 from surefoot.errors import TraceFault
 from surefoot.store import read_trace
@@ -31,11 +31,7 @@ def replay(file: TraceFile) -> None:
     recorded = read_trace(file)
     again, was = redecide(recorded), recorded.decision
     same = again == was
-    out.print(
-        plain(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})"), soft_wrap=True
-    )
+    out.say(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})")
     if not same:
-        out.print(
-            plain(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})"), soft_wrap=True
-        )
+        out.say(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})")
         raise typer.Exit(1)

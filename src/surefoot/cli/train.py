@@ -88,9 +88,9 @@ def _finished(best: Path, learned: Mixture, to: Path) -> None:
         task = shown.add_task("calibrating", total=None)
         finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))
     use = f"--set evaluator.use=minilm --set evaluator.model={to}"
-    out.print(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json", soft_wrap=True)
-    out.print(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}", soft_wrap=True)
-    out.print(f"use it: {use}", soft_wrap=True)
+    out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
+    out.say(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}")
+    out.say(f"use it: {use}")
 
 
 def _of_minilm(progress: minilm.TrainingProgress) -> str:
@@ -124,9 +124,9 @@ def t5(
     with _telling(_of_t5) as tell:
         done = train(start, lessons(data, label), to, recipe, every=every, device=device, on_step=tell)
     first, last = done.losses[0], done.losses[-1]
-    out.print(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1", soft_wrap=True)
-    out.print(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last", soft_wrap=True)
-    out.print(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}", soft_wrap=True)
+    out.say(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1")
+    out.say(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last")
+    out.say(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}")
 
 
 def _of_t5(progress: paper.T5Progress) -> str:

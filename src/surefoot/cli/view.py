@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli._console import out, plain
+from surefoot.cli._console import out
 from surefoot.evaluate.report.page import page, read, shared
 from surefoot.evaluate.report.server import Server
 from surefoot.store import write_text
@@ -36,7 +36,7 @@ def report(
     text = page(contents)
     write_text(file, text)
     size = len(text.encode()) / 1e6
-    out.print(plain(f"{file}: {len(contents.records):,} records, {size:.1f} MB"), soft_wrap=True)
+    out.say(f"{file}: {len(contents.records):,} records, {size:.1f} MB")
 
 
 def view(
