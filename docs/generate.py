@@ -36,6 +36,18 @@ from surefoot.types import Thresholds
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
+EXITS = """\
+Exit codes: 0 done, 1 an answer that is no (`replay`, `gate`, `doctor`, `bench tune`), 2 a mistake of yours, 3 a part that
+failed, 130 interrupted. An error is one line on standard error. A command with a bare `--json` prints it on standard
+output instead, in the result's place and with the same exit code; `messages` holds several where a configuration has
+several faults:
+
+```json
+{"error": "ConfigError", "code": 2, "messages": ["no section called 'umpire'; there are: index, embedder, …"]}
+```
+
+`surefoot --install-completion` teaches your shell the commands and options.
+"""
 ROLES = [*components.ROOMS, "policy"]
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Shared parts that are options all the same, with what they are where nothing is said."""
@@ -69,7 +81,7 @@ def generated() -> Iterator[tuple[Path, str]]:
 
 def commands() -> str:
     """What `--help` says for every command."""
-    parts = [NOTE, "# Commands\n", "What `--help` prints.\n"]
+    parts = [NOTE, "# Commands\n", EXITS, "What `--help` prints, and `-h`:\n"]
     for path in _paths(get_command(app), ()):
         said = CliRunner().invoke(app, [*path, "--help"], prog_name="surefoot").output
         lines = "\n".join(line.rstrip() for line in said.strip().splitlines())

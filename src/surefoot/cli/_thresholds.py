@@ -31,7 +31,7 @@ def show(report: TuningReport) -> None:
         out.print(_curve(report))
     out.print(_legend(report), style="dim", soft_wrap=True)
     for note in _notes(report):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def _thresholds(report: TuningReport) -> Table:

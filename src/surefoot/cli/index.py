@@ -7,17 +7,12 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, plain, pulling
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
 
 _KINDS = 8
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(index)
 
 
 def index(
@@ -33,7 +28,7 @@ def index(
     ] = False,
     max_mb: Annotated[int, typer.Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
 ) -> None:
-    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed since the last time is read."""
+    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."""
     builder = Builder(configured(config, settings, index))
     target = Path(builder.config["index"]["path"])
     with pulling():
@@ -55,9 +50,9 @@ def index(
 
 def _say(report: IndexReport, builder: Builder, target: Path) -> None:
     for path, reason in report.skipped:
-        err.print(plain(f"skipped  {path}: {reason}"), soft_wrap=True)
+        err.say(f"skipped {path}: {reason}")
     for path, note in report.notes:
-        err.print(plain(f"note     {path}: {note}"), soft_wrap=True)
+        err.say(f"note {path}: {note}")
     files, passages = report.files, report.passages
     changed = ", ".join(
         f"{count} {what}"

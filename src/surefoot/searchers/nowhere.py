@@ -15,5 +15,5 @@ class Nowhere:
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """Always empty; the step is marked degraded."""
-        meter.degrade("search was needed, and no searcher is configured")
+        meter.degrade("search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia")
         return ()
