@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from surefoot.types import Answer, Completion, Decision, Grade, Message, Passage, Record, Score, Strip, Thresholds
+from surefoot.types import (
+    Answer,
+    Completion,
+    Decision,
+    Grade,
+    Message,
+    Metric,
+    Passage,
+    Record,
+    Score,
+    Strip,
+    Thresholds,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,3 +172,12 @@ class Judge(Protocol):
     def judge(self, record: Record) -> Score:
         """The record's score on the metric. Where the record lacks what the metric is about, `applies` is False; what
         cannot be judged has no value and a reason. Only a mistake in what was configured is raised."""
+
+
+@runtime_checkable
+class MetricJudge(Judge, Protocol):
+    """A judge that declares its metric."""
+
+    @property
+    def about(self) -> Metric:
+        """The metric, whose name is `metric`; a class attribute, so that it is known before a judge is built."""

@@ -470,3 +470,49 @@ class Diagnosis:
     """Of the summary and the conclusion."""
     fallback: str = ""
     """Why the rules wrote it although a model was asked; empty: none was asked, or its report stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One thing that can be good or bad about an answered question: an edge of the diamond of question, context, answer
+    and truth. Its judge declares it as `about`; reports and pages take their words from here."""
+
+    name: str
+    edge: tuple[str, str]
+    """From which corner of the diamond to which."""
+    sees: tuple[str, ...]
+    """Fields of the record that a judge of it may be shown, and no others."""
+    about: str
+    """The question that it answers, in one line."""
+    levels: tuple[str, ...] = ()
+    """The meaning of each rating, from 5 down to 1; empty: no language model can rate it."""
+    special: str = ""
+    """Rules for a judge beside the levels."""
+    switch: str = ""
+    """Another rule, which may be switched off; empty: there is none."""
+    stage: str = "generation"
+    """The part of a system that it is about, as a diagnosis names it."""
+    good: str = ""
+    """A high mean stands for these, such as "answers that address what was asked"; empty: nothing is said of it."""
+    advice: str = ""
+    """For a low mean, in the imperative and without a full stop; empty: there is none."""
+    remedy: tuple[str, str] = ("format", "form")
+    """Stage and kind of the remedy for a record that it alone scores low: a table of `remedies.toml`."""
+    place: int = 100
+    """Where it stands among the others: they are told in this order, the lowest first."""
+    alias: str = ""
+    """A shorter name that texts use; empty: there is none."""
+    label: str = ""
+    """Its name on a page; empty: `name` in words."""
+    aside: str = ""
+    """Words behind its edge on a page, such as "structure"; empty: none."""
+
+    @property
+    def key(self) -> str:
+        """The key of a rating in a model's reply."""
+        return f"{self.name}_score"
+
+    @property
+    def title(self) -> str:
+        """Its name in a text."""
+        return self.name.replace("_", " ").title()

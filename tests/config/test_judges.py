@@ -11,7 +11,7 @@ from surefoot.config.builder import JUDGEMENTS, Builder
 from surefoot.config.settings import read, setting
 from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metrics
 from surefoot.judges.claims import Claims
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms._cached import Kept
@@ -46,7 +46,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_language_model_judges_the_diamond_where_there_is_an_endpoint() -> None:
     """All six metrics, unless others are named."""
     judges = builder(OPENAI).judges()
-    assert [judge.metric for judge in judges] == [*METRICS]
+    assert [judge.metric for judge in judges] == [*metrics()]
     assert all(isinstance(judge, LLMJudge) for judge in judges)
     assert [judge.metric for judge in builder(OPENAI, metrics=["factuality"]).judges()] == ["factuality"]
     assert [judge.metric for judge in builder(OPENAI).judges(["claims"])] == ["claims"]

@@ -18,7 +18,8 @@ from surefoot.errors import ConfigError, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.sources import Sources
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metric as declared
+from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
@@ -189,10 +190,10 @@ class Builder:
         judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
         `use` and options, and `use` may be any judge's name. Raises ConfigError.
         """
-        chosen = self.config["judge"].get("metrics", [*METRICS]) if metrics is None else metrics
+        chosen = self.config["judge"].get("metrics", [*diamond()]) if metrics is None else metrics
         if not _listed(chosen) or len(set(chosen)) < len(chosen):
             raise ConfigError(f"judge.metrics must be a list of metrics, each once, not {chosen!r}")
-        known = {"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *METRICS}
+        known = {"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *chosen}
         if unknown := sorted(self.config["judge"].keys() - known):
             raise ConfigError(f"[judge] has no key '{unknown[0]}'; it has: {', '.join(sorted(known))}")
         for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
@@ -208,7 +209,7 @@ class Builder:
         if use not in JUDGES and metric not in section:
             raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
         shared = {key: section[key] for key in _JUDGING if key in section}
-        if use == "llm" and metric in METRICS:
+        if use == "llm" and declared(metric):
             return components.build("judge", "llm", {"metric": metric, **shared, **own}, self._judging_parts)  # type: ignore[no-any-return]
         return components.build("judge", metric if use in JUDGES else use, own, self._judging_parts)  # type: ignore[no-any-return]
 

@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 from surefoot import meter
 from surefoot.cost import Prices, Spent
 from surefoot.errors import ComponentError, UsageError
-from surefoot.judges._diamond import METRICS, lacking
+from surefoot.judges._diamond import lacking, metrics
 from surefoot.llms._paced import Paced
-from surefoot.protocols import Judge
+from surefoot.protocols import Judge, MetricJudge
 from surefoot.store import Run, to_json, values
 from surefoot.text.json_values import parsed
 from surefoot.types import Record, Score
@@ -340,7 +340,7 @@ def _expected(judge: Judge, record: Record) -> Spent | None:
 
 
 def _inapplicable(judge: Judge, record: Record) -> bool:
-    about = METRICS.get(judge.metric)
+    about = judge.about if isinstance(judge, MetricJudge) else metrics().get(judge.metric)
     return about is not None and bool(lacking(about, record))
 
 
@@ -355,12 +355,14 @@ def _described(
         created = parsed((folder / "run.json").read_bytes())["created"]
     except (OSError, ValueError, KeyError, TypeError):
         created = datetime.now(UTC).isoformat()
+    others = [judge.about for judge in judges if isinstance(judge, MetricJudge) and judge.metric not in metrics()]
     systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}
     return {
         "experiment": folder.name,
         "created": created,
         **about,
         "judges": {judge.metric: judge.name for judge in judges},
+        **({"metrics": {other.name: to_json(other) for other in others}} if others else {}),
         "records": {"count": len(records), "sha256": hashed.hexdigest()},
         "systems": [*systems.values()],
         "temperature": 0,
