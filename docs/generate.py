@@ -26,7 +26,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS
+from surefoot.act import PRESETS
 from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID, SHARED
 from surefoot.config.settings import DEFAULTS
@@ -36,7 +36,7 @@ from surefoot.types import Thresholds
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
-ROLES = [*components.ROOMS, "policy"]
+ROLES = [*components.GROUPS]
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Shared parts that are options all the same, with what they are where nothing is said."""
 
@@ -108,8 +108,6 @@ def table(role: str) -> str:
 
 
 def _built_in(role: str) -> list[tuple[str, Callable[..., Any]]]:
-    if role == "policy":
-        return sorted(POLICIES.items())
     return [(c.name, components.find(role, c.name)) for c in _components() if c.role == role and not c.missing]
 
 

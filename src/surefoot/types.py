@@ -473,6 +473,31 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A text on its own: a whole file, or one row of a table."""
+
+    key: str
+    """Unique in its file and stable while the document's content is; "" where the file is one document."""
+    title: str
+    text: str
+    url: str | None = None
+    """The row's own address; None: the file is where a reader finds it."""
+    id: str | None = None
+    """The row's own id, which its passages take over; None: they get theirs from what they say."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Where in `text` sections begin, and what they are called; in the order of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProblem:
+    """Something in a file that was not read, or was read with a reservation."""
+
+    reason: str
+    skipped: bool = True
+    """False: nothing is missing, but the text may not be what its author wrote."""
+
+
+@dataclass(frozen=True, slots=True)
 class Metric:
     """One thing that can be good or bad about an answered question: an edge of the diamond of question, context, answer
     and truth. Its judge declares it as `about`; reports and pages take their words from here."""

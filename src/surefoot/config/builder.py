@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS, require_match
+from surefoot.act import PRESETS, require_match
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
 from surefoot.cost import Budget, Prices
@@ -24,7 +24,7 @@ from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Pipeline
-from surefoot.protocols import LLM, Judge, Policy
+from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
 from surefoot.store import from_json
 from surefoot.types import Thresholds
 
@@ -245,10 +245,7 @@ class Builder:
     def policy(self) -> Policy:
         """What turns grades into an action."""
         options = dict(self.config["policy"])
-        name = options.pop("use")
-        if name not in POLICIES:
-            raise ConfigError(f"no policy called '{name}'; there are: {', '.join(POLICIES)}")
-        return components.assemble(f"policy '{name}'", POLICIES[name], options, self._parts)  # type: ignore[no-any-return]
+        return components.build("policy", options.pop("use"), options, self._parts)  # type: ignore[no-any-return]
 
     def pipeline(self) -> Pipeline:
         """The whole."""
@@ -267,7 +264,7 @@ class Builder:
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
         retriever = self._component("retriever")
-        if not hasattr(retriever, "push"):
+        if not isinstance(retriever, VectorDatabase):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 
