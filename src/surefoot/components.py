@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import sys
 from collections.abc import Callable
@@ -196,10 +197,18 @@ def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
 def _by_path(role: str, path: str) -> Any:
     module, _, attribute = current(path).partition(":")
     _not_the_standard_librarys(f"{role} '{path}'", module)
+    if not module.startswith("surefoot."):
+        _look_here()
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ConfigError(f"{role} '{path}' cannot be imported: {error}") from error
+
+
+def _look_here() -> None:
+    """A script's path lacks the working directory. At the end: nothing there takes a library's place."""
+    if not {"", os.getcwd()} & {*sys.path}:
+        sys.path.append(os.getcwd())
 
 
 def _load(point: EntryPoint, role: str) -> Any:

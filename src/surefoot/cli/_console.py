@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,8 +84,6 @@ def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]
         if not (sys.stdin.isatty() and err.is_terminal and _agree(error)):
             raise
         found = read(config, *overrides)
-    if consent.code(found):
-        _here()
     return found
 
 
@@ -106,8 +103,6 @@ def say(found: Rebuilt, origin: str) -> None:
     """Say what a record has imported, before it is, and what of it was not taken."""
     for name in found.imports:
         err.print(plain(f"importing {name} from {consent.origin(name)}, as {origin} says"), soft_wrap=True)
-    if consent.code(found.config):
-        _here()
     if found.left:
         kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
         err.print(plain(f"{kept}: --set {found.left[0]}=…, or surefoot.toml"), style="dim", soft_wrap=True)
@@ -121,12 +116,6 @@ def _agree(error: UnagreedCode) -> bool:
     if said:
         consent.remember(error.names)
     return said
-
-
-def _here() -> None:
-    """The console script's own path lacks the working directory. At the end: nothing there takes a library's place."""
-    if not {"", os.getcwd()} & {*sys.path}:
-        sys.path.append(os.getcwd())
 
 
 def _drawn(path: Path | None) -> Path | None:
