@@ -26,7 +26,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS
+from surefoot.act import PRESETS
 from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID, SHARED
 from surefoot.config.settings import DEFAULTS
@@ -48,7 +48,7 @@ several faults:
 
 `surefoot --install-completion` teaches your shell the commands and options.
 """
-ROLES = [*components.ROOMS, "policy"]
+ROLES = [*components.GROUPS]
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Shared parts that are options all the same, with what they are where nothing is said."""
 
@@ -120,8 +120,6 @@ def table(role: str) -> str:
 
 
 def _built_in(role: str) -> list[tuple[str, Callable[..., Any]]]:
-    if role == "policy":
-        return sorted(POLICIES.items())
     return [(c.name, components.find(role, c.name)) for c in _components() if c.role == role and not c.missing]
 
 

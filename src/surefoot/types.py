@@ -465,3 +465,74 @@ class Diagnosis:
     """Claims of the summary and the conclusion that the run does not support."""
     fallback: str = ""
     """The reason why the rules wrote it although a model was asked; empty: no model was asked, or its report stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text on its own: a whole file, or one row of a table."""
+
+    key: str
+    """Unique in its file and stable while the document's content is; "" where the file is one document."""
+    title: str
+    text: str
+    url: str | None = None
+    """The row's own address; None: the file is where a reader finds it."""
+    id: str | None = None
+    """The row's own id, which its passages take over; None: they get theirs from what they say."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Where in `text` sections begin, and what they are called; in the order of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProblem:
+    """Something in a file that was not read, or was read with a reservation."""
+
+    reason: str
+    skipped: bool = True
+    """False: nothing is missing, but the text may not be what its author wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One thing that can be good or bad about an answered question: an edge of the diamond of question, context, answer
+    and truth. Its judge declares it as `about`; reports and pages take their words from here."""
+
+    name: str
+    edge: tuple[str, str]
+    """From which corner of the diamond to which."""
+    sees: tuple[str, ...]
+    """Fields of the record that a judge of it may be shown, and no others."""
+    about: str
+    """The question that it answers, in one line."""
+    levels: tuple[str, ...] = ()
+    """The meaning of each rating, from 5 down to 1; empty: no language model can rate it."""
+    special: str = ""
+    """Rules for a judge beside the levels."""
+    switch: str = ""
+    """Another rule, which may be switched off; empty: there is none."""
+    stage: str = "generation"
+    """The part of a system that it is about, as a diagnosis names it."""
+    good: str = ""
+    """A high mean stands for these, such as "answers that address what was asked"; empty: nothing is said of it."""
+    advice: str = ""
+    """For a low mean, in the imperative and without a full stop; empty: there is none."""
+    remedy: tuple[str, str] = ("format", "form")
+    """Stage and kind of the remedy for a record that it alone scores low: a table of `remedies.toml`."""
+    place: int = 100
+    """Where it stands among the others: they are told in this order, the lowest first."""
+    alias: str = ""
+    """A shorter name that texts use; empty: there is none."""
+    label: str = ""
+    """Its name on a page; empty: `name` in words."""
+    aside: str = ""
+    """Words behind its edge on a page, such as "structure"; empty: none."""
+
+    @property
+    def key(self) -> str:
+        """The key of a rating in a model's reply."""
+        return f"{self.name}_score"
+
+    @property
+    def title(self) -> str:
+        """Its name in a text."""
+        return self.name.replace("_", " ").title()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -90,8 +89,6 @@ def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]
         if not (sys.stdin.isatty() and err.is_terminal and _agree(error)):
             raise
         found = read(config, *overrides)
-    if consent.code(found):
-        _here()
     return found
 
 
@@ -126,12 +123,6 @@ def _agree(error: UnagreedCode) -> bool:
     if said:
         consent.remember(error.names)
     return said
-
-
-def _here() -> None:
-    """The console script's own path lacks the working directory. At the end: nothing there takes a library's place."""
-    if not {"", os.getcwd()} & {*sys.path}:
-        sys.path.append(os.getcwd())
 
 
 def _drawn(path: Path | None) -> Path | None:

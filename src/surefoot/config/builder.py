@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS, require_match
+from surefoot.act import PRESETS, require_match
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
 from surefoot.cost import Budget, Prices
@@ -18,12 +18,13 @@ from surefoot.errors import ConfigError, MissingExtra, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.sources import Sources
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metric as declared
+from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Pipeline
-from surefoot.protocols import LLM, Judge, Policy
+from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
 from surefoot.store import from_json
 from surefoot.types import Thresholds
 
@@ -186,7 +187,7 @@ class Builder:
         judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
         `use` and options, and `use` may be any judge's name. Raises ConfigError.
         """
-        chosen = self.config["judge"].get("metrics", [*METRICS]) if metrics is None else metrics
+        chosen = self.config["judge"].get("metrics", [*diamond()]) if metrics is None else metrics
         if not _listed(chosen) or len(set(chosen)) < len(chosen):
             raise ConfigError(f"judge.metrics must be a list of metrics, each once, not {chosen!r}")
         _raise(_judge_faults(self.config["judge"]))
@@ -200,7 +201,7 @@ class Builder:
         if use not in JUDGES and metric not in section:
             raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
         shared = {key: section[key] for key in _JUDGING if key in section}
-        if use == "llm" and metric in METRICS:
+        if use == "llm" and declared(metric):
             return components.build("judge", "llm", {"metric": metric, **shared, **own}, self._judging_parts)  # type: ignore[no-any-return]
         return components.build("judge", metric if use in JUDGES else use, own, self._judging_parts)  # type: ignore[no-any-return]
 
@@ -236,10 +237,7 @@ class Builder:
     def policy(self) -> Policy:
         """What turns grades into an action."""
         options = dict(self.config["policy"])
-        name = options.pop("use")
-        if name not in POLICIES:
-            raise ConfigError(components.misnamed("no policy called", name, POLICIES))
-        return components.assemble(f"policy '{name}'", POLICIES[name], options, self._parts)  # type: ignore[no-any-return]
+        return components.build("policy", options.pop("use"), options, self._parts)  # type: ignore[no-any-return]
 
     def pipeline(self) -> Pipeline:
         """The whole. Raises one ConfigError for all that is wrong with the configuration."""
@@ -279,7 +277,7 @@ class Builder:
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
         retriever = self._component("retriever")
-        if not hasattr(retriever, "push"):
+        if not isinstance(retriever, VectorDatabase):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 

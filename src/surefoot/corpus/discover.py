@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 
-from surefoot.corpus.loaders import FORMATS, MAX_BYTES, STREAMED, supported
+from surefoot.corpus.loaders import MAX_BYTES, STREAMED, formats, supported
 from surefoot.errors import IndexFault
 
 
@@ -57,11 +57,11 @@ def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
     name = _name(given, found.root)
     if found.root.is_dir():
         for place in _below(found, name):
-            if place.suffix.lower() in FORMATS:
+            if place.suffix.lower() in formats():
                 _add(found, place, name / place.relative_to(found.root), max_bytes)
             else:
                 found.ignored[place.suffix.lower() or "without a suffix"] += 1
-    elif found.root.suffix.lower() not in FORMATS:
+    elif found.root.suffix.lower() not in formats():
         found.skipped.append((name.as_posix(), f"is of a kind that is not read; these are: {supported()}"))
     else:
         _add(found, found.root, name, max_bytes)

@@ -27,21 +27,24 @@ _HIDDEN = XPath(f".//w:r[w:rPr/{_VANISHES}]", namespaces=nsmap)
 _HIDING = XPath(f"w:style[w:rPr/{_VANISHES}]/@w:styleId", namespaces=nsmap)
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document, titled by its properties, else by its first heading."""
-    try:
-        _refuse_a_bomb(stream)
-        word = docx.Document(stream)
-        _drop_hidden(word)
-        blocks = [block for block in _blocks(word) if block[0].strip()]
-        title = word.core_properties.title
-    except _DAMAGE as error:
-        raise Unreadable(
-            f"is a damaged or locked Word document ({type(error).__name__}); save it again without a password"
-        ) from error
-    if not blocks:
-        raise Unreadable("holds no text")
-    yield _document(title or "", blocks, PurePath(name).stem)
+class DocxLoader:
+    """Reads Word documents."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document, titled by its properties, else by its first heading."""
+        try:
+            _refuse_a_bomb(stream)
+            word = docx.Document(stream)
+            _drop_hidden(word)
+            blocks = [block for block in _blocks(word) if block[0].strip()]
+            title = word.core_properties.title
+        except _DAMAGE as error:
+            raise Unreadable(
+                f"is a damaged or locked Word document ({type(error).__name__}); save it again without a password"
+            ) from error
+        if not blocks:
+            raise Unreadable("holds no text")
+        yield _document(title or "", blocks, PurePath(name).stem)
 
 
 def _refuse_a_bomb(stream: BinaryIO) -> None:

@@ -12,14 +12,17 @@ from surefoot.corpus.loaders.text import decoded
 _FENCES = ("```", "~~~")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document."""
-    text, problem = decoded(stream)
-    if problem:
-        yield problem
-    found = list(_headings(text))
-    title = found[0][1] if found else PurePath(name).stem
-    yield Document("", title, text, sections=tuple(_sections(text, found)))
+class MarkdownLoader:
+    """Reads Markdown, with its headings as sections."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document."""
+        text, problem = decoded(stream)
+        if problem:
+            yield problem
+        found = list(_headings(text))
+        title = found[0][1] if found else PurePath(name).stem
+        yield Document("", title, text, sections=tuple(_sections(text, found)))
 
 
 def _headings(text: str) -> Iterator[tuple[int, str, int]]:

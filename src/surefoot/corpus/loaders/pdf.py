@@ -23,23 +23,26 @@ _DAMAGE = (PyPdfError, Outdated, zlib.error, ArithmeticError, AssertionError, Me
 _HYPHEN = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document: pages separated by an empty line, words hyphenated at a line end joined."""
-    try:
-        reader = PdfReader(stream)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise FileNotDecryptedError
-        title = reader.metadata.title if reader.metadata else None
-        text = _HYPHEN.sub("", _text(reader)).strip()
-    except FileNotDecryptedError as error:
-        raise Unreadable("is encrypted; save a copy without a password") from error
-    except LimitReachedError as error:
-        raise Unreadable("unpacks to more than is safe to hold; split it") from error
-    except _DAMAGE as error:
-        raise Unreadable(f"is a damaged PDF ({type(error).__name__}); print it to a new PDF") from error
-    if not text:
-        raise Unreadable("has no text layer, it is scanned; run OCR over it first, for example ocrmypdf")
-    yield Document("", (title or "").strip() or PurePath(name).stem, text)
+class PdfLoader:
+    """Reads the text layer of a PDF."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document: pages apart by an empty line, words that a line end had cut made whole."""
+        try:
+            reader = PdfReader(stream)
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise FileNotDecryptedError
+            title = reader.metadata.title if reader.metadata else None
+            text = _HYPHEN.sub("", _text(reader)).strip()
+        except FileNotDecryptedError as error:
+            raise Unreadable("is encrypted; save a copy without a password") from error
+        except LimitReachedError as error:
+            raise Unreadable("unpacks to more than is safe to hold; split it") from error
+        except _DAMAGE as error:
+            raise Unreadable(f"is a damaged PDF ({type(error).__name__}); print it to a new PDF") from error
+        if not text:
+            raise Unreadable("has no text layer, it is scanned; run OCR over it first, for example ocrmypdf")
+        yield Document("", (title or "").strip() or PurePath(name).stem, text)
 
 
 def _text(reader: PdfReader) -> str:

@@ -27,12 +27,15 @@ _UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp8
 _WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-öø-üÿŒœ‘’“”„–—…•€™©®]*")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document, titled by its name."""
-    text, problem = decoded(stream)
-    if problem:
-        yield problem
-    yield Document("", PurePath(name).stem, text)
+class TextLoader:
+    """Reads plain text in any common encoding."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document, titled by its name."""
+        text, problem = decoded(stream)
+        if problem:
+            yield problem
+        yield Document("", PurePath(name).stem, text)
 
 
 def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:

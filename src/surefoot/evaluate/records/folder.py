@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.errors import TraceFault
+from surefoot.judges._diamond import recorded
 from surefoot.store import described, from_json, rows
-from surefoot.types import Record, Score
+from surefoot.types import Metric, Record, Score
 
 T = TypeVar("T")
 
@@ -24,6 +25,11 @@ class Evaluated:
     """In the order of the file."""
     scores: tuple[Score, ...]
     """By record id and metric, so that their order does not tell in which they were made."""
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The built-in metrics, and those that the run describes. Raises TraceFault where it does so badly."""
+        return recorded(self.about)
 
     @property
     def groups(self) -> dict[str, str]:

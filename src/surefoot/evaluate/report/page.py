@@ -18,10 +18,12 @@ from typing import Any
 
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.redaction import share_safe
+from surefoot.evaluate.score import lexical
+from surefoot.judges._diamond import recorded
 from surefoot.store import from_json, keyed, migrated, to_json
 from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
-from surefoot.types import Diagnosis, Record, Score, Summary
+from surefoot.types import Diagnosis, Metric, Record, Score, Summary
 
 PART = 20
 """Records that are compressed together: more of them make a smaller file, fewer open faster."""
@@ -151,8 +153,20 @@ def _head(contents: Contents) -> Json:
         "records": len(contents.records),
         "summaries": contents.summaries,
         "diagnosis": contents.diagnosis,
+        "metrics": [_words(one) for one in (*recorded(contents.about).values(), *lexical.METRICS.values())],
         "patches": [list(patch_lines(item.get("patch", {}), settings)) for item in items],
         "ledger": contents.ledger,
+    }
+
+
+def _words(metric: Metric) -> Json:
+    """What the page says of a metric; its corners, where it has a place in the diamond."""
+    ends = " → ".join("ground truth" if corner == "truth" else corner for corner in metric.edge)
+    return {
+        "name": metric.name,
+        "label": metric.label or metric.name.replace("_", " ").capitalize(),
+        "edge": f"{ends} ({metric.aside})" if metric.aside else ends,
+        "corners": metric.edge if metric.levels else None,
     }
 
 

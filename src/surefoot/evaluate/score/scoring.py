@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 from surefoot import meter
 from surefoot.cost import Prices, Spent
 from surefoot.errors import ComponentError, UsageError
-from surefoot.judges._diamond import METRICS, lacking
+from surefoot.judges._diamond import lacking, metrics
 from surefoot.llms._paced import Paced
-from surefoot.protocols import Judge
+from surefoot.protocols import Judge, MetricJudge
 from surefoot.store import Run, described, to_json, values
 from surefoot.types import Record, Score
 
@@ -339,7 +339,7 @@ def _expected(judge: Judge, record: Record) -> Spent | None:
 
 
 def _inapplicable(judge: Judge, record: Record) -> bool:
-    about = METRICS.get(judge.metric)
+    about = judge.about if isinstance(judge, MetricJudge) else metrics().get(judge.metric)
     return about is not None and bool(lacking(about, record))
 
 
@@ -362,12 +362,14 @@ def _described(
     known = described(folder) if (folder / "run.json").exists() else {}
     if _same(values(folder / RECORDS, Record), records):
         counted = known.get("records", counted)
+    others = [judge.about for judge in judges if isinstance(judge, MetricJudge) and judge.metric not in metrics()]
     systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}
     return {
         "experiment": folder.name,
         "created": known.get("created") or datetime.now(UTC).isoformat(),
         **about,
         "judges": {judge.metric: judge.name for judge in judges},
+        **({"metrics": {other.name: to_json(other) for other in others}} if others else {}),
         "records": counted,
         "systems": [*systems.values()],
         "temperature": 0,
