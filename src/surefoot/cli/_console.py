@@ -81,8 +81,7 @@ def configured(config: str | None, sets: list[str] | None, index: str | None) ->
 
 
 def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
-    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on; from
-    then on its modules may also lie in the working directory, as for `python -m`."""
+    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on."""
     try:
         found = read(config, *overrides, trusted=trusting.get())
     except UnagreedCode as error:
@@ -108,8 +107,6 @@ def say(found: Rebuilt, origin: str) -> None:
     """Say which code of a record is trusted, before any is imported, and which settings were not taken."""
     for name in found.imports:
         err.say(f"{origin} is trusted to name {name}, from {consent.origin(name)}")
-    if consent.code(found.config):
-        _here()
     if found.left:
         kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
         err.say(f"{kept}: --set {found.left[0]}=…, or surefoot.toml", "dim")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES

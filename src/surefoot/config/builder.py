@@ -248,18 +248,14 @@ class Builder:
 
     def faults(self) -> Iterator[str]:
         """All that is wrong with the configuration as far as it shows before anything is built."""
-        policy, config = self.config["policy"], self.config
+        config = self.config
         for what, make, options in (
             ("[network]", Network, config["network"]),
             ("[index]", _opened, config["index"]),
             ("[sources]", _sources, config["sources"]),
-            (f"policy '{policy['use']}'", POLICIES.get(policy["use"]), _options(policy)),
         ):
-            if make:
-                yield from components.faults(what, make, options, SHARED)
-            else:
-                yield components.misnamed("no policy called", policy["use"], POLICIES)
-        for role in components.ROOMS:
+            yield from components.faults(what, make, options, SHARED)
+        for role in (*components.ROOMS, "policy"):
             yield from self._section_faults(role, config[role]) if role != "judge" else _judge_faults(config["judge"])
         if not {"preset", "file"} & {*config["thresholds"]}:
             yield from _by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
@@ -367,7 +363,8 @@ def _by_hand_faults(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _judge_faults(section: Mapping[str, Any]) -> Iterator[str]:
-    known = sorted({"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *METRICS})
+    metrics = {*diamond(), *_listed(section.get("metrics"))}
+    known = sorted({"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *metrics})
     for key in sorted(section.keys() - {*known}):
         yield components.misnamed("[judge] has no key", key, known, "it has")
     for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
