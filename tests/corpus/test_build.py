@@ -220,6 +220,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place, no_do
     assert len(content(place)[0]) == 1
 
 
+@pytest.mark.slow
 def test_what_takes_too_much_is_named_and_all_others_are_indexed(docs, place, monkeypatch):
     """A picture of 4 GB, and a page that takes minutes: neither takes its neighbours with it."""
     monkeypatch.setattr(limits, "processor_seconds", lambda size: 60 if size < 4_500_000 else 1)
@@ -547,6 +548,7 @@ def _until(true, process: subprocess.Popen) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_finished_by_the_next(docs, place, tmp_path):
     """After a real SIGKILL in the midst of a table and of a long document, the end is that of an undisturbed run."""
     rows(docs / "a.jsonl", *({"id": str(n), "text": f"hut number {n}"} for n in range(3 * BATCH)))
