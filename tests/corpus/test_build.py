@@ -253,6 +253,7 @@ def test_ignored_files_are_counted_by_kind(docs, place):
     assert set(kinds[1:]) == {(".gz", 1), ("without a suffix", 1), ("hidden", 1), ("links", 1)}
 
 
+@pytest.mark.slow
 def test_what_takes_too_much_is_named_and_all_others_are_indexed(docs, place, monkeypatch):
     """A picture of 4 GB, and a page that takes minutes: neither takes its neighbours with it."""
     monkeypatch.setattr(limits, "processor_seconds", lambda size: 60 if size < 4_500_000 else 1)
@@ -580,6 +581,7 @@ def _until(true, process: subprocess.Popen) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_finished_by_the_next(docs, place, tmp_path):
     """After a real SIGKILL in the midst of a table and of a long document, the end is that of an undisturbed run."""
     rows(docs / "a.jsonl", *({"id": str(n), "text": f"hut number {n}"} for n in range(3 * BATCH)))

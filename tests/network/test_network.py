@@ -409,7 +409,7 @@ def test_a_deadline_within_another_is_no_longer_than_that(network: Network, serv
     begun = time.monotonic()
     with within(0.3):
         refusal(network, f"{server.url}/slow/60", seconds=60)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 20
 
 
 def test_leave_is_asked_for_each_address_before_it_is_reached(network: Network, server: Faults) -> None:
