@@ -6,6 +6,7 @@ page that is stale, and exits with 1. Either way it names links that lead nowher
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
+_FILE = re.compile(r"`([\w/]+\.py)`")
+_DOTTED = re.compile(r"\bsurefoot(?!\.toml\b)(?:\.\w+)+")
 
 
 def main(arguments: list[str]) -> int:
@@ -215,12 +219,19 @@ def pages() -> list[Path]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """What is wrong with a page: links to no file, a name that the shipped evaluator had, TOML and Python that do not
-    parse."""
+    """What is wrong with a page: links to no file, names of files, modules and functions that are not there (any more),
+    a name that the shipped evaluator had, TOML and Python that do not parse."""
     text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
-    for link in _LINK.findall(_FENCE.sub("", text)):
+    prose = _FENCE.sub("", text)
+    for link in _LINK.findall(prose):
         if not (re.match(r"\w+:", link) or _exists(page, link)):
             yield f"{name}: there is no {link}"
+    for file in sorted(set(_FILE.findall(prose))):
+        if not any(f"/{path}".endswith(f"/{file}") for path in _sources()):
+            yield f"{name}: there is no file {file}"
+    for dotted in sorted(set(_DOTTED.findall(prose)) | _imported(text)):
+        if not _is_there(dotted):
+            yield f"{name}: there is no {dotted}"
     for old in sorted(set(_SHIPPED.findall(text)) - {_shipped()}):
         yield f"{name}: the shipped evaluator is {_shipped()}, not {old}"
     for language, block in _FENCE.findall(text):
@@ -231,6 +242,38 @@ def broken(page: Path) -> Iterator[str]:
                 compile(block, str(name), "exec")
         except (tomllib.TOMLDecodeError, SyntaxError) as error:
             yield f"{name}: {language} that does not parse: {error}"
+
+
+@cache
+def _sources() -> tuple[str, ...]:
+    folders = (ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs"))
+    return ("dev.py", *(path.as_posix() for folder in folders for path in folder.rglob("*.py")))
+
+
+def _imported(text: str) -> set[str]:
+    """What the page's Python examples import of this package, as dotted names."""
+    blocks = [block for language, block in _FENCE.findall(text) if language == "python"]
+    try:
+        nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
+    except SyntaxError:
+        return set()
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and str(node.module).startswith("surefoot")]
+    return {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+
+
+def _is_there(dotted: str) -> bool:
+    """Whether this names a module, or something in one; a module that cannot be imported here has the benefit of the
+    doubt."""
+    module, _, attribute = dotted.rpartition(".")
+    try:
+        if find_spec(dotted):
+            return True
+    except ModuleNotFoundError:  # its parent is no package
+        pass
+    try:
+        return hasattr(import_module(module), attribute)
+    except ImportError as error:
+        return not str(error.name).startswith("surefoot")
 
 
 @cache
