@@ -1,7 +1,8 @@
 """Write the pages of the docs that can be read off the code, and check the others: python docs/generate.py [--check].
 
-Writes docs/reference/ and the tables between the markers in docs/roles/. With --check it writes nothing, names each
-page that is stale, and exits with 1. Either way it names links that lead nowhere and examples that do not parse.
+Writes docs/reference/, the tables between the markers in docs/roles/, and the picture of the layers. With --check it
+writes nothing, names each stale page, and exits with 1. Either way it reports links that lead nowhere, names of files
+and modules that do not exist, and examples that do not parse.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 # Before Typer is imported, which reads them then: the same pages on every machine, also on one that forces colour.
 os.environ.update(COLUMNS="88", TERMINAL_WIDTH="88", TERM="dumb", NO_COLOR="1", _TYPER_FORCE_DISABLE_TERMINAL="1")
 
+import layers
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -66,6 +68,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "reference" / "commands.md", commands()
     yield DOCS / "reference" / "components.md", all_components()
     yield DOCS / "reference" / "configuration-defaults.md", defaults()
+    yield layers.TARGET, layers.picture(layers.layers())
     for role in ROLES:
         page = DOCS / "roles" / f"{role}.md"
         yield page, with_table(page.read_text(encoding="utf-8"), role)
@@ -219,8 +222,8 @@ def pages() -> list[Path]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """What is wrong with a page: links to no file, names of files, modules and functions that are not there (any more),
-    a name that the shipped evaluator had, TOML and Python that do not parse."""
+    """The faults of a page: broken links, files, modules and functions that do not exist, a former name of the shipped
+    evaluator, TOML and Python that do not parse."""
     text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
     prose = _FENCE.sub("", text)
     for link in _LINK.findall(prose):
