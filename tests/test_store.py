@@ -209,6 +209,15 @@ def test_how_answers_are_judged_is_no_part_of_what_was_run(tmp_path: Path) -> No
         Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "network": {"allow": []}}})
 
 
+def test_a_run_whose_environments_are_no_list_is_damaged(tmp_path: Path) -> None:
+    """A stranger's run.json may say anything."""
+    Run(tmp_path, {"method": "crag"})
+    said = json.loads((tmp_path / "run.json").read_text()) | {"environments": 3}
+    (tmp_path / "run.json").write_text(json.dumps(said))
+    with pytest.raises(TraceFault, match="is damaged: its environments are no list"):
+        Run(tmp_path, {"method": "crag"})
+
+
 def test_a_folder_of_another_run_is_left_alone(tmp_path: Path) -> None:
     """Two runs in one folder would count as one."""
     Run(tmp_path, {"method": "crag"})

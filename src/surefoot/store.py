@@ -175,7 +175,8 @@ class Run:
         path = self.folder / "run.json"
         wanted = parsed(_encoded(about, "the description of the run"))
         known = described(self.folder) if path.exists() else {**wanted, ENVIRONMENTS: []}
-        ran = known.pop(ENVIRONMENTS, [])
+        if not isinstance(ran := known.pop(ENVIRONMENTS, []), list):
+            raise TraceFault(f"{path} is damaged: its environments are no list; give a new folder")
         if _asked(known) != _asked(wanted):
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
         if (here := manifest.environment()) not in ran:
