@@ -159,7 +159,8 @@ class _Build:
         todo = sum(file.size for _, file in changed)
         done = 0
         self._on_progress(0, todo, "")
-        with closing(READERS.files([_request(*each) for each in changed])) as readings:
+        requests = [Request(f.place.name, f.path, f.size, str(f.place), old.space, old.hash) for old, f in changed]
+        with closing(READERS.files(requests)) as readings:
             for (known, file), reading in zip(changed, readings, strict=True):
                 self._progress = done, todo, known.path
                 self._read(known, file, reading)
@@ -263,9 +264,10 @@ class _Build:
             self._updated.add(known.rowid)
         # A file that could not be read for a reason that may pass is read again by the next run.
         again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
+        dumped = json.dumps([(problem.reason, problem.skipped) for problem in problems])
         self._db.execute(
             "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            ("" if again else file.stamp, reading.digest, _dumped(problems), known.rowid),
+            ("" if again else file.stamp, reading.digest, dumped, known.rowid),
         )
         self._tell(known, problems)
 
@@ -349,14 +351,6 @@ class _Build:
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
-
-
-def _request(known: _Stored, file: FoundFile) -> Request:
-    return Request(file.place.name, file.path, file.size, str(file.place), known.space, known.hash)
-
-
-def _dumped(problems: list[DocumentProblem]) -> str:
-    return json.dumps([(problem.reason, problem.skipped) for problem in problems])
 
 
 def _loaded(problems: str) -> list[DocumentProblem]:

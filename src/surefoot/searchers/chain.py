@@ -96,7 +96,8 @@ class Chain:
             try:
                 found = self._ask(searcher, breaker, query, k)
             except ComponentError as error:
-                passed.append(f"{searcher.name} {_verb(error)}")
+                resting = "rests" if isinstance(error, _Resting) else "failed"
+                passed.append(f"{searcher.name} {'throttled' if isinstance(error, Throttled) else resting}")
                 reasons.append(f"{searcher.name}: {error}")
                 continue
             if found:
@@ -124,12 +125,6 @@ class Chain:
 
 class _Resting(SearchError):
     """A searcher that was not asked, since its breaker is open."""
-
-
-def _verb(error: ComponentError) -> str:
-    if isinstance(error, Throttled):
-        return "throttled"
-    return "rests" if isinstance(error, _Resting) else "failed"
 
 
 def _tell(passed: Sequence[str], instead: str, reasons: Sequence[str]) -> None:

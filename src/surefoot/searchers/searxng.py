@@ -60,13 +60,9 @@ class Searxng:
     def _read(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
             raise refused(f"searxng at {self._url}", reply, {403: _JSON, 429: _LIMITER})
-        if _is_page(reply):
+        if "html" in reply.headers.get("content-type", ""):
             raise SearchError(f"searxng at {self._url} answered with a page; {_JSON}")
         return answered(f"searxng at {self._url}", reply, "results")
-
-
-def _is_page(reply: Reply) -> bool:
-    return "html" in reply.headers.get("content-type", "")
 
 
 def _found(said: dict[str, Any]) -> Iterator[Found]:
