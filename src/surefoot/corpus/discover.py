@@ -54,7 +54,8 @@ def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
     Raises IndexFault where nothing is there, or that cannot be told.
     """
     found = Found(_root(given))
-    name = _name(given, found.root)
+    # An absolute path, or one through "..", would say something about the machine.
+    name = Path(found.root.name) if given.is_absolute() or ".." in given.parts else given
     if found.root.is_dir():
         for place in _below(found, name):
             if place.suffix.lower() in FORMATS:
@@ -76,11 +77,6 @@ def _root(given: Path) -> Path:
         raise IndexFault(f"there is no file or folder {given}; check the path") from None
     except OSError as error:
         raise IndexFault(f"{given} leads nowhere: {error.strerror}; check the path") from error
-
-
-def _name(given: Path, root: Path) -> Path:
-    """The path as it was given, unless that says something about the machine; then its last part."""
-    return Path(root.name) if given.is_absolute() or ".." in given.parts else given
 
 
 def _below(found: Found, name: Path) -> Iterator[Path]:

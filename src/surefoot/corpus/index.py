@@ -129,17 +129,9 @@ class Index:
         with self._reading() as db:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
-        return Info(
-            passages=passages,
-            documents=documents,
-            files=files,
-            embedder=known["embedder"],
-            dimensions=known["dimensions"],
-            complete=bool(complete),
-            bytes=size_of(self.path) + size_of(beside(self.path, "-wal")),
-            created=known["created"],
-            updated=known["updated"],
-        )
+        size = size_of(self.path) + size_of(beside(self.path, "-wal"))
+        told = {name: known[name] for name in ("embedder", "dimensions", "created", "updated")}
+        return Info(passages, documents, files, complete=bool(complete), bytes=size, **told)
 
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
