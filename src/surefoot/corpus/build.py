@@ -271,8 +271,8 @@ class _Build:
                 problems.append(document)
                 continue
             if document.key in seen:
-                said = f"with the id {document.id}" if document.id else "that says the same"
-                problems.append(DocumentProblem(f"a row {said} came before"))
+                twin = f"has the id {document.id}" if document.id else "says the same"
+                problems.append(DocumentProblem(f"a row is left out, since an earlier one {twin}"))
                 continue
             seen.add(document.key)
             self._index(document, known, old.get(document.key))

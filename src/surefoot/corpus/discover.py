@@ -84,7 +84,7 @@ def _below(found: Found, name: Path) -> Iterator[Path]:
         folder = Path(error.filename)
         found.closed.append(folder)
         path = (name / folder.relative_to(found.root)).as_posix()
-        found.skipped.append((path, f"cannot be looked into: {error.strerror}"))
+        found.skipped.append((path, f"cannot be opened: {error.strerror}"))
 
     for folder, folders, files in os.walk(found.root, onerror=closed):
         hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
@@ -113,6 +113,6 @@ def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
 def _too_large(size: int, max_bytes: int) -> str:
     kinds = " ".join(sorted(STREAMED))
     return (
-        f"has {size / 1e6:.1f} MB, more than the {max_bytes / 1e6:.1f} MB read of a file at once; "
+        f"has {size / 1e6:.1f} MB, and only files of up to {max_bytes / 1e6:.1f} MB are read whole; "
         f"split it, raise the limit, or give its text as {kinds}"
     )

@@ -99,6 +99,6 @@ def _tell(silent: list[str], found: tuple[Passage, ...]) -> None:
     if silent and found:
         meter.degrade(f"searxng went without {', '.join(silent)}")
     elif silent:
-        message = f"searxng found nothing, for its engines failed: {', '.join(silent)}; wait, or give it other engines"
+        message = f"searxng found nothing because its engines failed: {', '.join(silent)}; wait, or name other engines"
         throttled = any(sign in message.casefold() for sign in _THROTTLES)
         raise Throttled(message) if throttled else SearchError(message)

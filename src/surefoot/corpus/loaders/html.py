@@ -32,7 +32,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
         text = text or html2txt(tree)
     if not text or not text.strip():
-        raise Unreadable("holds no text that can be found in it; save the page again, or as .txt")
+        raise Unreadable("holds no text that could be found; save the page again, or as .txt")
     yield Document("", title or PurePath(name).stem, text)
 
 
