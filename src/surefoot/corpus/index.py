@@ -149,7 +149,7 @@ class Index:
         with self._reading() as db:
             self._check_lexicon(db)
             query = _LEXICAL.format(checksum=checksum_of("passages", db.version))
-            return tuple(passage(*row) for row in db.execute(query, {"query": match, "k": k}))
+            return tuple(passage(row) for row in db.execute(query, {"query": match, "k": k}))
 
     def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
@@ -171,13 +171,13 @@ class Index:
             best = _best(scores, k)
             one = _ONE.format(checksum=checksum_of("passages", db.version))
             rows = (db.execute(one, {"hit": int(found.rowids[n]), "score": float(scores[n])}) for n in best)
-            return tuple(passage(*row.fetchone()) for row in rows)
+            return tuple(passage(row.fetchone()) for row in rows)
 
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
         with self._reading() as db:
             for row in db.execute(_ALL.format(checksum=checksum_of("passages", db.version))):
-                yield passage(*row)
+                yield passage(row)
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""

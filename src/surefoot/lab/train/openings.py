@@ -10,13 +10,13 @@ judged the answers.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.questions import hashed
-from surefoot.text import toml_values
 from surefoot.text.words import bare, fold
 
 MOST = 500
@@ -38,7 +38,7 @@ class OpeningForm:
 
 
 def _wordings(path: Path) -> tuple[OpeningForm, ...]:
-    table = toml_values.parsed(path.read_text(encoding="utf-8"))
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
 
     def whole(pattern: str) -> str:
         return re.sub(r"(?<!\?P)<(\w+)>", lambda part: whole(table["parts"][part[1]]), pattern)
