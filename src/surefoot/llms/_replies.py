@@ -1,13 +1,13 @@
-"""Replies of a model's server, checked before use: a server may be broken, or somebody else's, so any part of a reply
-may be missing, of another kind, or far too large."""
+"""Requests to a model's server, and its replies, checked before use: a server may be broken, or somebody else's, so any
+part of a reply may be missing, of another kind, or far too large."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from surefoot.types import Completion
+from surefoot.types import Completion, Message
 
 _LONGEST = 50
 """Most characters per token on average; in English there are four."""
@@ -16,6 +16,20 @@ _SPARE = 1000
 _TOKENS = 10**9
 """Highest count of tokens that a server is believed."""
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
+
+
+def chat_request(
+    messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str], **options: Any
+) -> dict[str, Any]:
+    """The body of a request for a chat completion, at temperature 0."""
+    said = [{"role": message.role, "content": message.content} for message in messages]
+    body = {"messages": said, "max_tokens": max_tokens, "temperature": 0, **options}
+    if stop:
+        body["stop"] = list(stop)
+    if schema is not None:
+        form = {"name": "answer", "schema": schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
+    return body
 
 
 class Malformed(Exception):

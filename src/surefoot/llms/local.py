@@ -19,7 +19,7 @@ from xllamacpp import CommonParams, Server
 
 from surefoot import meter
 from surefoot.errors import ConfigError, ModelError
-from surefoot.llms._replies import Malformed, Reported, StreamedReply
+from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.types import Completion, Message
@@ -77,10 +77,12 @@ class Local:
         raised. Raises ModelError for a model that is missing, does not load, or cannot take the prompt.
         """
         answer = _Guarded(StreamedReply(max_tokens, on_text))
-        request = _request(messages, schema, max_tokens, stop)
+        asked = chat_request(
+            messages, schema, max_tokens, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
+        )
         server = self._server()
         try:
-            server.handle_chat_completions(request, answer.take)
+            server.handle_chat_completions(asked, answer.take)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {_one_line(error)}") from error
         completion = answer.completion(self.name)
@@ -171,23 +173,6 @@ class _Guarded:
         if not self._answer.ended:
             raise ModelError(f"{model} ended in the middle of its answer; ask again")
         return self._answer.completion(model)
-
-
-def _request(
-    messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
-) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "max_tokens": max_tokens,
-        "stop": list(stop),
-        "temperature": 0,
-        "seed": _SEED,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if schema is not None:
-        request["response_format"] = {"type": "json_schema", "json_schema": {"schema": schema}}
-    return request
 
 
 def _explain(error: object, model: str) -> str:

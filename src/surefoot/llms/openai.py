@@ -13,7 +13,7 @@ import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
-from surefoot.llms._replies import Malformed, Reported, StreamedReply
+from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import backoff, left, within
@@ -86,8 +86,8 @@ class OpenAI:
         tokens that is missing or impossible is 0. A reply longer than `max_tokens` can be is refused. Raises
         EndpointError, which says what is wrong with the endpoint.
         """
-        request = self._request(messages, schema, max_tokens, stop)
-        completion = self._streamed(request, on_text) if on_text else self._whole(request)
+        asked = chat_request(messages, schema, max_tokens, stop, model=self.name)
+        completion = self._streamed(asked, on_text) if on_text else self._whole(asked)
         meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
         return completion
 
@@ -101,22 +101,6 @@ class OpenAI:
         if not isinstance(models, list) or len(names) < len(models):
             raise self._nonsense("a list without models", listed)
         return names
-
-    def _request(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
-    ) -> dict[str, Any]:
-        request: dict[str, Any] = {
-            "model": self.name,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
-            "max_tokens": max_tokens,
-            "temperature": 0,
-        }
-        if stop:
-            request["stop"] = list(stop)
-        if schema is not None:
-            named = {"name": "answer", "schema": schema, "strict": True}
-            request["response_format"] = {"type": "json_schema", "json_schema": named}
-        return request
 
     def _whole(self, request: dict[str, Any]) -> Completion:
         answer = StreamedReply(request["max_tokens"])
