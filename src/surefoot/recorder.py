@@ -19,7 +19,7 @@ Field = Literal["passages", "grades", "decision", "queries", "external", "strips
 
 
 class Recorder:
-    """The one mutable thing in a run; it belongs to one question and one thread."""
+    """The one mutable object of a run; it belongs to one question and one thread."""
 
     def __init__(self, question: str, config: dict[str, Any], listener: Listener | None = None) -> None:
         self.question = question
@@ -37,8 +37,7 @@ class Recorder:
         self._created = datetime.now(UTC).isoformat(timespec="seconds")
 
     def step(self, name: str, work: Callable[..., T], *arguments: Any, fallback: F, instead: str) -> T | F:
-        """The result of `work(*arguments)`. When a component fails, `fallback`, with the error and what is done
-        `instead` in the step."""
+        """Run `work(*arguments)`. If a component fails, give `fallback`; the step then has the error and `instead`."""
         error: str | None = None
         result: T | F = fallback
         begun = time.perf_counter()
@@ -67,7 +66,7 @@ class Recorder:
         self._tell("text", piece)
 
     def trace(self, error: str | None = None) -> Trace:
-        """What has been recorded, as the finished value; `error` says why there is no answer."""
+        """The finished trace; `error` says why there is no answer."""
         return Trace(
             uuid.uuid4().hex[:12],
             self.question,

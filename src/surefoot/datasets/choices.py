@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
-from surefoot.protocols import Generator
+from surefoot.protocols import Generator, Knowledge, OnText
 from surefoot.stats.figures import match, match_lower
 from surefoot.text.words import words
-from surefoot.types import Answer, Passage, Strip
+from surefoot.types import Answer
 
 TRUTHS = ("true", "false")
 
@@ -34,12 +34,7 @@ class Choosing:
     generator: Generator
     example: Example
 
-    def generate(
-        self,
-        question: str,
-        knowledge: Sequence[tuple[Strip, Passage]],
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """What the generator answers."""
         return self.generator.generate(asked(self.example), knowledge, on_text)
 
