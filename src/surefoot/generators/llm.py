@@ -10,7 +10,7 @@ from surefoot.text.screen import line
 from surefoot.types import Answer, Message, Passage, Source, Strip
 
 HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
-"""What stands above the sources of each kind, in this order."""
+"""The heading above the sources of each kind, in this order."""
 
 _REFLECTION = re.compile(
     r"\[(?:No Retrieval|Retrieval|Continue to Use Evidence|Relevant|Irrelevant|Fully supported|Partially supported|"

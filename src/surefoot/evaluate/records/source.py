@@ -29,7 +29,7 @@ _BINARY = (
     (b"PK\x03\x04", "is a spreadsheet or a ZIP archive; save its table as CSV, or unpack it first"),
     (b"SQLite format 3", "is a database; write its table as CSV first"),
 )
-"""How a file begins that is not read here, and what to do."""
+"""The first bytes of files that are not read here, and what to do with such a file."""
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 """pandas writes NaN where there is nothing."""
