@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter
 from surefoot.errors import ComponentError
@@ -67,22 +67,9 @@ class Recorder:
 
     def trace(self, error: str | None = None) -> Trace:
         """The finished trace; `error` says why there is no answer."""
-        return Trace(
-            uuid.uuid4().hex[:12],
-            self.question,
-            self.passages,
-            self.grades,
-            self.decision,
-            self.queries,
-            self.external,
-            self.strips,
-            self.conflicts,
-            self.answer,
-            tuple(self._steps),
-            self._config,
-            error,
-            self._created,
-        )
+        fields = {name: getattr(self, name) for name in ("question", *get_args(Field))}
+        steps, config, created = tuple(self._steps), self._config, self._created
+        return Trace(uuid.uuid4().hex[:12], **fields, steps=steps, config=config, error=error, created=created)
 
     def _tell(self, name: Any, value: Any) -> None:
         if self._listener:

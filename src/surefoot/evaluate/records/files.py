@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,16 @@ from surefoot.types import Record
 
 _JUDGED = {**METRICS, **dict.fromkeys(lexical.METRICS, METRICS["factuality"])}
 """Metrics by name: an answer's wording is compared wherever its factuality could be judged."""
+
+_REMARKS: dict[str, Callable[[Record], bool]] = {
+    "records without a question": lambda one: not one.question.strip(),
+    "records whose contexts nobody kept": lambda one: one.contexts is None,
+    "records with no contexts: nothing was retrieved or kept, and that is judged": lambda one: one.contexts == (),
+    "records whose answer nobody kept": lambda one: one.answer is None,
+    "records with an empty answer: it is judged as one": lambda one: one.answer is not None and not one.answer.strip(),
+    "records without a reference answer": lambda one: not one.truths,
+    "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +142,6 @@ def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:
 def _remark(records: Iterable[Record], problems: Problems) -> None:
     """Count the problems that records of any format may have."""
     for record in records:
-        if not record.question.strip():
-            problems.add("records without a question", record.id)
-        if record.contexts is None:
-            problems.add("records whose contexts nobody kept", record.id)
-        elif not record.contexts:
-            problems.add("records with no contexts: nothing was retrieved or kept, and that is judged", record.id)
-        if record.answer is None:
-            problems.add("records whose answer nobody kept", record.id)
-        elif not record.answer.strip():
-            problems.add("records with an empty answer: it is judged as one", record.id)
-        if not record.truths:
-            problems.add("records without a reference answer", record.id)
-        if record.trace and record.trace.error:
-            problems.add("questions that failed; their answer counts as empty", record.id)
+        for what, lacks in _REMARKS.items():
+            if lacks(record):
+                problems.add(what, record.id)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.datasets.problems import Problems
 from surefoot.errors import TraceFault, UsageError
@@ -14,6 +14,8 @@ from surefoot.evaluate.records.passages import distinct
 from surefoot.store import from_json, recorded
 from surefoot.text.words import sentences
 from surefoot.types import Answer, Passage, Record, Strip, Trace
+
+T = TypeVar("T")
 
 _LEFT_OUT = re.compile(r"(\d+) of \d+ sources left out")
 """The report of a generator that did not read all kept sources; it leaves out the last ones."""
@@ -81,10 +83,7 @@ def is_trace(value: Any) -> bool:
 def of_values(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
     """The records of traces, each with its line. Raises TraceFault, naming the line."""
     return [
-        record(
-            _decoded(Trace, value.get("trace", value) if isinstance(value, dict) else value, name, number),
-            str(value.get("key", "")),
-        )
+        record(_decoded(Trace, "trace", value, f"{name}, line {number}"), str(value.get("key", "")))
         for number, value in values
     ]
 
@@ -97,16 +96,11 @@ def kept(value: Any) -> bool:
 
 def records(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
     """Records that were written before. Raises TraceFault, naming the line."""
-    return [
-        _decoded(Record, value["value"] if isinstance(value, dict) and "value" in value else value, name, number)
-        for number, value in values
-    ]
+    return [_decoded(Record, "value", value, f"{name}, line {number}") for number, value in values]
 
 
-def _decoded(kind: type[Any], value: Any, name: str, line: int) -> Any:
+def _decoded(kind: type[T], key: str, value: Any, place: str) -> T:
     try:
-        return from_json(kind, value)
+        return from_json(kind, value.get(key, value) if isinstance(value, dict) else value, place)
     except TraceFault as error:
-        raise TraceFault(
-            f"{name}, line {line}: {error}; take the line out, or give the file that it comes from"
-        ) from error
+        raise TraceFault(f"{error}; take the line out, or give the file that it comes from") from error
