@@ -57,18 +57,11 @@ def values(text: str, name: str) -> list[tuple[int, Any]]:
     """The number of its first line, from 1, with each value: of JSON lines, of one value over many lines, or of several
     such. Raises UsageError, naming the line."""
     lines = text.split("\n")  # not splitlines: the line separators of Unicode may stand in a string of JSON
-    first = next((line for line in lines if line.strip()), "")
-    if not _whole(first):
+    try:
+        _DECODER.decode(next((line for line in lines if line.strip()), ""))
+    except (ValueError, RecursionError):
         return _stream(text, name)
     return [(number, _one(line, number, name)) for number, line in enumerate(lines, start=1) if line.strip()]
-
-
-def _whole(line: str) -> bool:
-    try:
-        _DECODER.decode(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _one(line: str, number: int, name: str) -> Any:
