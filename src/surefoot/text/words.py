@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 STOP_WORDS = frozenset(
@@ -177,3 +177,17 @@ def _parts(mine: str, other: str) -> Iterator[tuple[str, str]]:
     if last[:1].isupper():
         yield rf"{first}(?:\s+[^\W\d_a-z][\w.'’-]*){{1,3}}\s+{last}", other
         yield last, other.split()[-1]
+
+
+def longest_run(there: Sequence[str], others: Sequence[str], counts: Callable[[Sequence[str]], bool] = bool) -> range:
+    """The place in `there` of the longest run that `others` hold too, and that counts; the first of equals."""
+    best = range(0)
+    lengths = [0] * (len(others) + 1)
+    for i, word in enumerate(there):
+        previous, lengths = lengths, [0] * (len(others) + 1)
+        for j, other in enumerate(others):
+            if word == other:
+                length = lengths[j + 1] = previous[j] + 1
+                if length > len(best) and counts(there[i + 1 - length : i + 1]):
+                    best = range(i + 1 - length, i + 1)
+    return best
