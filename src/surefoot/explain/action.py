@@ -7,7 +7,7 @@ decision again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -90,7 +90,7 @@ def why(trace: Trace) -> Why:
         best,
         None if best is None else best - was.upper,
         None if best is None else best - was.lower,
-        tuple(_first_of_each(_drops(trace, was.action))),
+        _drops(trace, was.action),
         tuple(_moves(trace, was)),
         tuple(_alone(trace, n) for n in range(len(trace.passages))),
         None if best is None else _carried(trace, was),
@@ -108,22 +108,15 @@ def only(trace: Trace, numbers: Sequence[int]) -> Decision:
     )
 
 
-def _drops(trace: Trace, action: Action) -> Iterator[Drop]:
-    every = range(len(trace.passages))
+def _drops(trace: Trace, action: Action) -> tuple[Drop, ...]:
+    every, first = range(len(trace.passages)), dict[Action, Drop]()
     ranked = sorted(every, key=lambda n: -_height(trace.grades[n]))[:DROPPED]
     for size in range(1, len(ranked) + 1):
         for gone in combinations(ranked, size):
             after = only(trace, [n for n in every if n not in gone]).action
-            if after is not action:
-                yield Drop(tuple(trace.passages[n].id for n in gone), after)
-
-
-def _first_of_each(drops: Iterator[Drop]) -> Iterator[Drop]:
-    seen: set[Action] = set()
-    for drop in drops:
-        if drop.action not in seen:
-            seen.add(drop.action)
-            yield drop
+            if after is not action and after not in first:
+                first[after] = Drop(tuple(trace.passages[n].id for n in gone), after)
+    return tuple(first.values())
 
 
 def _height(grade: Grade) -> float:

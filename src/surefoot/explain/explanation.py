@@ -9,6 +9,7 @@ from typing import Any
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.flip import Flip
+from surefoot.stats import text
 from surefoot.store import to_json
 from surefoot.types import Attribution, Trace
 
@@ -48,8 +49,7 @@ def signs(value: float, most: float) -> str:
 
 def number(value: float) -> str:
     """With its sign, to three digits; what is nothing but rounding is 0."""
-    value = round(value, 9)
-    return f"{value:+.3g}".replace("-", "−") if value else "0"
+    return text.number(known, "+.3g") if (known := round(value, 9)) else "0"
 
 
 def strongest(found: Attribution, count: int) -> list[int]:

@@ -7,7 +7,7 @@ to be known: what it puts between question and passage is its own, and can never
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
@@ -79,21 +79,16 @@ def taken_apart(question: str, passage: Passage, *, entities: bool = False) -> W
 
 
 def _units(side: Side, text: str, entities: bool) -> Iterator[Unit]:
-    spans = [(match.start(), match.end()) for match in _pieces(text)]
     found = places_of(names(text), text) if entities else []
-    numbers = [_touched(span, found, -n - 1) for n, span in enumerate(spans)]
-    for _, same in groupby(range(len(spans)), key=numbers.__getitem__):
-        first, *rest = same
-        start, end = spans[first][0], spans[rest[-1] if rest else first][1]
+
+    def name(span: tuple[int, int]) -> tuple[int, int]:
+        """Of the name that it touches; of itself where it touches none."""
+        return next((place for place in found if place[0] < span[1] and span[0] < place[1]), span)
+
+    for _, same in groupby((match.span() for match in re.finditer(r"\S+", text)), key=name):
+        spans = list(same)
+        start, end = spans[0][0], spans[-1][1]
         yield Unit(side, start, end, text[start:end])
-
-
-def _pieces(text: str) -> Iterable[re.Match[str]]:
-    return re.finditer(r"\S+", text)
-
-
-def _touched(span: tuple[int, int], found: Sequence[tuple[int, int]], otherwise: int) -> int:
-    return next((n for n, (start, end) in enumerate(found) if start < span[1] and span[0] < end), otherwise)
 
 
 class ScoreFunction:
@@ -217,16 +212,9 @@ def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> P
 
 def measured(found: Shares) -> dict[str, Any]:
     """The fields of an `Attribution` that come from the shares."""
-    return {
-        "values": tuple(found.values.tolist()),
-        "errors": tuple(found.errors.tolist()),
-        "base": found.base,
-        "full": found.full,
-        "gap": found.gap,
-        "method": found.method,
-        "reached": found.reached,
-        "ties": ties(found.values.tolist()),
-    }
+    values = found.values.tolist()
+    same = {name: getattr(found, name) for name in ("base", "full", "gap", "method", "reached")}
+    return {"values": tuple(values), "errors": tuple(found.errors.tolist()), **same, "ties": ties(values)}
 
 
 def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
@@ -239,15 +227,10 @@ def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
 
 def sentence_groups(words: Words) -> list[int]:
     """Of each unit, the number of its sentence; question and title are one each."""
-    keys = [(unit.side, _sentence(unit, words)) for unit in words.units]
+    starts = [start for start, _ in sentences(words.passage.text)]
+    keys = [(unit.side, sum(unit.side == "text" and start <= unit.start for start in starts)) for unit in words.units]
     numbers = {key: n for n, key in enumerate(dict.fromkeys(keys))}
     return [numbers[key] for key in keys]
-
-
-def _sentence(unit: Unit, words: Words) -> int:
-    if unit.side != "text":
-        return 0
-    return sum(start <= unit.start for start, _ in sentences(words.passage.text))
 
 
 def _together(game: Counted, units: Sequence[Unit], found: Shares, seed: int) -> tuple[Interaction, ...]:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from surefoot.draw.svg import line, safe, text
+from surefoot.draw.svg import Scale, line, safe, text
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
@@ -84,7 +84,7 @@ def _grade(found: Attribution) -> Iterator[str]:
     if found.interactions:
         yield _grid(found)
     rows = [
-        [_clean(found.units[n].words), found.units[n].side, *_figures(found.values[n], found.errors[n])]
+        [_clean(found.units[n].words), found.units[n].side, number(found.values[n]), f"{found.errors[n]:.2g}"]
         for n in strongest(found, len(found.units))
     ]
     table = _table("Each word's Shapley value", ["word", "of"], ["value", "± standard error"], rows)
@@ -137,18 +137,12 @@ def _scale(found: Why, best: float, upper: float, lower: float) -> str:
     """All scores and both thresholds on a line."""
     others = [one.score for one in found.without if one.score is not None]
     low, high = min([*others, best, lower]), max([*others, best, upper])
-    width = (high - low) or 1.0
-
-    def x(value: float) -> float:
-        return 60 + 600 * (value - low) / width
-
+    x = Scale(low, high if high > low else low + 1, 60, 660)
     marks = [line(x(score), 34, x(score), 46, "other") for score in others]
     marks += [line(x(best), 28, x(best), 52, "best"), text(x(best), 72, f"best {best:.3g}", "", "middle")]
     for name, value in (("τ+", upper), ("τ−", lower)):
-        marks += [
-            line(x(value), 22, x(value), 58, "threshold"),
-            text(x(value), 16, f"{name} {value:.3g}", "", "middle"),
-        ]
+        marks += [line(x(value), 22, x(value), 58, "threshold")]
+        marks += [text(x(value), 16, f"{name} {value:.3g}", "", "middle")]
     said = f"Scores from {low:.3g} to {high:.3g}: the best is {best:.3g}, τ+ {upper:.3g}, τ− {lower:.3g}."
     head = f'<svg viewBox="0 0 720 80" width="720" height="80" role="img" aria-label="{said}">'
     return "\n".join([head, line(60, 40, 660, 40, "axis"), *marks, "</svg>"])
@@ -190,10 +184,6 @@ def _table(caption: str, left: Sequence[str], right: Sequence[str], rows: Iterab
 
 def _kind(figure: bool) -> str:
     return ' class="figure"' if figure else ""
-
-
-def _figures(value: float, error: float) -> list[str]:
-    return [number(value), f"{error:.2g}"]
 
 
 def _lines(lines: Iterable[str], kind: str = "") -> str:

@@ -13,7 +13,6 @@ from surefoot.datasets.problems import DataProblem
 from surefoot.datasets.questions import Example, LoadedQuestions
 from surefoot.errors import UsageError
 from surefoot.stats.figures import Share, counted
-from surefoot.store import to_json
 from surefoot.types import Action, Trace
 
 KEYWORDS = "occupation country sport genre religion author director composer city".split()
@@ -133,15 +132,14 @@ def report(
         sum(bool(example.prop) for example, _ in asked),
         tuple(_action(action, outcomes) for action in actions),
         tuple(_type(name, outcomes, actions) for name in types),
-        tuple(_cell(name, action, outcomes) for name in types for action in actions),
+        tuple(
+            Cell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
+            for name in types
+            for action in actions
+        ),
         loaded.problems,
         about,
     )
-
-
-def as_json(reports: Sequence[ErrorReport]) -> list[dict[str, Any]]:
-    """The reports as plain data."""
-    return [to_json(report) for report in reports]
 
 
 def _outcome(example: Example, trace: Trace, rule: str) -> _Outcome:
@@ -161,10 +159,6 @@ def _type(name: str, outcomes: Sequence[_Outcome], actions: Sequence[str]) -> Ty
     dominant = max(actions, key=lambda action: taken[action])
     shares = counted(len(mine), len(outcomes)), _right(mine)
     return TypeRow(name, *shares, dominant, counted(taken[dominant], len(mine)))
-
-
-def _cell(name: str, action: str, outcomes: Sequence[_Outcome]) -> Cell:
-    return Cell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
 
 
 def _right(outcomes: Sequence[_Outcome]) -> Share:
