@@ -66,25 +66,23 @@ class Whole:
 
 def grading(pipeline: Pipeline, question: str) -> Trace:
     """Without the evaluator's word on passages; strips and answer are still chosen by it."""
-    policy = Threshold(Alike.thresholds)
-    return replace(pipeline, evaluator=Alike(), policy=policy, config=_said(pipeline, "grading")).run(question)
+    return _changed(pipeline, "grading", evaluator=Alike(), policy=Threshold(Alike.thresholds)).run(question)
 
 
 def correct(pipeline: Pipeline, question: str) -> Trace:
     """Without the action CORRECT (the paper, table 3)."""
-    return _decided(pipeline, question, "correct", replace(pipeline.policy.thresholds, upper=NEVER))
+    return _decided(pipeline, "correct", upper=NEVER).run(question)
 
 
 def ambiguous(pipeline: Pipeline, question: str) -> Trace:
     """Without the action AMBIGUOUS (the paper, table 3, which does not say where its one threshold lies)."""
-    own = pipeline.policy.thresholds
-    middle = (own.upper + own.lower) / 2
-    return _decided(pipeline, question, "ambiguous", replace(own, upper=middle, lower=middle))
+    middle = (pipeline.policy.thresholds.upper + pipeline.policy.thresholds.lower) / 2
+    return _decided(pipeline, "ambiguous", upper=middle, lower=middle).run(question)
 
 
 def incorrect(pipeline: Pipeline, question: str) -> Trace:
     """Without the action INCORRECT (the paper, table 3)."""
-    return _decided(pipeline, question, "incorrect", replace(pipeline.policy.thresholds, lower=-NEVER))
+    return _decided(pipeline, "incorrect", lower=-NEVER).run(question)
 
 
 def refinement(pipeline: Pipeline, question: str) -> Trace:
@@ -110,12 +108,12 @@ def selection(pipeline: Pipeline, question: str) -> Trace:
 def screening(pipeline: Pipeline, question: str) -> Trace:
     """Without a look for orders to the machine."""
     with unscreened():
-        return replace(pipeline, config=_said(pipeline, "screening")).run(question)
+        return _changed(pipeline, "screening").run(question)
 
 
 def checking(pipeline: Pipeline, question: str) -> Trace:
     """Without a refusal of what does not stand in the sources."""
-    trace = replace(pipeline, config=_said(pipeline, "checking")).run(question)
+    trace = _changed(pipeline, "checking").run(question)
     if trace.answer and trace.answer.refused and trace.answer.withheld:
         return replace(trace, answer=Answer(trace.answer.withheld, model=trace.answer.model))
     return trace
@@ -183,11 +181,12 @@ def _earned(name: str, whole: QAReport, without: QAReport) -> Earned:
     return Earned(name, STAGES[name][1], earned, changed)
 
 
-def _decided(pipeline: Pipeline, question: str, name: str, thresholds: Thresholds) -> Trace:
-    policy = replace(pipeline.policy, thresholds=thresholds)  # type: ignore[type-var]
-    return replace(pipeline, policy=policy, config=_said(pipeline, name)).run(question)
+def _decided(pipeline: Pipeline, stage: str, **thresholds: Any) -> Pipeline:
+    policy = pipeline.policy
+    moved = replace(policy, thresholds=replace(policy.thresholds, **thresholds))  # type: ignore[type-var]
+    return _changed(pipeline, stage, policy=moved)
 
 
-def _said(pipeline: Pipeline, name: str) -> dict[str, Any]:
-    """What a trace says of a stage that no part of the configuration names."""
-    return {**pipeline.config, "without": {"stage": name}}
+def _changed(pipeline: Pipeline, stage: str, **parts: Any) -> Pipeline:
+    """The pipeline with these parts; its traces name the stage, which no part of the configuration does."""
+    return replace(pipeline, config={**pipeline.config, "without": {"stage": stage}}, **parts)

@@ -90,14 +90,8 @@ class DegradationReport:
     """Kind by kind, each pair of methods, the shares rising from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fared:
-    report: qa.QAReport
-    seen: tuple[int, ...]
-    """A question each, a hash of what its passages say."""
-
-    def right(self, rule: str) -> list[bool]:
-        return [outcome.get(rule, False) for outcome in self.report.outcomes]
+_Fared = tuple[qa.QAReport, list[int]]
+"""An arm's report, and for each question a hash of its passages' words."""
 
 
 def fewer(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
@@ -161,10 +155,10 @@ def measured(
     """Ask every question by every method at every step (that is methods × (1 + kinds × steps) times) and report."""
     every = arms(methods, examples, kinds, steps)
     fared = {
-        arm.name: _Fared(qa.report(arm.name, examples, traces), tuple(map(_seen, traces)))
+        arm.name: (qa.report(arm.name, examples, traces), [_seen(trace) for trace in traces])
         for arm, traces in run(every, examples, spread, folder, about, on_done)
     }
-    rule = qa.telling([one.report for one in fared.values()])
+    rule = qa.telling([report for report, _ in fared.values()])
     names, shares = [method.name for method in methods], [0.0, *sorted(steps)]
     return DegradationReport(
         rule,
@@ -212,17 +206,21 @@ def _seen(trace: Trace) -> int:
     return hash(tuple((passage.title, passage.text) for passage in trace.passages))
 
 
+def _right(report: qa.QAReport, rule: str) -> list[bool]:
+    return [outcome.get(rule, False) for outcome in report.outcomes]
+
+
 def _step(kind: str, share: float, name: str, fared: dict[str, _Fared], rule: str) -> DegradationStep:
-    before, here = fared[name], fared[_named(name, kind, share)]
-    changed = sum(one != other for one, other in zip(before.seen, here.seen, strict=True))
-    gone = difference(before.right(rule), here.right(rule))
-    return DegradationStep(kind, share, name, here.report.right(rule), here.report.answered, changed, gone)
+    (before, seen), (here, sees) = fared[name], fared[_named(name, kind, share)]
+    changed = sum(one != other for one, other in zip(seen, sees, strict=True))
+    gone = difference(_right(before, rule), _right(here, rule))
+    return DegradationStep(kind, share, name, here.right(rule), here.answered, changed, gone)
 
 
 def _gap(kind: str, share: float, first: str, second: str, fared: dict[str, _Fared], rule: str) -> Gap:
-    one, other = (fared[_named(name, kind, share)].right(rule) for name in (first, second))
+    one, other = (_right(fared[_named(name, kind, share)][0], rule) for name in (first, second))
     losses = [
-        [float(a) - float(b) for a, b in zip(fared[name].right(rule), here, strict=True)]
+        [float(a) - float(b) for a, b in zip(_right(fared[name][0], rule), here, strict=True)]
         for name, here in ((first, one), (second, other))
     ]
     return Gap(kind, share, first, second, difference(one, other), difference(losses[1], losses[0]))
