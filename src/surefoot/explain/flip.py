@@ -1,4 +1,4 @@
-"""The fewest words whose loss gives a passage another label; each loss is graded, none is inferred."""
+"""The fewest words whose loss changes a passage's label; every loss is graded, none is inferred."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def fewest_words(
 ) -> Flip | None:
     """The words of one side (question, title or text) whose loss flips the label; None: no `most` of them do.
 
-    Greedy: first go those that the attribution says hold the label up (or, for INCORRECT, down), then each that was
-    not needed is put back. So no word of it can be spared, though others might be fewer. Words are taken out by the
-    attribution's own baseline; a text that cannot be graded flips nothing. Cost: `most` graded pairs, and one more for
-    each word. Raises ConfigError for an attribution of passages.
+    Greedy: words go in the order in which the attribution says that they hold the label up (for INCORRECT, down); then
+    each that was not needed comes back. So no word can be spared, though other words might be fewer. Words are taken
+    out by the attribution's baseline; a text without a grade flips nothing. Cost: `most` graded pairs, and one for each
+    word. Raises ConfigError for an attribution of passages.
     """
     if found.passage is None or not (baseline := found.baseline):
         raise ConfigError("this is an attribution of passages; words are flipped from one of words")

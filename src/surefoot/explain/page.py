@@ -1,6 +1,6 @@
-"""An explanation as one HTML page that needs nothing else: no script, no network, nothing of the text run as markup.
+"""An explanation as one HTML page without scripts or network, on which texts are never markup.
 
-What is coloured has signs too, and every value that a word shows under the pointer stands in a table as well.
+Coloured words have signs too, and every value that shows under the pointer is in a table as well.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ svg .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4 }
 
 
 def page(told: Explanation) -> str:
-    """The page's text. Its policy, in its head, lets nothing in but its own style."""
+    """The page's text. The policy in its head allows only its own style."""
     question = told.action.question if told.action else told.grade.question if told.grade else ""
     hashed = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
@@ -102,7 +102,7 @@ def _words(found: Attribution, side: str) -> str:
 
 
 def _grid(found: Attribution) -> str:
-    """What a question word, a row each, and a word of the passage, a column each, are worth together."""
+    """The interactions: question words in rows, words of the passage in columns."""
     rows = list(dict.fromkeys(one.first for one in found.interactions))
     columns = list(dict.fromkeys(one.second for one in found.interactions))
     known = {(one.first, one.second): one for one in found.interactions}

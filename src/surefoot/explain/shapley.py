@@ -31,7 +31,7 @@ Method = Literal["exact", "regression", "permutation", "owen"]
 EXACT = 12
 """Up to so many players all coalitions are counted: 4,096."""
 MOST_EXACT = 20
-"""Beyond, counting all coalitions is refused: a million."""
+"""More players are refused by `exact`: 20 have a million coalitions."""
 
 FEWEST = 24
 """Pairs of coalitions before a regression's errors are believed."""
@@ -43,7 +43,7 @@ LEAST = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """What each player contributes, and how well that is known."""
+    """Each player's contribution, with its standard error."""
 
     values: Vector
     errors: Vector
@@ -58,16 +58,16 @@ class Shares:
 
     @property
     def gap(self) -> float:
-        """What the values leave unexplained of `full - base`."""
+        """The part of `full - base` that the values leave unexplained."""
         return self.full - self.base - float(self.values.sum())
 
 
 class Counted:
-    """The same game, asked once for each coalition; `evaluations` says for how many."""
+    """The same game, asked once for each coalition; `evaluations` counts these."""
 
     def __init__(self, game: Game) -> None:
         self.asked = 0
-        """Coalitions so far, those counted again that came again."""
+        """Coalitions so far, with repetitions."""
         self._game = game
         self._known: dict[bytes, float] = {}
 
@@ -77,7 +77,7 @@ class Counted:
         return len(self._known)
 
     def __call__(self, masks: Masks) -> Vector:
-        """The value of each coalition; those that are new are asked for together."""
+        """The value of each coalition; new ones are asked for together."""
         self.asked += len(masks)
         keys = [row.tobytes() for row in masks]
         new = {key: n for n, key in enumerate(keys) if key not in self._known}
