@@ -9,7 +9,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from surefoot.draw.svg import Scale, line, safe, text
+from surefoot.draw.svg import Scale, clean, line, text
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
@@ -59,8 +59,8 @@ def page(told: Explanation) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Why: {_clean(question)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-        f"<h1>{_clean(question)}</h1>",
+        f"<title>Why: {clean(question)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+        f"<h1>{clean(question)}</h1>",
     ]
     if told.action and told.trace:
         parts += _action(told.action, told.trace)
@@ -75,7 +75,7 @@ def page(told: Explanation) -> str:
 
 
 def _grade(found: Attribution) -> Iterator[str]:
-    yield f"<h2>{_clean(found.of)}: {found.full:.3g}</h2>"
+    yield f"<h2>{clean(found.of)}: {found.full:.3g}</h2>"
     yield _lines(["Words with + raise the score, words with − lower it; the more signs, the more."], "dim")
     sides = [side for side in ("question", "title", "text") if any(unit.side == side for unit in found.units)]
     yield '<dl class="words">'
@@ -84,7 +84,7 @@ def _grade(found: Attribution) -> Iterator[str]:
     if found.interactions:
         yield _grid(found)
     rows = [
-        [_clean(found.units[n].words), found.units[n].side, number(found.values[n]), f"{found.errors[n]:.2g}"]
+        [clean(found.units[n].words), found.units[n].side, number(found.values[n]), f"{found.errors[n]:.2g}"]
         for n in strongest(found, len(found.units))
     ]
     table = _table("Each word's Shapley value", ["word", "of"], ["value", "± standard error"], rows)
@@ -95,7 +95,7 @@ def _words(found: Attribution, side: str) -> str:
     most = max(map(abs, found.values))
     return " ".join(
         f'<span{_shade(value, most)} title="{number(value)} ± {error:.2g}">'
-        f"{_clean(unit.words)}{_signs(value, most)}</span>"
+        f"{clean(unit.words)}{_signs(value, most)}</span>"
         for unit, value, error in zip(found.units, found.values, found.errors, strict=True)
         if unit.side == side
     )
@@ -107,9 +107,9 @@ def _grid(found: Attribution) -> str:
     columns = list(dict.fromkeys(one.second for one in found.interactions))
     known = {(one.first, one.second): one for one in found.interactions}
     most = max(abs(one.value) for one in found.interactions)
-    head = "".join(f'<th scope="col">{_clean(found.units[n].words)}</th>' for n in columns)
+    head = "".join(f'<th scope="col">{clean(found.units[n].words)}</th>' for n in columns)
     body = "\n".join(
-        f'<tr><th scope="row">{_clean(found.units[row].words)}</th>'
+        f'<tr><th scope="row">{clean(found.units[row].words)}</th>'
         + "".join(
             f'<td class="figure{_class(known[row, n].value, most)}" title="± {known[row, n].error:.2g}">'
             f"{number(known[row, n].value)}{_signs(known[row, n].value, most)}</td>"
@@ -155,7 +155,7 @@ def _passages(found: Why, trace: Trace) -> str:
     for alone, value, passage in zip(found.without, values, trace.passages, strict=True):
         score = "–" if alone.score is None else f"{alone.score:.3g}"
         carried = "–" if value is None else f"{number(value)}{_signs(value, most)}"
-        rows.append([_clean(passage.id), _clean(passage.title), alone.action.value, score, carried])
+        rows.append([clean(passage.id), clean(passage.title), alone.action.value, score, carried])
     of = f"What each passage did; carried: its Shapley value in the {found.carried.of}" if found.carried else "Passages"
     return _table(of, ["passage", "title", "without it"], ["score", "carried"], rows)
 
@@ -168,7 +168,7 @@ def _answer(found: Needs) -> Iterator[str]:
     rows = []
     for place, one in enumerate(found.strips, start=1):
         said = "a refusal" if one.refused else one.text if one.changed else "the same"
-        rows.append([f"[{place}]", "yes" if one.changed else "no", _clean(said), _clean(one.strip.text)])
+        rows.append([f"[{place}]", "yes" if one.changed else "no", clean(said), clean(one.strip.text)])
     yield _table("Each strip, and what is answered without it", ["[n]", "needed", "without it", "strip"], [], rows)
 
 
@@ -179,7 +179,7 @@ def _table(caption: str, left: Sequence[str], right: Sequence[str], rows: Iterab
         "<tr>" + "".join(f"<td{_kind(n >= len(left))}>{cell}</td>" for n, cell in enumerate(row)) + "</tr>"
         for row in rows
     )
-    return f'<div class="wide"><table><caption>{_clean(caption)}</caption>\n<tr>{head}</tr>\n{body}\n</table></div>'
+    return f'<div class="wide"><table><caption>{clean(caption)}</caption>\n<tr>{head}</tr>\n{body}\n</table></div>'
 
 
 def _kind(figure: bool) -> str:
@@ -188,7 +188,7 @@ def _kind(figure: bool) -> str:
 
 def _lines(lines: Iterable[str], kind: str = "") -> str:
     named = f' class="{kind}"' if kind else ""
-    return "\n".join(f"<p{named}>{_clean(each)}</p>" for each in lines)
+    return "\n".join(f"<p{named}>{clean(each)}</p>" for each in lines)
 
 
 def _shade(value: float, most: float) -> str:
@@ -204,8 +204,3 @@ def _class(value: float, most: float) -> str:
 def _signs(value: float, most: float) -> str:
     found = signs(value, most)
     return f"<sup>{found}</sup>" if found else ""
-
-
-def _clean(words: str) -> str:
-    """On one line and without markup, whatever it holds."""
-    return safe(" ".join(words.split()))

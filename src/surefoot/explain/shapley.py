@@ -121,8 +121,7 @@ def shares(
 
 def exact(game: Game, players: int) -> Shares:
     """From all 2^players coalitions, in one call of the game. Raises ConfigError for more than 20 players."""
-    worth = _all(game, players)
-    sizes = _sizes(players)
+    worth, sizes = _all(game, players)
     values = np.empty(players)
     for player in range(players):
         without = np.flatnonzero(~(np.arange(2**players) >> player & 1).astype(bool))
@@ -155,14 +154,12 @@ def interactions(
     return np.mean(drawn, axis=0), np.std(drawn, axis=0, ddof=1) / math.sqrt(rounds)
 
 
-def _all(game: Game, players: int) -> Vector:
+def _all(game: Game, players: int) -> tuple[Vector, npt.NDArray[np.int64]]:
+    """The value and the size of every coalition, by its number, whose bits say who takes part."""
     if players > MOST_EXACT:
         raise ConfigError(f"{players} players have too many coalitions to count all; choose another method")
-    return game((np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool))
-
-
-def _sizes(players: int) -> npt.NDArray[np.int64]:
-    return np.asarray((np.arange(2**players)[:, None] >> np.arange(players) & 1).sum(axis=1))
+    bits = np.arange(2**players)[:, None] >> np.arange(players) & 1
+    return game(bits.astype(bool)), np.asarray(bits.sum(axis=1))
 
 
 Estimates = Iterator[tuple[Vector, Vector, bool]]
@@ -257,7 +254,7 @@ def _added(game: Game, order: npt.NDArray[np.int64], base: float, full: float) -
 
 
 def _pairs_exactly(game: Game, players: int, firsts: Sequence[int], seconds: Sequence[int]) -> Vector:
-    worth, sizes = _all(game, players), _sizes(players)
+    worth, sizes = _all(game, players)
     coalitions = np.arange(2**players)
     weights = np.array([1 / ((players - 1) * math.comb(players - 2, size)) for size in range(players - 1)])
 
