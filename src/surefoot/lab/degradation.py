@@ -101,9 +101,8 @@ def fewer(passages: tuple[Passage, ...], example: Example, share: float) -> tupl
 
 def lost(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
     """Each passage with an accepted answer in title or text goes with this chance, as in CRAG's experiments."""
-    held = [bool(places_of(example.answers, f"{passage.title} … {passage.text}")) for passage in passages]
-    meant = [_meant(example, passage, share) for passage in passages]
-    return tuple(p for p, holds, goes in zip(passages, held, meant, strict=True) if not (holds and goes))
+    goes = [_meant(example, p, share) and places_of(example.answers, f"{p.title} … {p.text}") for p in passages]
+    return tuple(passage for passage, gone in zip(passages, goes, strict=True) if not gone)
 
 
 def shuffled(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
