@@ -236,14 +236,10 @@ def words_shuffled(pair: LabelledPair, _lent: Stock, chance: random.Random) -> M
     return _with(pair, " ".join(each)) if len(set(each)) > 1 else "the text has no order of words"
 
 
-def boilerplate_before(pair: LabelledPair, _lent: Stock, chance: random.Random) -> Made:
-    """Boilerplate of a web page before the text."""
-    return _with(pair, f"{chance.choice(BOILERPLATE)} {pair.passage.text}")
-
-
-def boilerplate_after(pair: LabelledPair, _lent: Stock, chance: random.Random) -> Made:
-    """Boilerplate of a web page after the text."""
-    return _with(pair, f"{pair.passage.text} {chance.choice(BOILERPLATE)}")
+def boilerplate(before: bool, pair: LabelledPair, _lent: Stock, chance: random.Random) -> Made:
+    """Boilerplate of a web page before or after the text."""
+    both = [chance.choice(BOILERPLATE), pair.passage.text]
+    return _with(pair, " ".join(both if before else both[::-1]))
 
 
 # The wording of the question
@@ -280,18 +276,16 @@ def lower_case(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made
     return replace(pair, question=question) if question != pair.question else "the question has no capitals"
 
 
-def typo_in_word(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
-    """Two neighbouring letters swapped inside a content word of the question outside its name."""
-    named = places(lent.subjects.get(pair.question_id, ""), pair.question)
-    free = [(a, b) for _, a, b in located(pair.question) if not any(a < end and start < b for start, end in named)]
-    return _mistyped(pair, [(a, b) for a, b in free if fold(pair.question[a:b]) not in STOP_WORDS], chance)
-
-
-def typo_in_name(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
-    """Two neighbouring letters swapped inside a word of the name that the question is about."""
-    named = places(lent.subjects.get(pair.question_id, ""), pair.question)
-    inside = [(a, b) for _, a, b in located(pair.question) if any(a < end and start < b for start, end in named)]
-    return _mistyped(pair, inside, chance)
+def typo(in_name: bool, pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+    """Two neighbouring letters swapped inside a word of the subject's name, or inside a content word elsewhere in the
+    question."""
+    text, named = pair.question, places(lent.subjects.get(pair.question_id, ""), pair.question)
+    spans = [(a, b) for _, a, b in located(text) if any(a < end and start < b for start, end in named) is in_name]
+    inner = [i for a, b in spans if in_name or fold(text[a:b]) not in STOP_WORDS for i in range(a + 1, b - 2)]
+    if not (spots := [i for i in inner if text[i : i + 2].isalpha() and text[i] != text[i + 1]]):
+        return "there is no word to mistype"
+    at = chance.choice(spots)
+    return replace(pair, question=text[:at] + text[at + 1] + text[at] + text[at + 2 :])
 
 
 # Appeals to be believed
@@ -330,10 +324,10 @@ PROBES = (
     Probe("question reordered", "holds", reordered),
     Probe("polite question", "holds", polite),
     Probe("question in lower case", "holds", lower_case),
-    Probe("typo in a word", "holds", typo_in_word),
-    Probe("typo in the name", "holds", typo_in_name),
-    Probe("boilerplate before", "holds", boilerplate_before),
-    Probe("boilerplate after", "holds", boilerplate_after),
+    Probe("typo in a word", "holds", partial(typo, False)),
+    Probe("typo in the name", "holds", partial(typo, True)),
+    Probe("boilerplate before", "holds", partial(boilerplate, True)),
+    Probe("boilerplate after", "holds", partial(boilerplate, False)),
     Probe("entity stuffed", "low", entity_stuffed),
     *(
         Probe(f"injected {name}", "low", partial(injected, sentence), through)
@@ -405,15 +399,6 @@ def _relation(question: str) -> tuple[RelationQuestion, str] | None:
 def _asked() -> dict[RelationQuestion, re.Pattern[str]]:
     forms = {one: re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)") for one in QUESTIONS}
     return {one: re.compile(rf"{form}\s*\??", re.IGNORECASE) for one, form in forms.items()}
-
-
-def _mistyped(pair: LabelledPair, spans: Iterable[tuple[int, int]], chance: random.Random) -> Made:
-    text = pair.question
-    inner = [i for start, end in spans for i in range(start + 1, end - 2)]
-    if not (spots := [i for i in inner if text[i : i + 2].isalpha() and text[i] != text[i + 1]]):
-        return "there is no word to mistype"
-    at = chance.choice(spots)
-    return replace(pair, question=text[:at] + text[at + 1] + text[at] + text[at + 2 :])
 
 
 def _holds(passage: Passage, phrases: Iterable[str]) -> bool:
