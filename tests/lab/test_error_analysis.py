@@ -9,8 +9,9 @@ import pytest
 
 from surefoot.datasets.questions import Example, LoadedQuestions
 from surefoot.errors import UsageError
-from surefoot.lab.error_analysis import ErrorReport, as_json, kind, report
+from surefoot.lab.error_analysis import ErrorReport, kind, report
 from surefoot.stats.figures import Share
+from surefoot.store import to_json
 from surefoot.types import Action, Answer, Decision, Trace
 
 ABOUT = {"data": "popqa.jsonl", "method": "crag", "questions": 6}
@@ -114,7 +115,7 @@ def test_a_number_of_questions_that_is_none_is_damage() -> None:
 
 def test_a_report_is_json(figures: ErrorReport) -> None:
     """Without NaN."""
-    (data,) = json.loads(json.dumps(as_json([figures]), allow_nan=False))
+    (data,) = json.loads(json.dumps(to_json([figures]), allow_nan=False))
     assert data["types"][0]["dominant"] == "correct"
     assert data["cells"][1]["right"] == {"count": 0, "of": 0, "share": None, "low": None, "high": None}
 

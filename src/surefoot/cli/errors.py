@@ -20,7 +20,7 @@ from surefoot.errors import UsageError
 from surefoot.lab import error_analysis as bench_errors
 from surefoot.lab.heatmap import by_type_and_action
 from surefoot.stats.figures import Share
-from surefoot.store import recorded, write_text
+from surefoot.store import recorded, to_json, write_text
 
 Golds = Annotated[
     Path | None,
@@ -56,7 +56,7 @@ def errors(
         raise UsageError(f"--figure draws one run; name one of: {', '.join(map(str, folders))}")
     reports = [_report(folder, data, golds, rule) for folder in folders]
     if json_file:
-        write_text(json_file, json.dumps(bench_errors.as_json(reports), indent=1, allow_nan=False) + "\n")
+        write_text(json_file, json.dumps(to_json(reports), indent=1, allow_nan=False) + "\n")
     if picture:
         write_picture(picture, by_type_and_action(reports[0]))
     for report in reports:

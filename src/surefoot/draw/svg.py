@@ -125,5 +125,15 @@ def cut(words: str, letters: int) -> str:
 
 
 def safe(words: str) -> str:
-    """Names of files and of types may hold what XML cannot."""
-    return escape("".join(character if character.isprintable() else "\ufffd" for character in words))
+    """Words as text of XML or HTML, whatever they hold; names of files may hold what these cannot."""
+    return escape(printable(words))
+
+
+def clean(words: str) -> str:
+    """The same on one line."""
+    return safe(" ".join(words.split()))
+
+
+def printable(words: str, lines: bool = False) -> str:
+    """The words with a sign for every character that cannot be printed; with `lines`, their ends stay."""
+    return "".join(letter if letter.isprintable() or (lines and letter == "\n") else "\ufffd" for letter in words)

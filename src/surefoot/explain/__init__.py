@@ -1,1 +1,1 @@
-"""Why it decided so: what a grade owes to words, an action to passages, and an answer to strips."""
+"""Explanations: the words behind a grade, the passages behind an action, and the strips behind an answer."""

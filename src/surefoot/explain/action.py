@@ -1,13 +1,12 @@
-"""What the action hung on: how near the thresholds were, what would have flipped it, and which passages carried it.
+"""Why an action was taken: how near the thresholds were, what would have flipped it, and which passages carried it.
 
-Pure: from what a trace recorded, with no component asked. That what is said here is so, anybody can see by taking the
-decision again.
+Pure: computed from the trace, with no component asked; anybody can check it by taking the decision again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -21,12 +20,12 @@ from surefoot.explain.shapley import EXACT, Counted, Game, Masks, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
 
 DROPPED = 12
-"""Only among so many passages, the best graded first, is looked for the fewest to drop."""
+"""The fewest passages to drop are sought among so many, the best graded first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Without these passages the action is another; no fewer do it, and no other so few have so high grades."""
+    """The fewest passages without which the action is another; of as few, those with the highest grades."""
 
     passage_ids: tuple[str, ...]
     action: Action
@@ -34,7 +33,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """With this threshold there the action is another; nearer to where it was, it is not."""
+    """The smallest move of one threshold that makes the action another."""
 
     threshold: Literal["upper", "lower"]
     to: float
@@ -45,7 +44,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """What becomes of the action without one passage."""
+    """The action without one passage."""
 
     passage_id: str
     score: float | None
@@ -56,7 +55,7 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a trace's action was taken, and how little would have made it another."""
+    """The explanation of a trace's action, and how little would have made it another."""
 
     question: str
     action: Action
@@ -67,7 +66,7 @@ class Why:
     above_lower: float | None
     """`best` less τ−."""
     drops: tuple[Drop, ...]
-    """One for each other action that can be had by dropping passages, the fewest first."""
+    """One for each other action that dropping passages can bring, the fewest first."""
     moves: tuple[Move, ...]
     """One for each threshold and each other action that moving it alone can bring, the smallest first."""
     without: tuple[Alone, ...]
@@ -90,7 +89,7 @@ def why(trace: Trace) -> Why:
         best,
         None if best is None else best - was.upper,
         None if best is None else best - was.lower,
-        tuple(_first_of_each(_drops(trace, was.action))),
+        _drops(trace, was.action),
         tuple(_moves(trace, was)),
         tuple(_alone(trace, n) for n in range(len(trace.passages))),
         None if best is None else _carried(trace, was),
@@ -108,22 +107,15 @@ def only(trace: Trace, numbers: Sequence[int]) -> Decision:
     )
 
 
-def _drops(trace: Trace, action: Action) -> Iterator[Drop]:
-    every = range(len(trace.passages))
+def _drops(trace: Trace, action: Action) -> tuple[Drop, ...]:
+    every, first = range(len(trace.passages)), dict[Action, Drop]()
     ranked = sorted(every, key=lambda n: -_height(trace.grades[n]))[:DROPPED]
     for size in range(1, len(ranked) + 1):
         for gone in combinations(ranked, size):
             after = only(trace, [n for n in every if n not in gone]).action
-            if after is not action:
-                yield Drop(tuple(trace.passages[n].id for n in gone), after)
-
-
-def _first_of_each(drops: Iterator[Drop]) -> Iterator[Drop]:
-    seen: set[Action] = set()
-    for drop in drops:
-        if drop.action not in seen:
-            seen.add(drop.action)
-            yield drop
+            if after is not action and after not in first:
+                first[after] = Drop(tuple(trace.passages[n].id for n in gone), after)
+    return tuple(first.values())
 
 
 def _height(grade: Grade) -> float:
@@ -136,7 +128,7 @@ def _alone(trace: Trace, gone: int) -> Alone:
 
 
 def _moves(trace: Trace, was: Decision) -> list[Move]:
-    """A threshold changes an action only where it passes a score, so these places are tried."""
+    """Moves to every score: a threshold changes an action only where it passes one."""
     scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
     found: dict[tuple[str, Action], Move] = {}
     for to in sorted({place for score in scores for place in (score, math.nextafter(score, math.inf))}):
@@ -152,7 +144,7 @@ def _moves(trace: Trace, was: Decision) -> list[Move]:
 
 
 def under(trace: Trace, moved: Thresholds) -> Action:
-    """The action under other thresholds; a label that was not the old thresholds' stays, as the evaluator gave it."""
+    """The action under other thresholds; labels that the evaluator gave by other rules than the old ones stay."""
     was = redecide(trace)
     old = Thresholds(was.upper, was.lower, 0.0, "recorded")
 

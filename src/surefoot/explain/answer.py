@@ -1,4 +1,4 @@
-"""Which strips the answer needed: it is generated again without each of them."""
+"""The strips that the answer needed: it is generated again without each of them."""
 
 from __future__ import annotations
 
@@ -17,33 +17,31 @@ Knowledge = list[tuple[Strip, Passage]]
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """What is answered without one strip."""
+    """The answer without one strip."""
 
     strip: Strip
     text: str
     """Without the markers; empty for a refusal."""
     refused: bool
     changed: bool
-    """It says other words, or refuses where it did not, or the other way round: the answer needed the strip."""
+    """Its words differ, or only one of both refuses: the answer needed the strip."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What the answer needed of the strips that it was made from."""
+    """The strips of an answer, with the answer without each."""
 
     text: str
-    """The answer that is compared with: generated from all strips, now."""
+    """The answer generated now from all strips, to compare with."""
     as_recorded: bool
-    """It says what the trace's answer says; if not, the generator is another one, or does not repeat itself."""
+    """It has the words of the trace's answer; if not, the generator is another one or does not repeat itself."""
     strips: tuple[Without, ...]
     """One for each kept strip, in order."""
 
 
 def needs(trace: Trace, generator: Generator) -> Needs:
-    """The answer from all kept strips, and without each; one generated answer for each of these.
-
-    Raises TraceFault where nothing was kept to answer from, and what the generator raises.
-    """
+    """The answer from all kept strips, and without each. Cost: a generated answer each. Raises TraceFault where no
+    strip was kept, and what the generator raises."""
     knowledge = _knowledge(trace)
     if not knowledge or trace.answer is None:
         raise TraceFault(f"trace {trace.id} has no answer that was made from strips")
@@ -70,7 +68,7 @@ def _without(question: str, generator: Generator, knowledge: Knowledge, gone: in
 
 
 def _answer(question: str, generator: Generator, knowledge: Knowledge) -> Answer:
-    """As the pipeline does: without a sentence that stands on a strip, it is a refusal."""
+    """As the pipeline has it: an answer without any supported sentence is a refusal."""
     return grounded(question, generator.generate(question, knowledge), knowledge)
 
 

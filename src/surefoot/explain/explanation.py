@@ -1,4 +1,4 @@
-"""An explanation as a whole, and what a terminal, a page and a picture say of it in the same words."""
+"""A whole explanation, and the sentences that terminal, page and pictures share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.flip import Flip
+from surefoot.stats import text
 from surefoot.store import to_json
 from surefoot.types import Attribution, Trace
 
 DEGREES = (0.15, 0.4, 0.7)
-"""Shares of the largest value from which a word has one, two and three signs."""
+"""From these shares of the largest value on a word has one, two and three signs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What was asked for and found; None: it was not asked for."""
+    """All that was asked for; None: not asked for."""
 
     action: Why | None = None
     trace: Trace | None = None
@@ -26,11 +27,11 @@ class Explanation:
     grade: Attribution | None = None
     flip: Flip | None = None
     flipped: bool = False
-    """It was looked for words that flip the label; where there are none, `flip` is None."""
+    """Whether words that flip the label were sought; where there are none, `flip` is None."""
     answer: Needs | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it but the trace, which is on disk; what was not asked for is left out."""
+        """All that was asked for, except the trace, which is on disk."""
         parts = {"action": self.action, "grade": self.grade, "flip": self.flip, "answer": self.answer}
         asked = {name for name, part in parts.items() if part is not None} | ({"flip"} if self.flipped else set())
         return {name: to_json(part) for name, part in parts.items() if name in asked}
@@ -42,18 +43,17 @@ def degree(value: float, most: float) -> int:
 
 
 def signs(value: float, most: float) -> str:
-    """As many signs as the value is strong, so that it reads without colour."""
+    """As many signs as the value is strong, for readers without colour."""
     return ("+" if value > 0 else "−") * degree(value, most)
 
 
 def number(value: float) -> str:
-    """With its sign, to three digits; what is nothing but rounding is 0."""
-    value = round(value, 9)
-    return f"{value:+.3g}".replace("-", "−") if value else "0"
+    """With its sign, to three digits; rounding errors are 0."""
+    return text.number(known, "+.3g") if (known := round(value, 9)) else "0"
 
 
 def strongest(found: Attribution, count: int) -> list[int]:
-    """The numbers of so many units of the largest values, the largest first."""
+    """The numbers of the units with the largest values, the largest first."""
     return sorted(range(len(found.units)), key=lambda n: -abs(found.values[n]))[:count]
 
 
@@ -72,7 +72,7 @@ def trust(found: Attribution) -> Iterator[str]:
 
 
 def flips_label(found: Flip | None) -> str:
-    """The words whose loss flips the label, or that there are none."""
+    """A sentence on the words whose loss flips the label."""
     if found is None:
         return "No few words of the passage flip its label."
     lost = ", ".join(f"“{unit.words}”" for unit in found.units)
@@ -80,13 +80,13 @@ def flips_label(found: Flip | None) -> str:
 
 
 def margins(found: Why) -> Iterator[str]:
-    """How far the best score is from each threshold; nothing where nothing was graded."""
+    """The best score's distance from each threshold; nothing where nothing was graded."""
     if found.above_upper is not None and found.above_lower is not None:
         yield f"best score less τ+: {number(found.above_upper)}; less τ−: {number(found.above_lower)}"
 
 
 def flips_action(found: Why) -> list[str]:
-    """What would have made the action another, or that nothing would."""
+    """Sentences on what would have made the action another."""
     drops = [f"Without {', '.join(drop.passage_ids)} it would be {drop.action.value}." for drop in found.drops]
     names = {"upper": "τ+", "lower": "τ−"}
     moves = [

@@ -1,4 +1,4 @@
-"""The fewest words whose loss gives a passage another label; each loss is graded, none is inferred."""
+"""The fewest words whose loss changes a passage's label; every loss is graded, none is inferred."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from surefoot.act import label
 from surefoot.errors import ConfigError
-from surefoot.explain.grade import Baseline, ScoreFunction, Words
+from surefoot.explain.grade import ScoreFunction, Words
 from surefoot.protocols import Evaluator
 from surefoot.types import Action, Attribution, Thresholds, Unit
 
@@ -30,52 +30,37 @@ def fewest_words(
 ) -> Flip | None:
     """The words of one side (question, title or text) whose loss flips the label; None: no `most` of them do.
 
-    Greedy: first go those that the attribution says hold the label up (or, for INCORRECT, down), then each that was
-    not needed is put back. So no word of it can be spared, though others might be fewer. Words are taken out by the
-    attribution's own baseline; a text that cannot be graded flips nothing. Cost: `most` graded pairs, and one more for
-    each word. Raises ConfigError for an attribution of passages.
+    Greedy: words go in the order in which the attribution says that they hold the label up (for INCORRECT, down); then
+    each that was not needed comes back. So no word can be spared, though other words might be fewer. Words are taken
+    out by the attribution's baseline; a text without a grade flips nothing. Cost: `most` graded pairs, and one for each
+    word. Raises ConfigError for an attribution of passages.
     """
-    if found.passage is None or not found.baseline:
+    if found.passage is None or not (baseline := found.baseline):
         raise ConfigError("this is an attribution of passages; words are flipped from one of words")
     words = Words(found.question, found.passage, found.units)
-    before = label(found.full, thresholds)
-    trial = _Loss(ScoreFunction(evaluator, words, found.baseline), words, found.baseline, thresholds, before)
-    order = _order(found, before, side)[:most]
-    tried = trial([order[: n + 1] for n in range(len(order))])
+    score_of, before, every = (
+        ScoreFunction(evaluator, words, baseline),
+        label(found.full, thresholds),
+        words.units,
+    )
+
+    def flipping(losses: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
+        """Of the losses that flip the label, the number and the score after it."""
+        pairs = [words.pair([n not in lost for n in range(len(every))], baseline) for lost in losses]
+        scores = enumerate(score_of.graded(pairs))
+        return [(n, score) for n, score in scores if score is not None and label(score, thresholds) is not before]
+
+    sign = 1 if before is Action.INCORRECT else -1
+    mine = [n for n, unit in enumerate(every) if unit.side == side]
+    order = sorted(mine, key=lambda n: sign * found.values[n])[:most]
+    tried = flipping([order[: n + 1] for n in range(len(order))])
     if not tried:
         return None
     first, score = tried[0]
     lost = order[: first + 1]
     for word in order[:first]:
         spared = [n for n in lost if n != word]
-        if without := trial([spared]):
+        if without := flipping([spared]):
             lost, score = spared, without[0][1]
-    return Flip(tuple(found.units[n] for n in sorted(lost)), score, before, label(score, thresholds), trial.evaluations)
-
-
-class _Loss:
-    """Whether losses flip the label; counts what it grades."""
-
-    def __init__(
-        self, score: ScoreFunction, words: Words, baseline: Baseline, thresholds: Thresholds, before: Action
-    ) -> None:
-        self._score, self._words, self._baseline = score, words, baseline
-        self._thresholds, self._before = thresholds, before
-        self.evaluations = 1
-
-    def __call__(self, losses: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
-        """Of the losses that flip the label, the number and the score after it."""
-        self.evaluations += len(losses)
-        count = len(self._words.units)
-        pairs = [self._words.pair([n not in lost for n in range(count)], self._baseline) for lost in losses]
-        return [
-            (n, score)
-            for n, score in enumerate(self._score.graded(pairs))
-            if score is not None and label(score, self._thresholds) is not self._before
-        ]
-
-
-def _order(found: Attribution, before: Action, side: str) -> list[int]:
-    sign = 1 if before is Action.INCORRECT else -1
-    mine = [n for n, unit in enumerate(found.units) if unit.side == side]
-    return sorted(mine, key=lambda n: sign * found.values[n])
+    graded = 1 + len(order) + first
+    return Flip(tuple(every[n] for n in sorted(lost)), score, before, label(score, thresholds), graded)

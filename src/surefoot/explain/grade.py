@@ -1,13 +1,13 @@
-"""What the evaluator's score of a question and a passage owes to which of their words.
+"""The contribution of each word of question and passage to the evaluator's score.
 
-The evaluator that decides is the one that is asked, about texts in which some words are missing. So nothing of it needs
-to be known: what it puts between question and passage is its own, and can never be taken out.
+The evaluator that decides is asked about texts with some words missing, so nothing of its inside needs to be known. The
+separators that it puts between question and passage are its own, and never taken out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
@@ -27,18 +27,18 @@ Side = Literal["question", "title", "text"]
 
 SIDES: tuple[Side, ...] = ("question", "title", "text")
 NEUTRAL: dict[str, str] = {"question": "what", "title": "it", "text": "it"}
-"""Words that ask for nothing and say nothing in particular; not the same one, or they would match each other."""
+"""Words without content; those of question and passage differ, or they would match each other."""
 PAD = "…"
-"""A sign without a letter, which keeps the places of the other words."""
+"""A sign without letters, which keeps the other words in place."""
 ASKED = 256
 """Texts of a call to the evaluator."""
 STRONGEST = (3, 6)
-"""Words of the question and of the passage whose interactions are looked at, unless all can be counted."""
+"""Words of question and passage whose interactions are computed, unless all can be counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A question and a passage, and the units in which they are taken apart."""
+    """A question and a passage, with their units."""
 
     question: str
     passage: Passage
@@ -49,7 +49,7 @@ class Words:
         return {"question": self.question, "title": self.passage.title, "text": self.passage.text}[side]
 
     def pair(self, present: Sequence[bool], baseline: Baseline) -> Pair:
-        """The question and the passage with only these units; others are taken out, or something put in their place."""
+        """The question and the passage with only these units; the baseline stands for the others."""
         if all(present):
             return self.question, self.passage
         question, title, text = (self._side(side, present, baseline) for side in SIDES)
@@ -60,14 +60,14 @@ class Words:
         for unit, here in zip(self.units, present, strict=True):
             if unit.side == side:
                 gone = "" if baseline == "delete" else instead(unit, baseline)
-                # With the space before it, so that no two are left where it stood.
+                # With the space before it, or two would be left.
                 pieces += [whole[at : unit.end]] if here else [f" {gone}" if gone else ""]
                 at = unit.end
         return "".join([*pieces, whole[at:]]).strip()
 
 
 def instead(unit: Unit, baseline: Baseline) -> str:
-    """What stands where the unit was: as many fillers, or signs, as it has words."""
+    """The unit's replacement: as many fillers, or signs, as it has words."""
     one = NEUTRAL[unit.side] if baseline == "filler" else PAD
     return " ".join([one] * len(unit.words.split()))
 
@@ -79,29 +79,24 @@ def taken_apart(question: str, passage: Passage, *, entities: bool = False) -> W
 
 
 def _units(side: Side, text: str, entities: bool) -> Iterator[Unit]:
-    spans = [(match.start(), match.end()) for match in _pieces(text)]
     found = places_of(names(text), text) if entities else []
-    numbers = [_touched(span, found, -n - 1) for n, span in enumerate(spans)]
-    for _, same in groupby(range(len(spans)), key=numbers.__getitem__):
-        first, *rest = same
-        start, end = spans[first][0], spans[rest[-1] if rest else first][1]
+
+    def name(span: tuple[int, int]) -> tuple[int, int]:
+        """Of the name that it touches; of itself where it touches none."""
+        return next((place for place in found if place[0] < span[1] and span[0] < place[1]), span)
+
+    for _, same in groupby((match.span() for match in re.finditer(r"\S+", text)), key=name):
+        spans = list(same)
+        start, end = spans[0][0], spans[-1][1]
         yield Unit(side, start, end, text[start:end])
 
 
-def _pieces(text: str) -> Iterable[re.Match[str]]:
-    return re.finditer(r"\S+", text)
-
-
-def _touched(span: tuple[int, int], found: Sequence[tuple[int, int]], otherwise: int) -> int:
-    return next((n for n, (start, end) in enumerate(found) if start < span[1] and span[0] < end), otherwise)
-
-
 class ScoreFunction:
-    """The game whose players are the words, and whose value is the evaluator's score of what is left.
+    """The game of the words: the value of a coalition is the evaluator's score of its words.
 
-    What cannot be graded, such as a passage of no words, counts as `ungraded`; None: as the score of a question and a
-    passage that say nothing ("what", "it"). `notes` says what was counted so. Texts are graded by length, so that an
-    evaluator that reads them in batches pads little. Raises ComponentError where the pair itself has no score.
+    A text that cannot be graded, such as an empty one, counts as `ungraded`; None: as the score of a question and a
+    passage that say nothing ("what", "it"). `notes` tells how many. Texts are graded by length, so that batches need
+    little padding. Raises ComponentError where the pair itself has no score.
     """
 
     def __init__(self, evaluator: Evaluator, words: Words, baseline: Baseline, ungraded: float | None = None) -> None:
@@ -116,7 +111,7 @@ class ScoreFunction:
         return np.array([self.nothing() if score is None else score for score in found])
 
     def graded(self, pairs: Sequence[Pair]) -> list[float | None]:
-        """The score of each pair, in order; None for what cannot be graded, and why is remembered."""
+        """The score of each pair, in order; None where it cannot be graded, for a reason that `notes` tells."""
         order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1].text))
         scores: list[float | None] = [None] * len(pairs)
         for at in range(0, len(order), ASKED):
@@ -136,7 +131,7 @@ class ScoreFunction:
         return [grade.score for grade in grades]
 
     def nothing(self) -> float:
-        """What counts where there is nothing to grade."""
+        """The score of a text that cannot be graded."""
         if self._ungraded is None:
             blank = replace(self._words.passage, title="", text=NEUTRAL["text"])
             grade = finite(self._evaluator.grade([(NEUTRAL["question"], blank)])[0])
@@ -150,7 +145,7 @@ class ScoreFunction:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be graded, how often, and as what it was counted."""
+        """How many texts could not be graded, why, and which score they got."""
         return tuple(
             f"{times:,} of the texts could not be graded ({why}); each counts as {self.nothing():.4g}"
             for why, times in self._without.items()
@@ -173,10 +168,10 @@ def explain(
 ) -> Attribution:
     """The Shapley values of the words of question, title and text in the evaluator's raw score.
 
-    `tolerance`, `most` and `method` are those of `shapley.shares`; "owen" lets the words of a sentence come and go
-    side by side. `pairs` adds the interactions of the strongest question words with the strongest passage words; of
-    all, where there are no more than 12 units. Cost: one graded pair an evaluation. Raises ComponentError where the
-    pair has no score, ConfigError where there is no word.
+    `tolerance`, `most` and `method` are those of `shapley.shares`; "owen" keeps the words of a sentence together.
+    `pairs` adds the interactions of the strongest question words with the strongest passage words, or of all where
+    there are up to 12 units. Cost: one graded pair an evaluation. Raises ComponentError where the pair has no score,
+    ConfigError where there is no word.
     """
     words = taken_apart(question, passage, entities=entities)
     if not words.units:
@@ -202,11 +197,8 @@ def explain(
 
 
 def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> Passage:
-    """A passage of the trace as this evaluator was given it: what is no evidence to it is blanked out. "best": the one
-    that was graded best.
-
-    Raises UsageError where there is none.
-    """
+    """A passage of the trace as this evaluator was given it, with what is no evidence blanked out. "best": the best
+    graded one. Raises UsageError where there is none."""
     every = {passage.id: passage for passage in trace.passages + trace.external}
     scores = {grade.passage_id: grade.score for grade in trace.grades if grade.score is not None}
     chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
@@ -217,20 +209,13 @@ def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> P
 
 def measured(found: Shares) -> dict[str, Any]:
     """The fields of an `Attribution` that come from the shares."""
-    return {
-        "values": tuple(found.values.tolist()),
-        "errors": tuple(found.errors.tolist()),
-        "base": found.base,
-        "full": found.full,
-        "gap": found.gap,
-        "method": found.method,
-        "reached": found.reached,
-        "ties": ties(found.values.tolist()),
-    }
+    values = found.values.tolist()
+    same = {name: getattr(found, name) for name in ("base", "full", "gap", "method", "reached")}
+    return {"values": tuple(values), "errors": tuple(found.errors.tolist()), **same, "ties": ties(values)}
 
 
 def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
-    """The numbers of those that have the same value, to nine digits after the point; a value of its own is in none."""
+    """Groups of the numbers of equal values, to nine places behind the point; unique values are in none."""
     same: dict[float, list[int]] = {}
     for number, value in enumerate(values):
         same.setdefault(round(value, 9) + 0.0, []).append(number)
@@ -239,15 +224,10 @@ def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
 
 def sentence_groups(words: Words) -> list[int]:
     """Of each unit, the number of its sentence; question and title are one each."""
-    keys = [(unit.side, _sentence(unit, words)) for unit in words.units]
+    starts = [start for start, _ in sentences(words.passage.text)]
+    keys = [(unit.side, sum(unit.side == "text" and start <= unit.start for start in starts)) for unit in words.units]
     numbers = {key: n for n, key in enumerate(dict.fromkeys(keys))}
     return [numbers[key] for key in keys]
-
-
-def _sentence(unit: Unit, words: Words) -> int:
-    if unit.side != "text":
-        return 0
-    return sum(start <= unit.start for start, _ in sentences(words.passage.text))
 
 
 def _together(game: Counted, units: Sequence[Unit], found: Shares, seed: int) -> tuple[Interaction, ...]:

@@ -1,6 +1,6 @@
-"""An explanation as one HTML page that needs nothing else: no script, no network, nothing of the text run as markup.
+"""An explanation as one HTML page without scripts or network, on which texts are never markup.
 
-What is coloured has signs too, and every value that a word shows under the pointer stands in a table as well.
+Coloured words have signs too, and every value that shows under the pointer is in a table as well.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from surefoot.draw.svg import line, safe, text
+from surefoot.draw.svg import Scale, clean, line, text
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
@@ -51,7 +51,7 @@ svg .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4 }
 
 
 def page(told: Explanation) -> str:
-    """The page's text. Its policy, in its head, lets nothing in but its own style."""
+    """The page's text. The policy in its head allows only its own style."""
     question = told.action.question if told.action else told.grade.question if told.grade else ""
     hashed = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
@@ -59,8 +59,8 @@ def page(told: Explanation) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Why: {_clean(question)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-        f"<h1>{_clean(question)}</h1>",
+        f"<title>Why: {clean(question)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+        f"<h1>{clean(question)}</h1>",
     ]
     if told.action and told.trace:
         parts += _action(told.action, told.trace)
@@ -75,7 +75,7 @@ def page(told: Explanation) -> str:
 
 
 def _grade(found: Attribution) -> Iterator[str]:
-    yield f"<h2>{_clean(found.of)}: {found.full:.3g}</h2>"
+    yield f"<h2>{clean(found.of)}: {found.full:.3g}</h2>"
     yield _lines(["Words with + raise the score, words with − lower it; the more signs, the more."], "dim")
     sides = [side for side in ("question", "title", "text") if any(unit.side == side for unit in found.units)]
     yield '<dl class="words">'
@@ -84,7 +84,7 @@ def _grade(found: Attribution) -> Iterator[str]:
     if found.interactions:
         yield _grid(found)
     rows = [
-        [_clean(found.units[n].words), found.units[n].side, *_figures(found.values[n], found.errors[n])]
+        [clean(found.units[n].words), found.units[n].side, number(found.values[n]), f"{found.errors[n]:.2g}"]
         for n in strongest(found, len(found.units))
     ]
     table = _table("Each word's Shapley value", ["word", "of"], ["value", "± standard error"], rows)
@@ -95,21 +95,21 @@ def _words(found: Attribution, side: str) -> str:
     most = max(map(abs, found.values))
     return " ".join(
         f'<span{_shade(value, most)} title="{number(value)} ± {error:.2g}">'
-        f"{_clean(unit.words)}{_signs(value, most)}</span>"
+        f"{clean(unit.words)}{_signs(value, most)}</span>"
         for unit, value, error in zip(found.units, found.values, found.errors, strict=True)
         if unit.side == side
     )
 
 
 def _grid(found: Attribution) -> str:
-    """What a question word, a row each, and a word of the passage, a column each, are worth together."""
+    """The interactions: question words in rows, words of the passage in columns."""
     rows = list(dict.fromkeys(one.first for one in found.interactions))
     columns = list(dict.fromkeys(one.second for one in found.interactions))
     known = {(one.first, one.second): one for one in found.interactions}
     most = max(abs(one.value) for one in found.interactions)
-    head = "".join(f'<th scope="col">{_clean(found.units[n].words)}</th>' for n in columns)
+    head = "".join(f'<th scope="col">{clean(found.units[n].words)}</th>' for n in columns)
     body = "\n".join(
-        f'<tr><th scope="row">{_clean(found.units[row].words)}</th>'
+        f'<tr><th scope="row">{clean(found.units[row].words)}</th>'
         + "".join(
             f'<td class="figure{_class(known[row, n].value, most)}" title="± {known[row, n].error:.2g}">'
             f"{number(known[row, n].value)}{_signs(known[row, n].value, most)}</td>"
@@ -137,18 +137,12 @@ def _scale(found: Why, best: float, upper: float, lower: float) -> str:
     """All scores and both thresholds on a line."""
     others = [one.score for one in found.without if one.score is not None]
     low, high = min([*others, best, lower]), max([*others, best, upper])
-    width = (high - low) or 1.0
-
-    def x(value: float) -> float:
-        return 60 + 600 * (value - low) / width
-
+    x = Scale(low, high if high > low else low + 1, 60, 660)
     marks = [line(x(score), 34, x(score), 46, "other") for score in others]
     marks += [line(x(best), 28, x(best), 52, "best"), text(x(best), 72, f"best {best:.3g}", "", "middle")]
     for name, value in (("τ+", upper), ("τ−", lower)):
-        marks += [
-            line(x(value), 22, x(value), 58, "threshold"),
-            text(x(value), 16, f"{name} {value:.3g}", "", "middle"),
-        ]
+        marks += [line(x(value), 22, x(value), 58, "threshold")]
+        marks += [text(x(value), 16, f"{name} {value:.3g}", "", "middle")]
     said = f"Scores from {low:.3g} to {high:.3g}: the best is {best:.3g}, τ+ {upper:.3g}, τ− {lower:.3g}."
     head = f'<svg viewBox="0 0 720 80" width="720" height="80" role="img" aria-label="{said}">'
     return "\n".join([head, line(60, 40, 660, 40, "axis"), *marks, "</svg>"])
@@ -161,7 +155,7 @@ def _passages(found: Why, trace: Trace) -> str:
     for alone, value, passage in zip(found.without, values, trace.passages, strict=True):
         score = "–" if alone.score is None else f"{alone.score:.3g}"
         carried = "–" if value is None else f"{number(value)}{_signs(value, most)}"
-        rows.append([_clean(passage.id), _clean(passage.title), alone.action.value, score, carried])
+        rows.append([clean(passage.id), clean(passage.title), alone.action.value, score, carried])
     of = f"What each passage did; carried: its Shapley value in the {found.carried.of}" if found.carried else "Passages"
     return _table(of, ["passage", "title", "without it"], ["score", "carried"], rows)
 
@@ -174,7 +168,7 @@ def _answer(found: Needs) -> Iterator[str]:
     rows = []
     for place, one in enumerate(found.strips, start=1):
         said = "a refusal" if one.refused else one.text if one.changed else "the same"
-        rows.append([f"[{place}]", "yes" if one.changed else "no", _clean(said), _clean(one.strip.text)])
+        rows.append([f"[{place}]", "yes" if one.changed else "no", clean(said), clean(one.strip.text)])
     yield _table("Each strip, and what is answered without it", ["[n]", "needed", "without it", "strip"], [], rows)
 
 
@@ -185,20 +179,16 @@ def _table(caption: str, left: Sequence[str], right: Sequence[str], rows: Iterab
         "<tr>" + "".join(f"<td{_kind(n >= len(left))}>{cell}</td>" for n, cell in enumerate(row)) + "</tr>"
         for row in rows
     )
-    return f'<div class="wide"><table><caption>{_clean(caption)}</caption>\n<tr>{head}</tr>\n{body}\n</table></div>'
+    return f'<div class="wide"><table><caption>{clean(caption)}</caption>\n<tr>{head}</tr>\n{body}\n</table></div>'
 
 
 def _kind(figure: bool) -> str:
     return ' class="figure"' if figure else ""
 
 
-def _figures(value: float, error: float) -> list[str]:
-    return [number(value), f"{error:.2g}"]
-
-
 def _lines(lines: Iterable[str], kind: str = "") -> str:
     named = f' class="{kind}"' if kind else ""
-    return "\n".join(f"<p{named}>{_clean(each)}</p>" for each in lines)
+    return "\n".join(f"<p{named}>{clean(each)}</p>" for each in lines)
 
 
 def _shade(value: float, most: float) -> str:
@@ -214,8 +204,3 @@ def _class(value: float, most: float) -> str:
 def _signs(value: float, most: float) -> str:
     found = signs(value, most)
     return f"<sup>{found}</sup>" if found else ""
-
-
-def _clean(words: str) -> str:
-    """On one line and without markup, whatever it holds."""
-    return safe(" ".join(words.split()))

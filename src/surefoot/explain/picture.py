@@ -1,6 +1,6 @@
-"""What grades owe to their words, as pictures: the strongest words of one, or of several side by side.
+"""The strongest words of one grade, or of several side by side, as pictures.
 
-Colour says nothing that words do not say too: bars go to the right or to the left, and each value has its sign.
+Nothing is told by colour alone: bars go right or left, and each value has its sign.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def of_several(explained: Explained) -> str:
 
 
 def heatmap(explained: Explained) -> str:
-    """The strongest words of each sample in the order of its text, shaded by their share of its largest value: an SVG
-    file's text. Each row has words of its own; those of one column have nothing in common."""
+    """The strongest words of each sample in reading order, shaded by their share of its largest value: an SVG file's
+    text. Each row has its own words; those of a column have nothing in common."""
     count = max(min(len(found.units), WORDS) for _, found in explained)
     width, height = NAMED + CELL * count + MARGIN, 84 + (CELL_HIGH + 6) * len(explained) + 16
     label = f"Each sample's own strongest words in {explained[0][1].of}"
@@ -108,7 +108,7 @@ def _row(sample: ActionSample, found: Attribution, y: float) -> Iterator[str]:
     most = max(map(abs, found.values)) or 1.0
     for column, n in enumerate(sorted(strongest(found, WORDS))):
         x, value = NAMED + CELL * column, found.values[n]
-        # Never so dark that the words on it cannot be read, on white paper or black.
+        # Light enough for the words on it to be read, on white paper or black.
         yield box(x, y, CELL - 4, CELL_HIGH, "up" if value > 0 else "down", 0.04 + 0.46 * abs(value) / most)
         yield box(x, y, CELL - 4, CELL_HIGH, "edge")
         yield text(x + CELL / 2 - 2, y + 18, _cut(found.units[n].words, 13), "small", "middle")

@@ -1,4 +1,4 @@
-"""Questions by the action that was taken on them, drawn by seed, each with the passage that it hung on."""
+"""Questions of each action, drawn by seed, each with its best graded passage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EACH = 3
 
 @dataclass(frozen=True, slots=True)
 class ActionSample:
-    """A question, the action that its passages came to, and the best graded of them as it was graded."""
+    """A question, its action, and its best passage as the evaluator was given it."""
 
     id: str
     question: str
@@ -30,14 +30,14 @@ class ActionSample:
 
 
 def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
-    """So many questions of each action, CORRECT first, from what a run recorded; fewer where it has fewer. The
-    evaluator grades nothing: what it reads says what of a passage was blanked out before."""
+    """So many questions of each action, CORRECT first, of a run; fewer where it has fewer. The evaluator grades
+    nothing: it only decides which parts of a passage were blanked out."""
     found = (_of_trace(key, traces[key], evaluator) for key in _drawn(traces, seed))
     return _first(found, each)
 
 
 def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
-    """The same of a file of labelled pairs: questions are graded, with all their passages, until there are enough."""
+    """The same of a file of labelled pairs, whose questions are graded until there are enough."""
     every = pairs.read(path).pairs
     asked = {key: list(group) for key, group in groupby(every, key=lambda pair: pair.question_id)}
 

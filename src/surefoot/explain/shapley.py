@@ -31,7 +31,7 @@ Method = Literal["exact", "regression", "permutation", "owen"]
 EXACT = 12
 """Up to so many players all coalitions are counted: 4,096."""
 MOST_EXACT = 20
-"""Beyond, counting all coalitions is refused: a million."""
+"""More players are refused by `exact`: 20 have a million coalitions."""
 
 FEWEST = 24
 """Pairs of coalitions before a regression's errors are believed."""
@@ -43,7 +43,7 @@ LEAST = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """What each player contributes, and how well that is known."""
+    """Each player's contribution, with its standard error."""
 
     values: Vector
     errors: Vector
@@ -58,16 +58,16 @@ class Shares:
 
     @property
     def gap(self) -> float:
-        """What the values leave unexplained of `full - base`."""
+        """The part of `full - base` that the values leave unexplained."""
         return self.full - self.base - float(self.values.sum())
 
 
 class Counted:
-    """The same game, asked once for each coalition; `evaluations` says for how many."""
+    """The same game, asked once for each coalition; `evaluations` counts these."""
 
     def __init__(self, game: Game) -> None:
         self.asked = 0
-        """Coalitions so far, those counted again that came again."""
+        """Coalitions so far, with repetitions."""
         self._game = game
         self._known: dict[bytes, float] = {}
 
@@ -77,7 +77,7 @@ class Counted:
         return len(self._known)
 
     def __call__(self, masks: Masks) -> Vector:
-        """The value of each coalition; those that are new are asked for together."""
+        """The value of each coalition; new ones are asked for together."""
         self.asked += len(masks)
         keys = [row.tobytes() for row in masks]
         new = {key: n for n, key in enumerate(keys) if key not in self._known}
@@ -121,8 +121,7 @@ def shares(
 
 def exact(game: Game, players: int) -> Shares:
     """From all 2^players coalitions, in one call of the game. Raises ConfigError for more than 20 players."""
-    worth = _all(game, players)
-    sizes = _sizes(players)
+    worth, sizes = _all(game, players)
     values = np.empty(players)
     for player in range(players):
         without = np.flatnonzero(~(np.arange(2**players) >> player & 1).astype(bool))
@@ -155,14 +154,12 @@ def interactions(
     return np.mean(drawn, axis=0), np.std(drawn, axis=0, ddof=1) / math.sqrt(rounds)
 
 
-def _all(game: Game, players: int) -> Vector:
+def _all(game: Game, players: int) -> tuple[Vector, npt.NDArray[np.int64]]:
+    """The value and the size of every coalition, by its number, whose bits say who takes part."""
     if players > MOST_EXACT:
         raise ConfigError(f"{players} players have too many coalitions to count all; choose another method")
-    return game((np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool))
-
-
-def _sizes(players: int) -> npt.NDArray[np.int64]:
-    return np.asarray((np.arange(2**players)[:, None] >> np.arange(players) & 1).sum(axis=1))
+    bits = np.arange(2**players)[:, None] >> np.arange(players) & 1
+    return game(bits.astype(bool)), np.asarray(bits.sum(axis=1))
 
 
 Estimates = Iterator[tuple[Vector, Vector, bool]]
@@ -257,7 +254,7 @@ def _added(game: Game, order: npt.NDArray[np.int64], base: float, full: float) -
 
 
 def _pairs_exactly(game: Game, players: int, firsts: Sequence[int], seconds: Sequence[int]) -> Vector:
-    worth, sizes = _all(game, players), _sizes(players)
+    worth, sizes = _all(game, players)
     coalitions = np.arange(2**players)
     weights = np.array([1 / ((players - 1) * math.comb(players - 2, size)) for size in range(players - 1)])
 

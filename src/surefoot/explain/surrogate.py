@@ -62,17 +62,19 @@ def fitted(signs: Vector, gains: Vector, matter: Vector | None) -> Guess:
     """
     # Noise of next to nothing, where there are hardly more pairs than players, leaves guesses without any sense.
     noises = LINEAR if 2 * len(signs) >= 3 * signs.shape[1] else LINEAR[1:]
-    guesses = [_fitted(signs, gains, None, noise) for noise in noises]
+    linear = _alike(signs, signs, None)
+    guesses = [_fitted(signs, gains, None, linear, noise) for noise in noises]
     if matter is None:
         matter = np.abs(_best(guesses).values(len(signs)))
     if matter.any():
         squares = np.maximum(matter, LEAST * matter.mean()) ** 2
-        guesses += [_fitted(signs, gains, reach * squares / squares.sum(), NOISE) for reach in REACH]
+        ways = [reach * squares / squares.sum() for reach in REACH]
+        guesses += [_fitted(signs, gains, unlike, _alike(signs, signs, unlike), NOISE) for unlike in ways]
     return _best(guesses)
 
 
-def _fitted(signs: Vector, gains: Vector, unlike: Vector | None, noise: float) -> Guess:
-    inverse: Vector = np.linalg.inv(_alike(signs, signs, unlike) + noise * np.eye(len(signs))).astype(np.float64)
+def _fitted(signs: Vector, gains: Vector, unlike: Vector | None, alike: Vector, noise: float) -> Guess:
+    inverse: Vector = np.linalg.inv(alike + noise * np.eye(len(signs))).astype(np.float64)
     weights = inverse @ gains
     return Guess(signs, unlike, inverse, weights, weights / inverse.diagonal())
 

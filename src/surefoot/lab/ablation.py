@@ -24,25 +24,25 @@ from surefoot.text.screen import unscreened
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds, Trace
 
 WHOLE = "whole"
-"""What the pipeline with all of its stages is called."""
+"""The name of the pipeline with all of its stages."""
 
 NEVER = 1e9
-"""A score that no passage has; infinity is no JSON, and a trace holds the thresholds."""
+"""A score that no passage has. Infinity will not do: a trace holds the thresholds, and JSON has none."""
 
 _NO_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Earned:
-    """What came of a stage."""
+    """The gain that a stage brings."""
 
     stage: str
     instead: str
-    """What stands in its place."""
+    """Its replacement."""
     earned: tuple[MethodComparison, ...]
-    """By each rule that fits: the whole pipeline, first, and that without the stage."""
+    """One for each rule that fits: the whole pipeline against the one without the stage."""
     changed: int
-    """Questions that are answered in other words, or no longer, or only then."""
+    """Questions whose answer has other words, or is there in one of both only."""
 
 
 class Alike:
@@ -65,26 +65,24 @@ class Whole:
 
 
 def grading(pipeline: Pipeline, question: str) -> Trace:
-    """Without the evaluator's word on passages; strips and answer are still chosen by it."""
-    policy = Threshold(Alike.thresholds)
-    return replace(pipeline, evaluator=Alike(), policy=policy, config=_said(pipeline, "grading")).run(question)
+    """Passages are not graded; the evaluator still chooses strips and answer."""
+    return _changed(pipeline, "grading", evaluator=Alike(), policy=Threshold(Alike.thresholds)).run(question)
 
 
 def correct(pipeline: Pipeline, question: str) -> Trace:
     """Without the action CORRECT (the paper, table 3)."""
-    return _decided(pipeline, question, "correct", replace(pipeline.policy.thresholds, upper=NEVER))
+    return _decided(pipeline, "correct", upper=NEVER).run(question)
 
 
 def ambiguous(pipeline: Pipeline, question: str) -> Trace:
     """Without the action AMBIGUOUS (the paper, table 3, which does not say where its one threshold lies)."""
-    own = pipeline.policy.thresholds
-    middle = (own.upper + own.lower) / 2
-    return _decided(pipeline, question, "ambiguous", replace(own, upper=middle, lower=middle))
+    middle = (pipeline.policy.thresholds.upper + pipeline.policy.thresholds.lower) / 2
+    return _decided(pipeline, "ambiguous", upper=middle, lower=middle).run(question)
 
 
 def incorrect(pipeline: Pipeline, question: str) -> Trace:
     """Without the action INCORRECT (the paper, table 3)."""
-    return _decided(pipeline, question, "incorrect", replace(pipeline.policy.thresholds, lower=-NEVER))
+    return _decided(pipeline, "incorrect", lower=-NEVER).run(question)
 
 
 def refinement(pipeline: Pipeline, question: str) -> Trace:
@@ -103,19 +101,19 @@ def rewriting(pipeline: Pipeline, question: str) -> Trace:
 
 
 def selection(pipeline: Pipeline, question: str) -> Trace:
-    """Without a choice among what was found outside, but for what says the same."""
+    """Everything found outside is kept, except for duplicates."""
     return pipeline.but(external_keep=_NO_LIMIT).run(question)
 
 
 def screening(pipeline: Pipeline, question: str) -> Trace:
-    """Without a look for orders to the machine."""
+    """Passages are not searched for orders to the machine."""
     with unscreened():
-        return replace(pipeline, config=_said(pipeline, "screening")).run(question)
+        return _changed(pipeline, "screening").run(question)
 
 
 def checking(pipeline: Pipeline, question: str) -> Trace:
-    """Without a refusal of what does not stand in the sources."""
-    trace = replace(pipeline, config=_said(pipeline, "checking")).run(question)
+    """Answers that the sources do not support are not refused."""
+    trace = _changed(pipeline, "checking").run(question)
     if trace.answer and trace.answer.refused and trace.answer.withheld:
         return replace(trace, answer=Answer(trace.answer.withheld, model=trace.answer.model))
     return trace
@@ -133,14 +131,14 @@ STAGES: dict[str, tuple[Callable[[Pipeline, str], Trace], str]] = {
     "screening": (screening, "orders to the machine in retrieved texts are read as any sentence"),
     "checking": (checking, "what the generator says is passed on, whether or not it stands in what was read"),
 }
-"""What can be taken out: the pipeline without it, and what stands in its place."""
+"""By stage: how to run without it, and its replacement in words."""
 OUTSIDE = ("correct", "search", "rewriting", "selection")
-"""Stages that do nothing where nothing is searched for."""
+"""Stages that do nothing without a searcher."""
 
 
 def stages(names: Sequence[str], searches: bool) -> tuple[str, ...]:
-    """The stages of these names, or without names all that do anything. Raises UsageError for one that there is not, or
-    that does nothing as no searcher is configured."""
+    """The stages of these names; without names, all that do anything. Raises UsageError for an unknown stage, and for
+    one that does nothing without a searcher."""
     there = tuple(name for name in STAGES if searches or name not in OUTSIDE)
     if unknown := [name for name in names if name not in STAGES]:
         raise UsageError(f"no stage called '{unknown[0]}'; there are: {', '.join(STAGES)}")
@@ -158,7 +156,7 @@ def measured(
     about: dict[str, Any],
     on_done: OnDone,
 ) -> tuple[list[QAReport], list[Earned]]:
-    """The report of the whole pipeline and of each without a stage, and what each stage earned, in their order."""
+    """The reports of the whole pipeline and of the one without each stage, and the gain of each stage, in order."""
     whole = crag_search if searches else crag
     every = [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question))]
     reports = qa.run([*every, *map(_without, names)], examples, spread, folder, about, on_done)
@@ -183,11 +181,12 @@ def _earned(name: str, whole: QAReport, without: QAReport) -> Earned:
     return Earned(name, STAGES[name][1], earned, changed)
 
 
-def _decided(pipeline: Pipeline, question: str, name: str, thresholds: Thresholds) -> Trace:
-    policy = replace(pipeline.policy, thresholds=thresholds)  # type: ignore[type-var]
-    return replace(pipeline, policy=policy, config=_said(pipeline, name)).run(question)
+def _decided(pipeline: Pipeline, stage: str, **thresholds: Any) -> Pipeline:
+    policy = pipeline.policy
+    moved = replace(policy, thresholds=replace(policy.thresholds, **thresholds))  # type: ignore[type-var]
+    return _changed(pipeline, stage, policy=moved)
 
 
-def _said(pipeline: Pipeline, name: str) -> dict[str, Any]:
-    """What a trace says of a stage that no part of the configuration names."""
-    return {**pipeline.config, "without": {"stage": name}}
+def _changed(pipeline: Pipeline, stage: str, **parts: Any) -> Pipeline:
+    """The pipeline with these parts; its traces name the stage, which no part of the configuration does."""
+    return replace(pipeline, config={**pipeline.config, "without": {"stage": stage}}, **parts)

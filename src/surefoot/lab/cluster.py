@@ -19,9 +19,9 @@ from surefoot.pipeline import Pipeline
 from surefoot.types import Trace
 
 CHUNK = 4
-"""Questions that a worker is given at a time: few, since all that it was given is lost with it."""
+"""Questions given to a worker at a time: few, since they are lost with it."""
 RETRIES = 3
-"""How often a worker that was lost is started again, and its questions asked again."""
+"""How often a lost worker is started again, with its questions."""
 
 
 class _Worker:
@@ -36,12 +36,11 @@ class _Worker:
 
 @contextmanager
 def workers(address: str, build: Callable[[], Pipeline]) -> Iterator[Spread]:
-    """A worker for each processor of the cluster at this address ("host:port", or "auto" for the one that this machine
-    belongs to), each with a pipeline of its own.
+    """A worker with its own pipeline for each processor of the cluster at this address: "host:port", or "auto" for this
+    machine's own cluster.
 
-    `build` runs there: whatever files it reads, such as an index or models, every machine has to have at the same path,
-    and Surefoot has to be installed on each. Raises UsageError where there is no cluster, or where no pipeline could
-    be built on it.
+    `build` runs there, so every machine needs Surefoot, and the files that `build` reads (index, models) at the same
+    path. Raises UsageError where there is no cluster, or no pipeline can be built on it.
     """
     try:
         _knock(address)
@@ -74,5 +73,5 @@ def _spread(pool: Any, arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[
 
 
 def _line(error: Exception) -> str:
-    """The last line of what Ray says, which names the cause; a remote traceback stands above it."""
+    """The last line of Ray's message, below the remote traceback: it names the cause."""
     return (str(error).strip().splitlines() or [type(error).__name__])[-1].rstrip(":")

@@ -1,6 +1,6 @@
-"""Accuracy as retrieval gets worse, as one SVG picture: a panel for each thing that is done to the passages.
+"""Accuracy as retrieval gets worse, as one SVG picture: a panel for each kind of change.
 
-A method is told by its colour, by the shape of its marks and by its name at the end of its line.
+Each method has its colour, its shape of marks, and its name at the end of its line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from surefoot.lab.degradation import DegradationReport, DegradationStep
 from surefoot.stats.text import percent
 
 PANEL, HEIGHT = 420, 300
-"""Of one panel, with all that belongs to it; two stand side by side."""
+"""Of one panel with its labels; two stand side by side."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 296, 40, 240
 """Where the axes of a panel stand in it."""
 HEAD, FOOT = 76, 16
@@ -51,7 +51,7 @@ _X = Scale(0, 1, LEFT + 12, RIGHT - 12)
 
 
 def robustness(report: DegradationReport, data: str) -> str:
-    """The share of questions right, by the share of passages that something was done to: an SVG file's text."""
+    """The share of right answers over the share of changed passages: an SVG file's text."""
     kinds = list(dict.fromkeys(step.kind for step in report.steps))
     width, height = PANEL * min(2, len(kinds)), HEAD + HEIGHT * ceil(len(kinds) / 2) + FOOT
     y, fits = Scale(0, _top(report), BOTTOM, TOP), int(width / 7.6)
@@ -88,7 +88,7 @@ def _panel(kind: str, steps: Sequence[DegradationStep], methods: Sequence[str], 
 
 
 def _way(steps: Sequence[DegradationStep], number: int, shift: float, y: Scale) -> Iterator[str]:
-    """The line with a mark and its interval at each step; lines stand a little apart, so that no bar hides another."""
+    """The line, with a mark and its interval at each step, shifted a little so that no bar hides another."""
     points = [(_X(step.share) + shift, y(step.right.share or 0.0)) for step in steps]
     yield path("polyline", "way", points)
     for step, point in zip(steps, points, strict=True):

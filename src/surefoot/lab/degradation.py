@@ -1,7 +1,7 @@
-"""Retrieval made worse in steps: how much accuracy is lost, and does one method lose less of it than another?
+"""Retrieval made worse in steps: how much accuracy does each method lose?
 
-What is done to a passage follows from a hash of the question's and its own id: the same passages in every run, and
-those of a smaller step are among those of a larger one. (Probes of the evaluator alone are in `robustness`.)
+A hash of question id and passage id picks the passages: the same in every run, and those of a smaller step are among
+those of a larger one. (Probes of the evaluator alone are in `robustness`.)
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from surefoot.text.words import places_of
 from surefoot.types import Passage, Trace
 
 STEPS = (0.25, 0.5, 0.75, 1.0)
-"""Shares of the passages that something is done to, unless others are asked for."""
+"""Shares of the passages that are changed, by default."""
 
 Change = Callable[[tuple[Passage, ...], Example, float], tuple[Passage, ...]]
-"""(what was retrieved, question, share) -> what is left of it."""
+"""(retrieved passages, question, share) -> what is left of them."""
 
 _SWAP = next(probe for probe in PROBES if probe.name == "entity in passage")
 _FULL = 2**64
@@ -37,35 +37,35 @@ _FULL = 2**64
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """A retriever whose finds are made worse."""
+    """A retriever whose results are made worse."""
 
     inner: Retriever
     worse: Callable[[tuple[Passage, ...]], tuple[Passage, ...]]
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        """What is left of the inner one's; raises what that raises."""
+        """The inner retriever's passages, made worse; raises what it raises."""
         return self.worse(self.inner.retrieve(question, k))
 
 
 @dataclass(frozen=True, slots=True)
 class DegradationStep:
-    """How one method fared where something was done to this share of the passages."""
+    """One method's accuracy with this share of the passages changed."""
 
     kind: str
     share: float
-    """0: as they were retrieved."""
+    """0: nothing changed."""
     method: str
     right: Share
     answered: Share
     changed: int
-    """Questions whose passages are others than without."""
+    """Questions whose passages differ from step 0."""
     lost: Figure
-    """Share right as retrieved less that here."""
+    """Share right at step 0 less the share here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How two methods stand to each other at one step."""
+    """The difference between two methods at one step."""
 
     kind: str
     share: float
@@ -74,12 +74,12 @@ class Gap:
     ahead: Figure
     """Share that the first has right less the second's."""
     spared: Figure
-    """What the second has lost to here less what the first has; above 0, the first loses less."""
+    """The second's loss less the first's; above 0, the first loses less."""
 
 
 @dataclass(frozen=True, slots=True)
 class DegradationReport:
-    """What became of each method at each step. The JSON form is stable: fields are added, never changed."""
+    """Each method at each step. The JSON form is stable: fields are added, never changed."""
 
     rule: str
     questions: int
@@ -90,30 +90,23 @@ class DegradationReport:
     """Kind by kind, each pair of methods, the shares rising from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fared:
-    report: qa.QAReport
-    seen: tuple[int, ...]
-    """A question each, a hash of what its passages say."""
-
-    def right(self, rule: str) -> list[bool]:
-        return [outcome.get(rule, False) for outcome in self.report.outcomes]
+_Fared = tuple[qa.QAReport, list[int]]
+"""An arm's report, and for each question a hash of its passages' words."""
 
 
 def fewer(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """Each goes with this chance."""
+    """Each passage goes with this chance."""
     return tuple(passage for passage in passages if not _meant(example, passage, share))
 
 
 def lost(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """Each in whose title or text an accepted answer stands goes with this chance: what CRAG's authors did."""
-    held = [bool(places_of(example.answers, f"{passage.title} … {passage.text}")) for passage in passages]
-    meant = [_meant(example, passage, share) for passage in passages]
-    return tuple(p for p, holds, goes in zip(passages, held, meant, strict=True) if not (holds and goes))
+    """Each passage with an accepted answer in title or text goes with this chance, as in CRAG's experiments."""
+    goes = [_meant(example, p, share) and places_of(example.answers, f"{p.title} … {p.text}") for p in passages]
+    return tuple(passage for passage, gone in zip(passages, goes, strict=True) if not gone)
 
 
 def shuffled(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """Those that are meant change places among themselves."""
+    """The chosen passages change places among themselves."""
     meant = [place for place, passage in enumerate(passages) if _meant(example, passage, share)]
     drawn = sorted(meant, key=lambda place: hashed(f"{example.id}/{passages[place].id}", 16))
     found = list(passages)
@@ -123,19 +116,19 @@ def shuffled(passages: tuple[Passage, ...], example: Example, share: float) -> t
 
 
 def swapped(lent: Stock, passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """Each that is meant speaks of another entity than the question's, as the evaluator's probe has it; one that does
-    not name the question's stays."""
+    """The chosen passages speak of another entity than the question's, as in the evaluator's probe; one that does not
+    name the question's entity stays."""
     return tuple(_of_another(p, example, lent) if _meant(example, p, share) else p for p in passages)
 
 
 KINDS = ("fewer", "lost", "shuffled", "swapped")
-"""What can be done to passages."""
+"""Changes to passages."""
 
 
 def arms(
     methods: Sequence[Arm], examples: Sequence[Example], kinds: Sequence[str] = KINDS, steps: Sequence[float] = STEPS
 ) -> tuple[Arm, ...]:
-    """Each method as it is, and at each step of each kind. Raises UsageError for a kind or a share that cannot be."""
+    """Each method as it is, and at each step of each kind. Raises UsageError for an unknown kind or share."""
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"nothing called '{unknown[0]}' can be done to passages; there are: {', '.join(KINDS)}")
     if odd := [share for share in steps if not 0 < share <= 1]:
@@ -161,10 +154,10 @@ def measured(
     """Ask every question by every method at every step (that is methods × (1 + kinds × steps) times) and report."""
     every = arms(methods, examples, kinds, steps)
     fared = {
-        arm.name: _Fared(qa.report(arm.name, examples, traces), tuple(map(_seen, traces)))
+        arm.name: (qa.report(arm.name, examples, traces), [_seen(trace) for trace in traces])
         for arm, traces in run(every, examples, spread, folder, about, on_done)
     }
-    rule = qa.telling([one.report for one in fared.values()])
+    rule = qa.telling([report for report, _ in fared.values()])
     names, shares = [method.name for method in methods], [0.0, *sorted(steps)]
     return DegradationReport(
         rule,
@@ -203,7 +196,7 @@ def _of_another(passage: Passage, example: Example, lent: Stock) -> Passage:
 
 
 def _pairs(example: Example) -> list[LabelledPair]:
-    """What is known of whom a question is about; without passages, its own words."""
+    """The question with its passages, from which its subject is known; without any, the question alone."""
     passages = example.passages or (Passage("", ""),)
     return [LabelledPair(example.id, example.question, p, int(p.id in example.gold), example.answers) for p in passages]
 
@@ -212,17 +205,21 @@ def _seen(trace: Trace) -> int:
     return hash(tuple((passage.title, passage.text) for passage in trace.passages))
 
 
+def _right(report: qa.QAReport, rule: str) -> list[bool]:
+    return [outcome.get(rule, False) for outcome in report.outcomes]
+
+
 def _step(kind: str, share: float, name: str, fared: dict[str, _Fared], rule: str) -> DegradationStep:
-    before, here = fared[name], fared[_named(name, kind, share)]
-    changed = sum(one != other for one, other in zip(before.seen, here.seen, strict=True))
-    gone = difference(before.right(rule), here.right(rule))
-    return DegradationStep(kind, share, name, here.report.right(rule), here.report.answered, changed, gone)
+    (before, seen), (here, sees) = fared[name], fared[_named(name, kind, share)]
+    changed = sum(one != other for one, other in zip(seen, sees, strict=True))
+    gone = difference(_right(before, rule), _right(here, rule))
+    return DegradationStep(kind, share, name, here.right(rule), here.answered, changed, gone)
 
 
 def _gap(kind: str, share: float, first: str, second: str, fared: dict[str, _Fared], rule: str) -> Gap:
-    one, other = (fared[_named(name, kind, share)].right(rule) for name in (first, second))
+    one, other = (_right(fared[_named(name, kind, share)][0], rule) for name in (first, second))
     losses = [
-        [float(a) - float(b) for a, b in zip(fared[name].right(rule), here, strict=True)]
+        [float(a) - float(b) for a, b in zip(_right(fared[name][0], rule), here, strict=True)]
         for name, here in ((first, one), (second, other))
     ]
     return Gap(kind, share, first, second, difference(one, other), difference(losses[1], losses[0]))

@@ -13,23 +13,22 @@ from surefoot.datasets.problems import DataProblem
 from surefoot.datasets.questions import Example, LoadedQuestions
 from surefoot.errors import UsageError
 from surefoot.stats.figures import Share, counted
-from surefoot.store import to_json
 from surefoot.types import Action, Trace
 
 KEYWORDS = "occupation country sport genre religion author director composer city".split()
-"""Types of the open reproduction: the first of these words in the question, as a word of its own, names its type. Of
-PopQA's questions they name what `prop` does, but "city" for the place of birth, and "other" for seven rarer ones."""
+"""Types of the open reproduction: the first of these words in a question names its type. For PopQA they agree with
+`prop`, except that the place of birth is "city" and seven rarer relations are "other"."""
 
 OTHER = "other"
 UNDECIDED = "no decision"
-"""In place of the action where none was taken: the method takes none, or the question failed."""
+"""Stands for the action where there is none: the method takes none, or the question failed."""
 
 _KEYWORD = re.compile(rf"\b({'|'.join(KEYWORDS)})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRow:
-    """How the questions fared that took one action."""
+    """Accuracy over the questions with one action."""
 
     action: str
     questions: Share
@@ -39,20 +38,20 @@ class ActionRow:
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """How the questions of one type fared."""
+    """Accuracy over the questions of one type."""
 
     type: str
     questions: Share
     right: Share
     dominant: str
-    """The action that most of them took; of equals the first, in the order of the actions."""
+    """Their commonest action; of equally common ones the first in the order of the actions."""
     dominance: Share
-    """How many of them did."""
+    """Its share of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """How the questions of one type that took one action fared; `right.of` is how many there are."""
+    """Accuracy over the questions of one type with one action; `right.of` counts them."""
 
     type: str
     action: str
@@ -61,20 +60,20 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """What a run comes to. The JSON form is stable: fields are added, never changed."""
+    """The figures of a run. The JSON form is stable: fields are added, never changed."""
 
     run: str
     data: str
     method: str
     rule: str
-    """What counts as right: a name of `choices.RULES`. Refused and failed questions are wrong."""
+    """By which answers are right, a name of `choices.RULES`. Refused and failed questions are wrong."""
     right: Share
     refused: int
     failed: int
     missing: int
-    """Questions of the run that were not asked yet; they are in no share."""
+    """Questions not asked yet; no share counts them."""
     named: int
-    """Questions whose type the data name; that of the others comes from their words."""
+    """Questions whose type the data name; the others get theirs from their words."""
     actions: tuple[ActionRow, ...]
     types: tuple[TypeRow, ...]
     """The commonest first."""
@@ -83,7 +82,7 @@ class ErrorReport:
     problems: tuple[DataProblem, ...] = ()
     """Of the data."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What the run's folder says of it: settings, the data's hash, in what environments it was made."""
+    """The run folder's own record: settings, hash of the data, environments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class _Outcome:
 
 
 def kind(example: Example) -> str:
-    """What type of thing is asked for: as the data name it, or else by a word of the question."""
+    """The question's type: as the data name it, else by a word of the question."""
     if example.prop:
         return example.prop
     found = _KEYWORD.search(example.question.lower())
@@ -133,15 +132,14 @@ def report(
         sum(bool(example.prop) for example, _ in asked),
         tuple(_action(action, outcomes) for action in actions),
         tuple(_type(name, outcomes, actions) for name in types),
-        tuple(_cell(name, action, outcomes) for name in types for action in actions),
+        tuple(
+            Cell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
+            for name in types
+            for action in actions
+        ),
         loaded.problems,
         about,
     )
-
-
-def as_json(reports: Sequence[ErrorReport]) -> list[dict[str, Any]]:
-    """The reports as plain data."""
-    return [to_json(report) for report in reports]
 
 
 def _outcome(example: Example, trace: Trace, rule: str) -> _Outcome:
@@ -161,10 +159,6 @@ def _type(name: str, outcomes: Sequence[_Outcome], actions: Sequence[str]) -> Ty
     dominant = max(actions, key=lambda action: taken[action])
     shares = counted(len(mine), len(outcomes)), _right(mine)
     return TypeRow(name, *shares, dominant, counted(taken[dominant], len(mine)))
-
-
-def _cell(name: str, action: str, outcomes: Sequence[_Outcome]) -> Cell:
-    return Cell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
 
 
 def _right(outcomes: Sequence[_Outcome]) -> Share:

@@ -31,24 +31,24 @@ from surefoot.types import Action, Grade, Thresholds
 SCHEMA = 1
 """Version of the JSON form; it stays while fields are only added."""
 CALL = 256
-"""Pairs that are handed to the evaluator at once."""
+"""Pairs for one call of the evaluator."""
 TOP = 10
-"""Ranks that the title rule is counted over: what the paper's evaluator was measured on."""
+"""The title rule counts ranks 1 to 10, as the paper did for its evaluator."""
 
 _LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
 
 Row = tuple[LabelledPair, Grade, int]
 """A pair, its grade, and the number, from 0, of its question."""
 Outcome = tuple[Action, bool]
-"""What was decided for a question, and whether one of its passages is relevant."""
+"""A question's action, and whether one of its passages is relevant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What an evaluator made of pairs, and what it spent on them."""
+    """An evaluator's grades of pairs, and their cost."""
 
     grades: tuple[Grade, ...]
-    """One a pair, in order; what failed, or is no number, has score None and a reason."""
+    """One a pair, in order; where grading failed, or gave no number, the score is None with a reason."""
     seconds: float
     """Inside the evaluator."""
     calls: int = 0
@@ -56,14 +56,14 @@ class Graded:
     tokens: int = 0
     """Prompt and output tokens of those calls."""
     degraded: tuple[str, ...] = ()
-    """Declared fallbacks that it took, in words."""
+    """The evaluator's declared fallbacks, in words."""
     cached: int = 0
-    """Pairs that it had graded before, and did not grade again."""
+    """Pairs whose grades came from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """How the scores of graded pairs, and the best scores of questions, agree with the labels."""
+    """Agreement of scores with labels, over pairs and over questions."""
 
     roc_auc: Figure
     average_precision: Figure
@@ -78,13 +78,13 @@ class Metrics:
     question_auc: Figure
     """ROC-AUC over questions: the best score against whether any of the question's passages is relevant."""
     evidence_f1: Figure
-    """Word overlap of what a grade points at with the answers, over relevant pairs in whose text an answer stands; a
-    grade that points at nothing has 0."""
+    """Word overlap of the grade's span with the answers, over relevant pairs whose text holds an answer; a grade
+    without a span has 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What the paper's trigger makes of each question's passages. Evidence: one of them is relevant.
+    """The actions that the paper's trigger takes on the questions. Evidence: one of the passages is relevant.
 
     The intervals are Wilson's: a question is one trial, and a bootstrap has no width where every decision is right.
     Without thresholds nothing is decided, and every share is of 0.
@@ -104,27 +104,27 @@ class Titles:
 
     pairs: int
     majority: float
-    """What always giving the more frequent label would reach."""
+    """Accuracy of always giving the commoner label."""
     accuracy_at_upper: Figure
     accuracy_at_half: Figure
 
 
 @dataclass(frozen=True, slots=True)
 class GradingFileReport:
-    """What an evaluator comes to on one file."""
+    """An evaluator's figures on one file."""
 
     file: str
     sha256: str
     questions: int
-    """With a labelled passage, or the sample of them that was taken."""
+    """Those with a labelled passage, or a sample of them."""
     pairs: int
     """With a label."""
     relevant: float
     """Share of the pairs with label 1."""
     unlabelled: int
-    """Passages that were left out because nobody knows their label."""
+    """Passages left out since they have no label."""
     ungraded: int
-    """Pairs that could not be graded; they are in no figure of `metrics`, and keep a question from INCORRECT."""
+    """Pairs without a grade: no figure of `metrics` counts them, and they keep their question from INCORRECT."""
     ungraded_because: dict[str, int]
     """How many by reason."""
     metrics: Metrics
@@ -132,20 +132,20 @@ class GradingFileReport:
     titles: Titles | None
     """None: the file gives no ranks, or no title labels."""
     seconds: float
-    """That the evaluator took for all pairs, after one that was not counted."""
+    """Spent by the evaluator on all pairs, after a first one off the clock."""
     pairs_per_second: float | None
-    """Of those that were not `cached`; None: there are none, or they were too fast for the clock."""
+    """Of pairs that are not `cached`; None: there are none, or they were too fast for the clock."""
     calls: int
     """Of a language model."""
     tokens: int
     degraded: tuple[str, ...]
     cached: int
-    """Pairs that the evaluator had graded before, and did not grade again."""
+    """Pairs whose grades came from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Over files: the mean of each metric where it is defined; what comes after it is of all files together."""
+    """Over files: the mean of each metric where it is defined; the fields after it are of all files together."""
 
     files: int
     questions: int
@@ -156,26 +156,26 @@ class Mean:
     pairs_per_second: float | None
     cached: int
     pooled_calibration_error: Figure
-    """Of the pairs of all files together. Smaller than the mean of the files' errors where probabilities are too high
-    in one file and too low in another."""
+    """Of all pairs together; smaller than the mean of the files' errors where probabilities are too high in one file
+    and too low in another."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradingReport:
-    """What an evaluator comes to on some files."""
+    """An evaluator's figures on some files."""
 
     evaluator: str
     thresholds: Thresholds | None
-    """None: it has none so far."""
+    """None: it has none yet."""
     files: tuple[GradingFileReport, ...]
     mean: Mean
     config: dict[str, Any] = field(default_factory=dict)
-    """What it was built from; empty: by hand."""
+    """The evaluator's configuration; empty: built by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A file's report with what the mean over files needs of it."""
+    """A file's report, and what the mean over files needs."""
 
     report: GradingFileReport
     figures: dict[str, tuple[Figure, Floats]]
@@ -185,7 +185,7 @@ class _Measured:
 
 
 def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone) -> Graded:
-    """The evaluator's grades of all pairs, in calls of `CALL`; `on_done` is told of pairs.
+    """The evaluator's grades of all pairs, in calls of `CALL`; `on_done` counts pairs.
 
     The first pair is graded once more beforehand, off the clock: a first call may load a model. When the evaluator
     fails, the pairs of that call are ungraded. Raises ComponentError for grades that are none.
@@ -206,7 +206,7 @@ def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone)
 
 
 def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> Iterator[Graded]:
-    """What the evaluator makes of each batch; `on_done` is told of the pairs of all of them together."""
+    """The evaluator's grades of each batch; `on_done` counts the pairs of all batches."""
     total, before = sum(map(len, batches)), 0
 
     def told(done: int, _: int) -> None:
@@ -220,10 +220,10 @@ def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_
 def run(
     evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
 ) -> GradingReport:
-    """Grade every pair of every file and report; `on_done` is told of the pairs of all files together.
+    """Grade every pair of every file and report; `on_done` counts the pairs of all files.
 
-    `thresholds` are the evaluator's own unless others are given; what takes some is undefined where it has none.
-    Intervals are percentiles of a bootstrap over questions (`draws`).
+    `thresholds` None: the evaluator's own; without any, figures that need them are undefined. Intervals are percentiles
+    of a bootstrap over questions (`draws`).
     """
     chosen = thresholds or own(evaluator)
     if chosen:
@@ -234,7 +234,7 @@ def run(
 
 
 def own(evaluator: Evaluator) -> Thresholds | None:
-    """The evaluator's thresholds; None: it has none so far, as a reranker that nobody has fitted."""
+    """The evaluator's thresholds; None: it has none yet, as a reranker that nobody has fitted."""
     try:
         return evaluator.thresholds
     except ConfigError:
@@ -242,7 +242,7 @@ def own(evaluator: Evaluator) -> Thresholds | None:
 
 
 def report(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> GradingFileReport:
-    """The figures of these grades; pure but for the draw of the bootstrap, which is always the same."""
+    """The figures of these grades; pure, as the bootstrap always draws the same."""
     return _measured(file, made, thresholds).report
 
 
@@ -318,7 +318,7 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) ->
 
 
 def _of_pairs(rows: Sequence[Row], thresholds: Thresholds | None) -> dict[str, Statistic]:
-    """What is taken over single pairs; every row has a score."""
+    """The statistics over single pairs; every row has a score."""
     scores = np.array([grade.score for _, grade, _ in rows], dtype=float)
     labels, questions = _columns(rows)
     return {
@@ -348,8 +348,8 @@ def _sure(rows: Sequence[Row]) -> list[Row]:
 
 
 def overlapped(pair: LabelledPair, grade: Grade) -> float | None:
-    """Word overlap, in [0, 1], of what the grade points at with the answers; None unless the pair is relevant and one
-    of them stands in its text."""
+    """Word overlap, in [0, 1], of the grade's span with the answers; None unless the pair is relevant and its text
+    holds one of them."""
     text = pair.passage.text
     if not pair.label or not places_of(pair.answers, text):
         return None
@@ -394,7 +394,7 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
 
 
 def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
-    """How often each action was taken, and how often rightly."""
+    """How often each action was taken, and how often it was right."""
     counts = Counter(outcomes)
     taken = Counter(action for action, _ in outcomes)
     correct, ambiguous, incorrect = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT

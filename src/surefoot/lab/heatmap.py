@@ -1,6 +1,6 @@
 """Accuracy by type of question, and by type and action, as one SVG picture.
 
-Colour says nothing that words do not say too: each bar bears the name of its action, each cell its share and its n.
+Nothing is told by colour alone: each bar has the name of its action, each cell its share and its n.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _X = Scale(0, 1, LEFT, RIGHT)
 
 
 def by_type_and_action(report: ErrorReport) -> str:
-    """How often each type of question was answered right, which action most of it took, and how each action fared on
-    it: an SVG file's text. The last row is of all questions."""
+    """Accuracy, commonest action and accuracy by action of each type of question, and in the last row of all questions:
+    an SVG file's text."""
     height, width = TOP + ROW * (len(report.types) + 1) + 34, CELLS + CELL * len(report.actions) + 24
     label = f"Accuracy of {report.method or 'a run'} by type of question and action"
     asked = f"{report.right.of:,} questions of {PurePath(report.data).name or 'a run'}, right by the rule {report.rule}"
@@ -78,7 +78,7 @@ def _shared(share: Share, y: float, kind: str) -> Iterator[str]:
 def _cells(cells: Sequence[Cell | ActionRow], y: float) -> Iterator[str]:
     for number, cell in enumerate(cells):
         x = CELLS + CELL * number
-        # Never so dark that the words on it cannot be read, on white paper or black.
+        # Light enough for the words on it to be read, on white paper or black.
         yield box(x, y, CELL - 4, ROW - 4, "cell", 0.04 + 0.46 * (cell.right.share or 0.0))
         words = f"{percent(cell.right.share, 0)} of {cell.right.of:,}" if cell.right.of else "none"
         yield text(x + CELL / 2 - 2, y + 22, words, "small" if cell.right.of else "small dim", "middle")

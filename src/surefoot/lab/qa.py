@@ -22,7 +22,7 @@ RANKS = (1, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class QARow:
-    """How the questions that took one action fared."""
+    """Figures over the questions with one action."""
 
     action: str
     questions: Share
@@ -33,7 +33,7 @@ class QARow:
 
 @dataclass(frozen=True, slots=True)
 class QAReport:
-    """What a run of one method over one file comes to. The JSON form is stable: fields are added, never changed."""
+    """The figures of one method on one file. The JSON form is stable: fields are added, never changed."""
 
     method: str
     questions: int
@@ -49,7 +49,7 @@ class QAReport:
     actions: tuple[QARow, ...]
     """Empty for methods that decide nothing."""
     recall: dict[str, Share]
-    """By rank: a gold passage is among the first k retrieved, over the questions whose gold passages are known."""
+    """By rank k: how often a gold passage is among the first k, over questions with known gold passages."""
     seconds: float | None
     """Median a question."""
     stages: dict[str, float]
@@ -71,7 +71,7 @@ class QAReport:
 
 @dataclass(frozen=True, slots=True)
 class MethodComparison:
-    """How two methods fared on the same questions by one rule."""
+    """Two methods on the same questions by one rule."""
 
     first: str
     second: str
@@ -89,12 +89,12 @@ def run(
     about: dict[str, Any],
     on_done: OnDone,
 ) -> list[QAReport]:
-    """A report an arm, of all questions; `runs.run` says what is asked and what is kept."""
+    """A report an arm, over all questions; `runs.run` says which are asked and kept."""
     return [report(arm.name, examples, traces) for arm, traces in asked(arms, examples, spread, folder, about, on_done)]
 
 
 def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
-    """The figures of these traces; pure, so that they can be counted again from a run folder."""
+    """The figures of these traces; pure, so a run folder gives them again."""
     outcomes = tuple(_outcome(example, trace) for example, trace in zip(examples, traces, strict=True))
     answered = [outcome for outcome in outcomes if not outcome["refused"]]
     return QAReport(
@@ -115,8 +115,7 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
 
 
 def compared(one: QAReport, other: QAReport, rule: str) -> MethodComparison:
-    """Which of two runs has more of the questions right that both were asked and that the rule fits, and whether that
-    may be chance."""
+    """Two runs on the questions that both were asked and that the rule fits, and whether they differ by chance."""
     right = {outcome["id"]: outcome[rule] for outcome in other.outcomes if rule in outcome}
     both = [outcome for outcome in one.outcomes if outcome["id"] in right]
     first, second = [outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both]
@@ -129,7 +128,7 @@ def comparisons(reports: Sequence[QAReport]) -> list[MethodComparison]:
 
 
 def telling(reports: Sequence[QAReport]) -> str:
-    """The rule to go by: "strict" where it fits all of the questions, else "match_lower"."""
+    """The rule to report: "strict" where it fits all questions, else "match_lower"."""
     fits = all(report.right("strict").of == report.questions > 0 for report in reports)
     return "strict" if fits else "match_lower"
 

@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 800, 468
 LEFT, RIGHT, TOP, BOTTOM = 84, 704, 106, 396
 """Where the axes stand."""
 FOCUS = 6
-"""The picture is at most so many targets high: what matters is seen, and the curve may leave it."""
+"""The picture is at most so many targets high, and the curve may leave it."""
 
 _STYLE = style(
     14,
@@ -33,10 +33,8 @@ _X = Scale(0, 1, LEFT, RIGHT)
 
 
 def risk_coverage(report: TuningReport) -> str:
-    """How many of the CORRECT decisions lack evidence, as ever more questions are decided so: an SVG file's text.
-
-    With the band between both bounds, the target, and the threshold that was chosen or the one that seemed surest.
-    """
+    """The share of CORRECT decisions without evidence, over the share of questions decided so, with both bounds, the
+    target, and the chosen threshold or else the surest candidate: an SVG file's text."""
     y = Scale(0, height(report), BOTTOM, TOP)
     names = cut(", ".join(PurePath(file.file).name for file in report.files), 50)
     title, subtitle = f"Risk and coverage of {report.evaluator}", f"{report.fit.testing:,} test questions of {names}"
@@ -54,7 +52,7 @@ def risk_coverage(report: TuningReport) -> str:
 
 
 def height(report: TuningReport) -> float:
-    """The risk at the upper edge of a picture in which the target and the point in question are well seen."""
+    """The risk at the picture's upper edge, so that the target and the chosen point are well seen."""
     target, shown = report.aim.target, report.fit.upper.shown
     risks = [point.risk for point in report.curve if point.risk is not None]
     curve = min(FOCUS * target, 1.15 * max(risks, default=0.0))

@@ -1,4 +1,4 @@
-"""Robustness: what do an evaluator's grades do when one thing about a pair is changed?"""
+"""Robustness: how do an evaluator's grades move when one thing about a pair is changed?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Moves = Sequence[tuple[Action, Action]]
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """How many pairs crossed a threshold."""
+    """Pairs that crossed a threshold."""
 
     down: int
     up: int
@@ -38,13 +38,13 @@ class Flips:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """What one probe did to the grades of one file.
+    """One probe's effect on the grades of one file.
 
-    `as_expected` is counted over the pairs that could do otherwise:
+    `as_expected` counts the pairs that could have done otherwise:
 
-    - falls: of the pairs at or above τ+ before, the share that is below τ+ afterwards;
-    - low: of the pairs below τ+ before, the share that is still below it;
-    - holds: of all pairs, the share whose label (`act.label`: at τ+ and τ−) is the same as before;
+    - falls: of the pairs at or above τ+ before, the share below it afterwards;
+    - low: of the pairs below τ+ before, the share still below it;
+    - holds: of all pairs, the share with the same label (`act.label`: at τ+ and τ−) as before;
     - reported: None.
 
     Its interval is Wilson's: a pair is one trial. The intervals of the changes are from a bootstrap over questions.
@@ -53,9 +53,9 @@ class ProbeFinding:
     probe: str
     expects: Expectation
     screened: bool
-    """The changed passage was graded without orders to the machine, after `screen.screened`."""
+    """`screen.screened` took orders to the machine out of the changed passage before it was graded."""
     pairs: int
-    """That were changed, and graded before and after."""
+    """Changed, and graded before and after."""
     left_out: dict[str, int]
     """Pairs that the probe does not apply to, by reason."""
     ungraded: dict[str, int]
@@ -75,13 +75,13 @@ class ProbeFinding:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFileReport:
-    """What the probes did on one file."""
+    """The effects of all probes on one file."""
 
     file: str
     sha256: str
     questions: int
     relevant: int
-    """Pairs with label 1 that were probed: one a question, where it has any; drawn by the passages' ids."""
+    """Probed pairs with label 1: one for each question that has any, chosen by the passages' ids."""
     irrelevant: int
     """The same with label 0."""
     findings: tuple[ProbeFinding, ...]
@@ -98,14 +98,14 @@ class ProbeFileReport:
 
 @dataclass(frozen=True, slots=True)
 class RobustnessReport:
-    """What the probes did to one evaluator's grades of some files."""
+    """The effects of the probes on one evaluator's grades of some files."""
 
     evaluator: str
     thresholds: Thresholds
     seed: int
     files: tuple[ProbeFileReport, ...]
     config: dict[str, Any] = field(default_factory=dict)
-    """What the evaluator was built from; empty: by hand."""
+    """The evaluator's configuration; empty: built by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class _Plan:
 
     @property
     def pairs(self) -> list[LabelledPair]:
-        """What is graded, each once. A question's pairs stand far apart: some evaluators grade a few of them together,
-        and a pair and its changed form should not be compared with each other."""
+        """Every pair to grade, once. A question's pairs stand far apart, since some evaluators grade a few together and
+        should not compare a pair with its changed form."""
         after = [after for trials in self.trials.values() for _, after in trials]
         return list({_pair(one): one for one in (*self.chosen, *after)}.values())
 
@@ -127,11 +127,8 @@ class _Plan:
 def run(
     evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
 ) -> RobustnessReport:
-    """Grade one relevant and one irrelevant pair of each question as they are and as each probe changes them.
-
-    That is at most 16 pairs for the relevant one and 14 for the irrelevant one. `on_done` is told of the pairs
-    of all files together. `thresholds` are the evaluator's own unless others are given.
-    """
+    """Grade one relevant and one irrelevant pair of each question, as they are and as each probe changes them: at most
+    16 and 14 pairs. `on_done` counts the pairs of all files; `thresholds` None: the evaluator's own."""
     used = thresholds or evaluator.thresholds
     require_match(used, evaluator.name)
     plans = [_planned(file) for file in files]
@@ -164,7 +161,7 @@ def _planned(file: LabelledSet) -> _Plan:
 
 
 def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
-    """Of each question and label, the pair whose passage's id hashes lowest."""
+    """For each question and label, the pair whose passage id hashes lowest."""
     alike: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
     for pair in pairs:
         alike[pair.question_id, pair.label].append(pair)

@@ -1,12 +1,11 @@
 """Thresholds for an evaluator, fitted on labelled questions so that a stated risk is kept.
 
 The method is learn-then-test (Angelopoulos et al. 2021) with fixed-sequence testing. One question in five, chosen by a
-hash of its words, proposes: its best scores are the candidates, and its labels say from which of them to start. The
-other four test: from the start to ever more lenient candidates, as long as each is shown, by the exact binomial tail,
-to keep the risk. What was tested was fixed before the test questions were looked at, so that with the stated confidence
-none of the candidates that passed breaks the target, whichever of them is taken, and whether or not risk rises evenly
-with leniency. The questions must be a fair sample of those to come: the bound says nothing about others, and over
-several files it holds for their mixture.
+hash of its words, proposes: the best scores of these are the candidates, and their labels say where to start. The other
+four test ever more lenient candidates from there, as long as the exact binomial tail shows each to keep the risk. The
+sequence is fixed before the test questions are looked at, so with the stated confidence no candidate that passed breaks
+the target, even if risk does not rise evenly with leniency. The questions must be a fair sample of those to come; over
+several files the bound holds for their mixture.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ from surefoot.types import Grade, Thresholds
 SCHEMA = 1
 """Version of the JSON form; it stays while fields are only added."""
 FOLDS = 5
-"""One question in so many proposes, the others test. In simulations of 300 to 4,000 questions a half and a tenth
-found a threshold less often, and a third about as often."""
+"""One question in so many proposes, the others test. In simulations of 300 to 4,000 questions, a half and a tenth found
+a threshold less often, a third about as often."""
 TRUST = 2
-"""What is seen among the proposing questions is taken as if seen in so many times as many. In the same simulations
-1 found no threshold in up to 7 % more of the runs, and 4 in up to 13 %."""
+"""Counts of the proposing questions are taken so many times. In the same simulations 1 found no threshold in up to 7 %
+more of the runs, and 4 in up to 13 %."""
 THIN = 3
-"""Of so many questions `thinned` takes the relevant passages of one."""
+"""`thinned` takes the relevant passages of one question in so many."""
 GRID = 200
 """Candidates, at most."""
 _ALL_ANSWERED = (
@@ -54,12 +53,12 @@ _ALL_ANSWERED = (
     "passages do not answer, or take the relevant passages of some out (--thin)"
 )
 _SHORT = Context(prec=6, rounding=ROUND_FLOOR)
-"""Candidates are cut to six digits. Any number may be one; downwards, a question stays on its own score's side."""
+"""Candidates are cut to six digits: downwards, so that a question stays on its own score's side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the thresholds are to keep. Each target is kept with the stated confidence, by itself."""
+    """The risks to keep: each target by itself, with the stated confidence."""
 
     target: float = 0.05
     """Of CORRECT decisions, at most this share lacks evidence: no passage of the question is relevant."""
@@ -77,22 +76,22 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an evaluator made of the passages of a question."""
+    """A question as an evaluator graded its passages."""
 
     text: str
     best: float | None
-    """The highest score of its passages; None: none of them could be graded."""
+    """Its passages' highest score; None: none could be graded."""
     evidence: bool
     """One of its passages is relevant."""
     ungraded: int = 0
-    """Passages that could not be graded; any of them keeps the question from INCORRECT."""
+    """Passages without a grade; any of them keeps the question from INCORRECT."""
     relevant: float | None = None
-    """Score of one of its relevant passages, chosen blindly; None: it has none that was graded."""
+    """Score of one of its relevant passages, chosen blindly; None: it has no graded one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a threshold comes to on the questions that test."""
+    """A threshold's figures on the test questions."""
 
     threshold: float
     of: int
@@ -103,8 +102,7 @@ class Point:
     """Share that is wrong; None: `of` is 0."""
     low: float
     high: float
-    """Bounds of the risk, each for itself and for this threshold alone. Of one that was chosen, what holds is the
-    target."""
+    """Bounds of the risk, each by itself and for this threshold alone; a chosen threshold keeps the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +112,14 @@ class Choice:
     target: float
     threshold: float | None
     shown: Point | None
-    """Of the threshold; where there is none, of the one that seemed safest; None: nothing could be counted."""
+    """Of the threshold, or without one, of the safest-looking candidate; None: nothing could be counted."""
     reason: str = ""
     """Why there is none; empty: there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The three thresholds, as far as they could be shown to keep their targets."""
+    """The three thresholds, where they are shown to keep their targets."""
 
     upper: Choice
     lower: Choice
@@ -130,10 +128,10 @@ class Fit:
     proposing: int
     """Questions that proposed."""
     testing: int
-    """Questions that tested; only these are counted in `upper` and `lower`."""
+    """Questions that tested; `upper` and `lower` count these alone."""
 
     def thresholds(self, evaluator: str, fitted_on: str = "") -> Thresholds | None:
-        """For the evaluator of that name; None unless all three were found."""
+        """As the evaluator takes them; None unless all three were found."""
         upper, lower, strip = self.upper.threshold, self.lower.threshold, self.strip.threshold
         if upper is None or lower is None or strip is None:
             return None
@@ -142,7 +140,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What becomes of one file's questions. Over one file of several the targets are not promised."""
+    """One file's questions. The targets hold over all files, not for one of several."""
 
     file: str
     sha256: str
@@ -151,34 +149,34 @@ class Data:
     ungraded: int
     """Pairs."""
     decisions: Decisions
-    """Of its questions that test. A threshold that was not found decides nothing."""
+    """Of its test questions. A threshold that was not found decides nothing."""
     thinned: bool = False
-    """The relevant passages of one question in `THIN` were taken out before."""
+    """Whether the relevant passages of one question in `THIN` were taken out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What thresholds come to on questions that they were not fitted on: each question is decided once."""
+    """Decisions on questions that the thresholds were not fitted on, each question once."""
 
     decisions: Decisions
     unfitted: int
-    """Folds on whose others no τ+ was found; in them nothing is CORRECT."""
+    """Folds for which the others gave no τ+; nothing is CORRECT there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """What one file's questions come to, cross-validated; the last of several is all of them together."""
+    """One file's questions, cross-validated; of several, the last is all files together."""
 
     file: str
     own: Held
-    """By thresholds of this file alone; of all files, each by its own."""
+    """By this file's own thresholds; for all files, each by its own."""
     shared: Held
     """By thresholds of all files together."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuningReport:
-    """Thresholds of an evaluator with their risk, and what they were fitted on."""
+    """Thresholds of an evaluator, with their risk and the data behind them."""
 
     evaluator: str
     date: str
@@ -188,23 +186,23 @@ class TuningReport:
     thresholds: Thresholds | None
     """None: not all of them could be found."""
     decisions: Decisions
-    """Of all questions that test."""
+    """Of all test questions."""
     curve: tuple[Point, ...]
     """Of CORRECT decisions, from the strictest candidate for τ+ to the most lenient."""
     files: tuple[Data, ...]
     ungraded_because: dict[str, int]
-    """How many pairs by reason."""
+    """Pairs by reason."""
     crossed: tuple[Crossed, ...] = ()
     """Empty: not asked for."""
     config: dict[str, Any] = field(default_factory=dict)
-    """What the evaluator was built from; empty: by hand."""
+    """The evaluator's configuration; empty: built by hand."""
 
 
 def run(
     evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, aim: Aim | None = None, folds: int = 0
 ) -> TuningReport:
-    """Grade every pair of every file once and fit; `on_done` is told of pairs. `aim` None: the defaults. `folds`: into
-    how many the questions are divided to cross-validate; 0: they are not."""
+    """Grade every pair of every file once and fit; `on_done` counts pairs. `aim` None: the defaults; `folds`: parts
+    for cross-validation, 0: none."""
     wanted, now = aim or Aim(), datetime.now(UTC)
     rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
     each = [tuple(islice(rest, len(file.pairs))) for file in files]
@@ -227,10 +225,10 @@ def run(
 
 
 def questions(pairs: Iterable[LabelledPair], grades: Iterable[Grade]) -> list[Question]:
-    """What the grades of one file's pairs come to, question by question.
+    """The questions of one file's pairs, with their grades.
 
-    Of its relevant passages a question shows the one whose id hashes lowest: passages of one question are alike, and a
-    bound counts what is independent.
+    Of its relevant passages a question shows only the one whose id hashes lowest: passages of one question are alike,
+    and a bound counts independent cases.
     """
     groups: dict[str, list[tuple[LabelledPair, Grade]]] = defaultdict(list)
     for pair, grade in zip(pairs, grades, strict=True):
@@ -239,12 +237,12 @@ def questions(pairs: Iterable[LabelledPair], grades: Iterable[Grade]) -> list[Qu
 
 
 def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
-    """The files as if retrieval had failed one question in `THIN`, chosen by a hash of its words: what is relevant
-    there is taken out.
+    """The files as if retrieval had failed one question in `THIN`, chosen by a hash of its words: its relevant passages
+    are gone, and so is a question that has no others.
 
-    Most labelled questions have a relevant passage, as somebody had to label it. Where none lacks one, a threshold
-    that calls every question CORRECT is never wrong, and none can be shown below which INCORRECT is right. What is
-    fitted on such files holds for a retrieval that fails as often. A question with nothing else is left out.
+    Most labelled questions have a relevant passage, as somebody had to label it. Where all do, a threshold that calls
+    every question CORRECT is never wrong, and none can be shown below which INCORRECT is right. Thresholds fitted on
+    thinned files hold for a retrieval that fails as often.
     """
     return tuple(replace(file, pairs=tuple(filter(_stays, file.pairs)), thinned=True) for file in files)
 
@@ -252,10 +250,10 @@ def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
 def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
     """The most lenient thresholds that are shown to keep the aim; strip ≤ τ− ≤ τ+. Pure, and the same for any order.
 
-    τ+ and τ− are sought between the places that look surest to the proposing questions, τ+ from the one for CORRECT
-    downwards and τ− from the one for INCORRECT upwards. These depend on no target, so that a laxer target never makes a
-    threshold stricter. The strip threshold needs no candidates, because what lies below it can only grow with it: all
-    questions count, and the bound is that of an order statistic.
+    τ+ is sought downwards from where CORRECT looks surest to the proposing questions, and τ− upwards from where
+    INCORRECT does; no target moves these places, so a laxer target never makes a threshold stricter. The strip
+    threshold needs no candidates, since ever more lies below it: all questions count, and the bound is that of an order
+    statistic.
     """
     wanted = aim or Aim()
     proposing, testing = _parts(questions)
@@ -268,8 +266,8 @@ def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
 
 
 def crossed(files: Sequence[tuple[str, Sequence[Question]]], aim: Aim, folds: int) -> tuple[Crossed, ...]:
-    """For each file, and for all if there are several: thresholds are fitted on all folds but one, as `fit` does, and
-    decide the questions of that one. Which fold a question is in follows from a hash of its words. 0: nothing."""
+    """For each file, and for all of several: thresholds fitted on all folds but one decide the questions of that one. A
+    hash of its words puts a question into its fold. 0: nothing."""
     if not folds:
         return ()
     shared = _fits([question for _, some in files for question in some], aim, folds)
@@ -368,7 +366,7 @@ def _span(proposing: Sequence[Question]) -> list[float]:
 
 
 def _surest(counts: Sequence[tuple[int, int]]) -> int:
-    """Where the bound of the risk is lowest; an open question, as there without decisions, is as bad as can be."""
+    """The place with the lowest bound of the risk; without decisions, the bound is the worst."""
     bounds = [wilson(TRUST * wrong, TRUST * of) for of, wrong in counts]
     return min(range(len(counts)), key=lambda place: (bounds[place] or (0.0, 1.0))[1])
 

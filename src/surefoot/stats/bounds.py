@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, lgamma, log, log1p
 
 _HALVINGS = 50
-"""Of the interval that a bound is sought in; after so many it is known to 1e-15."""
+"""Of the interval around a bound: enough for 1e-15."""
 
 
 def at_most(count: int, trials: int, chance: float) -> float:
@@ -26,7 +26,7 @@ def at_most(count: int, trials: int, chance: float) -> float:
 
 
 def highest(count: int, trials: int, confidence: float) -> float:
-    """What the true chance does not exceed, with this confidence; 1 without trials."""
+    """The upper bound of the true chance, with this confidence; 1 without trials."""
     if count >= trials:
         return 1.0
     low, high = count / trials, 1.0
@@ -37,5 +37,5 @@ def highest(count: int, trials: int, confidence: float) -> float:
 
 
 def lowest(count: int, trials: int, confidence: float) -> float:
-    """What the true chance does not fall below, with this confidence; 0 without trials."""
+    """The lower bound of the true chance, with this confidence; 0 without trials."""
     return 1 - highest(trials - count, trials, confidence)

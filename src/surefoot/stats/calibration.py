@@ -12,7 +12,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 _FEWEST = 25
-"""Pairs behind every step, in Kish's size of a weighted sample: a smaller one says more of its few pairs than of the
+"""Pairs behind every step, in Kish's size of a weighted sample; a step of fewer tells more about these than about the
 score."""
 
 
@@ -39,11 +39,10 @@ class Calibration:
 def fit(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float] | None = None) -> Calibration:
     """The isotonic regression of the labels on the scores, as a line through the middle of its steps.
 
-    Nothing is supposed but that a higher score means a likelier answer. Pairs of one score stay together, and at least
-    25 make a step; where all or none of them are positive, its share is half a pair short of that, for no number of
-    pairs shows certainty. `weights`, above 0: how much a pair counts, so that a large set does not speak for all; n
-    pairs of unlike weight say as much as fewer of like weight, (sum w)² / sum w². A probability is true where as many
-    pairs are positive as among these. Raises ValueError without scores.
+    The only assumption: a higher score means a likelier answer. Pairs of one score stay together, and at least 25 make
+    a step; a step whose pairs are all alike stays half a pair short of certainty. `weights`, above 0, keep a large set
+    from speaking for all: n pairs of unlike weight count as (sum w)² / sum w² of like weight. The probabilities hold
+    where as many pairs are positive as among these. Raises ValueError without scores.
     """
     if not len(scores):
         raise ValueError("there are no scores to calibrate")

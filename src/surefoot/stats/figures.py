@@ -1,4 +1,4 @@
-"""What is counted, and how sure one can be of it."""
+"""Figures with their intervals: shares, means, AUC, calibration; and bootstraps over questions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """How two of something fared on the same questions."""
+    """Two methods on the same questions."""
 
     of: int
     """Questions."""
@@ -98,11 +98,11 @@ class Paired:
     second: int
     """That only the second has right."""
     p: float
-    """How often chance alone would set them as far apart, or further: McNemar's test, exact and two-sided."""
+    """Of McNemar's test, exact and two-sided: how often chance sets them as far apart, or further."""
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
-    """Whether two that answered the same questions, in the same order, differ by more than chance."""
+    """McNemar's test of two methods on the same questions, in the same order."""
     pairs = list(zip(first, second, strict=True))
     only_first, only_second = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     fewer, apart = min(only_first, only_second), only_first + only_second
@@ -111,14 +111,14 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A figure over items that belong to questions, which can be computed for any weights of the questions."""
+    """A figure over items of questions, computable for any weights of the questions."""
 
     weighted: Callable[[Floats], Floats]
     """(weights, one row a resample and one column an item) -> the figure of each row; NaN where it is undefined."""
     questions: Ints
     """The number, from 0, of each item's question."""
     undefined: str
-    """What it lacks where it is undefined."""
+    """Why it may be undefined."""
 
     @property
     def value(self) -> float | None:
@@ -136,7 +136,7 @@ class Figure:
     high: float | None
     """None with `low`: undefined, of one question only, or missing in more than `MISSING` of the resamples."""
     of: int
-    """How many items it is taken over."""
+    """Items that it is taken over."""
     undefined: str = ""
     """Why `value` is None; empty: it is not."""
 

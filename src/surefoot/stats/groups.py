@@ -28,12 +28,12 @@ def averaged(values: Iterable[float], numbers: Ints) -> Figure:
 
 
 def count(numbers: Ints) -> int:
-    """How many groups there are; 1 where there is no record, since nothing cannot be drawn from."""
+    """How many groups there are; 1 where there is no record, as a bootstrap needs one to draw from."""
     return int(numbers.max(initial=0)) + 1
 
 
 def sums(values: Floats, numbers: Ints) -> Floats:
-    """What the values of each group add to the mean's distance from its expectation."""
+    """Each group's part in the mean's distance from its expectation."""
     if not len(values):
         return np.zeros(0)
     return np.bincount(numbers, values - values.mean()) / len(values)

@@ -1,1 +1,1 @@
-"""The study: which words an evaluator's grades hang on, tested by what was written down before."""
+"""The study: which words an evaluator's grades depend on, tested against hypotheses registered beforehand."""

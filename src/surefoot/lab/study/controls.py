@@ -1,8 +1,8 @@
-"""Evaluators whose explanations must look otherwise: if they do not, an explanation is not one of the evaluator.
+"""Control evaluators: an explanation that looks the same for them does not explain the evaluator.
 
-`Hashed` has no structure at all: values that agree with its values come from the texts and the method, and not from
-what the evaluator knows. `shuffled` keeps a network's shape and all its numbers, but not where they stand: what agrees
-with that was not learned. Neither can show that an explanation is right; they can only show that it is none.
+`Hashed` has no structure at all: values that agree with its values come from the texts and the method. `shuffled` keeps
+a network's shape and all its numbers, in another order: values that agree with its values were not learned. Neither can
+show that an explanation is right, only that it is wrong.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Grade, Thresholds
 
 _SIZES = {1: 4, 2: 1, 3: 1, 10: 2, 11: 8}
-"""Bytes of an element, by ONNX's type of tensor: the floating ones and the quantised. Others hold shapes and places."""
+"""Bytes of an element of the floating and quantised tensors, by ONNX's type; others hold shapes and positions."""
 _GRAPH, _INITIALIZER, _TYPE, _RAW = 7, 5, 2, 9
 """Numbers of fields in ONNX's ModelProto, GraphProto and TensorProto; they never change."""
 
 
 class Hashed:
-    """Scores drawn by the hash of question, title and text: the same for the same, and without any sense."""
+    """Scores by the hash of question, title and text: repeatable and meaningless."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self.name = "hashed"
@@ -43,9 +43,9 @@ class Hashed:
 
 
 def shuffled(model: Path, folder: Path, seed: int = 0) -> Path:
-    """A folder with the same model, an ONNX file with its JSON, but each tensor of weights in another order.
+    """A folder with the same model, an ONNX file with its JSON, but each tensor of weights in random order.
 
-    `model`: the ONNX file. Raises UsageError for a file that is none.
+    `model`: the ONNX file. Raises UsageError for any other file.
     """
     data = bytearray(model.read_bytes())
     random, found = np.random.default_rng(seed), 0

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from surefoot.draw.svg import clean, printable
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -85,7 +87,7 @@ def page(blocks: Sequence[Block]) -> str:
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     head += '<meta name="viewport" content="width=device-width, initial-scale=1">'
     body = "\n".join(map(_tagged, blocks))
-    start = f'<!doctype html>\n<html lang="en">\n<head>{head}\n<title>{_safe(title)}</title>'
+    start = f'<!doctype html>\n<html lang="en">\n<head>{head}\n<title>{clean(title)}</title>'
     return f"{start}\n<style>{_STYLE}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
 
 
@@ -102,7 +104,7 @@ def _marked(block: Block) -> str:
         case Preformatted(text):
             # A fence longer than any run of backticks inside cannot be closed from within.
             fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-            return f"{fence}\n{_lines(text)}\n{fence}"
+            return f"{fence}\n{printable(text.strip(), lines=True)}\n{fence}"
         case Table(words, headings, rows):
             head, *lines = [f"| {' | '.join(map(_plain, row))} |" for row in (headings, *rows)]
             sides = [" --- " if n < words else " ---: " for n in range(len(headings))]
@@ -112,15 +114,15 @@ def _marked(block: Block) -> str:
 def _tagged(block: Block) -> str:
     match block:
         case Heading(level, text):
-            return f"<h{level}>{_safe(text)}</h{level}>"
+            return f"<h{level}>{clean(text)}</h{level}>"
         case Paragraph(text):
-            return f"<p>{_safe(text)}</p>"
+            return f"<p>{clean(text)}</p>"
         case Bullets(items):
-            return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in items)}</ul>"
+            return f"<ul>{''.join(f'<li>{clean(item)}</li>' for item in items)}</ul>"
         case Picture(_, svg, _):
             return f"<figure>{svg}</figure>"
         case Preformatted(text):
-            return f"<pre>{escape(_lines(text))}</pre>"
+            return f"<pre>{escape(printable(text.strip(), lines=True))}</pre>"
         case Table(words, headings, rows):
             head, body = _row("th", headings, words), "".join(_row("td", row, words) for row in rows)
             return f'<div class="wide"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
@@ -128,21 +130,10 @@ def _tagged(block: Block) -> str:
 
 def _row(tag: str, cells: Sequence[str], words: int) -> str:
     sides = ["" if n < words else ' class="figure"' for n in range(len(cells))]
-    return f"<tr>{''.join(f'<{tag}{side}>{_safe(cell)}</{tag}>' for side, cell in zip(sides, cells, strict=True))}</tr>"
+    return f"<tr>{''.join(f'<{tag}{side}>{clean(cell)}</{tag}>' for side, cell in zip(sides, cells, strict=True))}</tr>"
 
 
 def _plain(text: str) -> str:
     """On one line, with nothing that Markdown, or HTML within it, would take for a mark."""
-    return re.sub(r"([\\`*_\[\]|#~!])", r"\\\1", _printable(text)).replace("&", "&amp;").replace("<", "&lt;")
-
-
-def _safe(text: str) -> str:
-    return escape(_printable(text))
-
-
-def _lines(text: str) -> str:
-    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text.strip())
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+    escaped = re.sub(r"([\\`*_\[\]|#~!])", r"\\\1", printable(" ".join(text.split())))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")

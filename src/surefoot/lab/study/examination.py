@@ -1,6 +1,6 @@
-"""All that the evaluator is asked about one pair: its words, its changed forms, and whether these are the right words.
+"""Everything measured on one pair: the values of its words, the scores of its changed forms, and checks of the values.
 
-Raw numbers only, and nothing is tested here; a line of the run's folder is one `Examined`.
+Raw numbers only; nothing is tested here. A line of the run's folder is one `Examined`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from surefoot.text.words import places
 from surefoot.types import Action, Attribution
 
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5)
-"""Of a pair's units, at least one, taken out or left alone."""
+"""Of a pair's units, at least one, that are taken out or left alone."""
 BASELINE: Baseline = "delete"
-"""By which the words of all pairs are explained; the others are checks."""
+"""Explains the words of all pairs; the other baselines are checks."""
 _SYLLABLES = "bra dro fen gul hax jor kel lum mip nax orv pli quon rask stel tove ulm vrek wab xil yor zan".split()
 
 
 def unheard_of(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
-    """Question and passage about a name that nobody has: coined of syllables, as long as the real one."""
+    """Question and passage about an invented name, coined of syllables, as long as the real one."""
     length = min(3, len(lent.subjects.get(pair.question_id, "").split()))
     name = " ".join("".join(chance.choices(_SYLLABLES, k=3)).capitalize() for _ in range(length))
     return entity_in_both(pair, replace(lent, alike=dict.fromkeys(lent.alike, (name,))), chance)
@@ -50,7 +50,7 @@ SUITE = (
     *(next(probe for probe in PROBES if probe.name == name) for name in _USED),
     Probe("unheard-of name in both", "reported", unheard_of),
 )
-"""The changed forms; each is made of whatever pair it applies to."""
+"""The changed forms, each of every pair that it applies to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class StudySettings:
 
 @dataclass(frozen=True, slots=True)
 class FormChange:
-    """What became of the score."""
+    """The score of a changed form."""
 
     probe: str
     score: float | None
@@ -84,7 +84,7 @@ class FormChange:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Scores with units taken out, or alone, in an order of importance; one a fraction of `FRACTIONS`."""
+    """Scores without the first units of an order, and of these alone; one for each of `FRACTIONS`."""
 
     order: str
     without: tuple[float, ...]
@@ -93,7 +93,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The units' values once more, by another seed and with one thing about the explanation changed."""
+    """The units' values by another seed, with one thing about the explanation changed."""
 
     how: str
     values: tuple[float, ...]
@@ -101,7 +101,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A pair and everything that was measured on it."""
+    """A pair and its measurements."""
 
     question_id: str
     passage_id: str
@@ -122,7 +122,7 @@ class Examined:
     """One a probe of `SUITE`."""
     tried: tuple[Tried, ...]
     again: tuple[Again, ...]
-    """Empty but for the pairs that the explanation itself is checked on."""
+    """Empty except for pairs whose explanation is checked."""
 
 
 def examined(
@@ -133,7 +133,7 @@ def examined(
     effort: StudySettings,
     controls: Mapping[str, Evaluator] | None = None,
 ) -> Examined:
-    """Everything about one pair. `controls`: evaluators that must be explained otherwise; None: no checks of it.
+    """Everything about one pair. `controls`: the control evaluators; None: its explanation is not checked.
 
     Raises ComponentError where the evaluator fails.
     """

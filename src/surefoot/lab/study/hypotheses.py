@@ -1,4 +1,4 @@
-"""Hypotheses: what a study tests, written down, hashed and kept before anything is computed."""
+"""Hypotheses of a study: written down, hashed and kept before anything is computed."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class Among:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A sentence about the evaluator, and what would support or refute it; effects are in standard deviations."""
+    """A sentence about the evaluator with the effect that it claims, in standard deviations of the score."""
 
     id: str
     says: str
     measure: str = ""
     """One of `measures.MEASURES`."""
     less: str = ""
-    """The measure that is subtracted from it, pair by pair; empty: none."""
+    """A measure to subtract from it, pair by pair; empty: none."""
     among: Among = field(default_factory=Among)
     direction: Literal["up", "down"] = "up"
-    """Where the effect that is spoken of leads."""
+    """The direction of the effect."""
     presence: Literal["present", "absent"] = "present"
-    """Whether the claim is that there is such an effect, or that there is none."""
+    """Whether the claim is that there is such an effect, or none."""
     smallest: float = 0.0
-    """The smallest effect that counts as one; positive."""
+    """The smallest effect that counts; positive."""
     refuted_by: str = ""
     untestable: str = ""
     """Why it cannot be tested here; empty: it can."""
@@ -59,7 +59,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class StudyConclusion:
-    """What follows where several claims are supported; refuted where one of them is."""
+    """Follows where all its claims are supported; one refuted claim refutes it."""
 
     id: str
     says: str
@@ -85,8 +85,8 @@ class Hypotheses:
 
 
 def read(path: str | Path = SHIPPED) -> Hypotheses:
-    """The hypotheses of a file. Raises UsageError for one that cannot be read, ConfigError for one that says what is
-    not understood."""
+    """The hypotheses of a file. Raises UsageError for one that cannot be read, ConfigError for one that is not
+    understood."""
     try:
         data = Path(path).read_bytes()
         text = data.decode("utf-8")
@@ -110,9 +110,9 @@ def read(path: str | Path = SHIPPED) -> Hypotheses:
 
 
 def register(folder: Path, hypotheses: Hypotheses, about: Mapping[str, Any], file: str) -> Run:
-    """The run in this folder, on record of which are `about`, the file's hash, and the file itself.
+    """Open the run in `folder`. Its record holds `about`, the hypotheses file and the file's hash.
 
-    Raises UsageError where other hypotheses were registered there, or another run is.
+    Raises UsageError where the folder holds other hypotheses or another run.
     """
     path, mine = folder / REGISTERED, hypotheses.sha256
     if path.exists() and (known := hashlib.sha256(path.read_bytes()).hexdigest()) != mine:
@@ -167,7 +167,7 @@ def _check(made: Hypotheses, path: str | Path) -> None:
 
 
 def fits(among: Among, pair: Any) -> bool:
-    """Whether a pair, by its fields of these names, is one of those that the claim is about."""
+    """Whether the claim is about this pair, by its fields of these names."""
     wanted = {each.name: getattr(among, each.name) for each in fields(among)}
     return all(
         want is None or (getattr(pair, name) in want if isinstance(want, tuple) else getattr(pair, name) == want)

@@ -1,4 +1,4 @@
-"""What kind of word each unit of a pair is, how rare it is, and which other one is as rare."""
+"""Each unit's kind of word, its rarity, and the other unit that is as rare."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ENTITY = ("question entity", "passage entity")
 ORDINARY = ("relation word", "other")
 """Content words that are neither of the name nor of an answer."""
 AS_RARE = 1.0
-"""Words are as rare as each other up to this difference in IDF: a factor of e in how many passages hold them."""
+"""The largest difference in IDF between words that count as equally rare: a factor of e in document frequency."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """How rare words are in a set of passages."""
+    """Document frequencies of a set of passages."""
 
     passages: int
     holding: Mapping[str, int]
-    """By a folded word, how many passages hold it."""
+    """By folded word, the passages that hold it."""
 
     def of(self, phrase: str) -> float:
         """The mean inverse document frequency of its words, ln((n + 1) / (df + 1)); 0 without words."""
@@ -49,7 +49,7 @@ def rarity(passages: Iterable[Passage]) -> Rarity:
 
 
 def kinds(pair: Words, subject: str, answers: Sequence[str]) -> tuple[Kind, ...]:
-    """One a unit. A unit of name and answer both is answer: what is said of names must hold without answers."""
+    """One a unit. A unit of both name and answer is an answer: findings on names must hold without answers."""
     named = places(subject, pair.question)
     asked = [unit.words for unit in pair.units if unit.side == "question" and not _touches(unit, named)]
     relation = {stem(word) for words in asked for word in words_in(words) if word not in STOP_WORDS}
@@ -57,8 +57,8 @@ def kinds(pair: Words, subject: str, answers: Sequence[str]) -> tuple[Kind, ...]
 
 
 def as_rare(kind: Sequence[str], units: Sequence[Unit], idf: Sequence[float]) -> list[tuple[int, int]]:
-    """(unit of a name, ordinary unit) of the same half of the pair, the nearest in IDF; a name's unit that has none
-    within `AS_RARE` is left out, and an ordinary one may be taken more than once."""
+    """(unit of a name, ordinary unit nearest in IDF), both of the question or of the passage. A name's unit with none
+    within `AS_RARE` is left out; an ordinary unit may serve twice."""
     found = []
     for mine in (n for n, name in enumerate(kind) if name in ENTITY):
         half = units[mine].side == "question"

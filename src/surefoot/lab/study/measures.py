@@ -1,4 +1,4 @@
-"""What claims are about: one number a pair, in standard deviations of the evaluator's scores."""
+"""Measures that claims are about: one number a pair, in standard deviations of the evaluator's scores."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from surefoot.lab.study.examination import SUITE, Examined
 from surefoot.lab.study.kinds import ENTITY, ORDINARY, as_rare
 
 Measure = Callable[[Examined], float | None]
-"""In the unit of the score; None: the pair has nothing of the kind."""
+"""In the score's unit; None: the pair has nothing to measure."""
 
 
 def per_word(one: Examined, wanted: Collection[str]) -> float | None:
-    """The mean value of a word of these kinds: of a unit of several words, each has its part."""
+    """The mean value of a word of these kinds; the words of a unit share its value."""
     mine = [n for n, kind in enumerate(one.kinds) if kind in wanted]
     return sum(_value(one, n) for n in mine) / len(mine) if mine else None
 
 
 def over_as_rare(one: Examined, values: Sequence[float] | None = None) -> float | None:
-    """By how much a word of the name is worth more than a word of the pair that is as rare; by the attribution's values
-    unless others are given."""
+    """The value of a word of the name less that of an equally rare one; `values` None: the attribution's."""
     both = as_rare(one.kinds, one.attribution.units, one.idf)
     return sum(_value(one, a, values) - _value(one, b, values) for a, b in both) / len(both) if both else None
 
@@ -42,7 +41,7 @@ MEASURES: dict[str, Measure] = {
     "value: entity over words as rare": over_as_rare,
     **{f"change: {probe.name}": partial(change, probe=probe.name) for probe in SUITE},
 }
-"""By the name that hypotheses call them by."""
+"""By their names in hypotheses."""
 
 
 def _value(one: Examined, number: int, values: Sequence[float] | None = None) -> float:

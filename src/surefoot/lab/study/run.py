@@ -1,7 +1,7 @@
-"""The study: the hypotheses are put on record, pairs are drawn and examined once each, and the claims are judged.
+"""The study: register the hypotheses, draw pairs, examine each once, and judge the claims.
 
-All that is computed lies in the run's folder, as it comes: what is asked again after an interruption is only what was
-under way, and the report is the same as without one.
+Every result is written to the run's folder as it comes, so an interrupted study repeats only the pair under way, and
+its report is the same.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ SAMPLE = "sample.json"
 """Which pairs are examined; written when all were graded."""
 
 OnStage = Callable[[str, int, int], None]
-"""Is told what is being done ("grading", "explaining"), how many are done, and how many there are."""
+"""Called with the stage ("grading", "explaining"), the number done, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFile:
-    """Data that the pairs are from."""
+    """A file of data."""
 
     path: str
     sha256: str
@@ -51,7 +51,7 @@ class StudyFile:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What was found. It follows from the lines of the run's folder and the hypotheses alone."""
+    """The findings; they follow from the run's folder and the hypotheses alone."""
 
     evaluator: str
     thresholds: Thresholds
@@ -59,7 +59,7 @@ class Study:
     settings: StudySettings
     hypotheses: Hypotheses
     controls: tuple[str, ...]
-    """Evaluators that must be explained otherwise."""
+    """Control evaluators, whose explanations must differ."""
     strata: tuple[Stratum, ...]
     spread: float
     """The standard deviation of the scores of all `graded` pairs: the unit of all effects."""
@@ -70,16 +70,16 @@ class Study:
     """Pairs."""
     questions: int
     named: int
-    """Of the examined pairs, those whose question is known to be about something with a name."""
+    """Examined pairs whose question has a known subject."""
     noted: int
-    """Examined pairs with texts that could not be graded on the way to their attribution."""
+    """Examined pairs for whose attribution some texts could not be graded."""
     note: str
-    """On the first of them; empty: there is none."""
+    """The first such pair's; empty: there is none."""
     findings: tuple[Finding, ...]
     conclusions: tuple[ConclusionVerdict, ...]
     tables: Tables
     fractions: tuple[float, ...]
-    """Of a pair's units, that were taken out or left alone."""
+    """Of a pair's units: taken out or left alone."""
 
 
 def run(
@@ -93,13 +93,12 @@ def run(
     controls: Mapping[str, Evaluator] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Study:
-    """Do, or go on with, the study in this folder, and report.
+    """Run the study in this folder, or resume it, and report.
 
-    `thresholds` are the evaluator's own unless others are given; `about` is put on record with everything else that
-    must be the same when the run goes on. Cost: one graded pair for each pair of the files, and for each examined one
-    about `most` and 40 more; for a checked one five times that. Raises UsageError where the folder was begun with other
-    hypotheses, settings or data, or where another process runs it, ComponentError where the evaluator fails; then it
-    can be gone on with.
+    `thresholds` None: the evaluator's own; `about` is recorded with everything else that must be the same on resuming.
+    Cost: one graded pair for each pair of the files, about `most` + 40 for each examined one, and five times that for a
+    checked one. Raises UsageError where the folder holds another study or another process runs it, ComponentError where
+    the evaluator fails; the study can then be resumed.
     """
     chosen, used, others = settings or StudySettings(), thresholds or evaluator.thresholds, controls or {}
     require_match(used, evaluator.name)

@@ -1,4 +1,4 @@
-"""Which pairs are looked at: so many of each action, dealt out over answers, relations and questions, by seed."""
+"""The sample: so many pairs of each action, spread over answers, relations and questions, by seed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from surefoot.text.words import fold, places_of
 from surefoot.types import Action, Grade, Thresholds
 
 OPINIONS = frozenset({"yes", "no", "maybe", "true", "false"})
-"""Answers that stand in no passage, or in any by chance."""
+"""Answers that a passage holds only by chance."""
 ELSE = "other"
-"""What is asked for, where no form of question is known."""
+"""The relation of questions of no known form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair that was graded, with the strata that it belongs to."""
+    """A graded pair with its strata."""
 
     pair: LabelledPair
     score: float
@@ -33,13 +33,13 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """What it goes by in the study."""
+        """Its name in the study."""
         return f"{self.pair.question_id}/{self.pair.passage.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """How many pairs there are of a kind, and how many were taken."""
+    """Pairs of one kind: how many there are, and how many were taken."""
 
     action: Action
     holds_answer: bool
@@ -55,19 +55,19 @@ class PairSample:
     """The pairs of a study."""
 
     candidates: tuple[Candidate, ...]
-    """Action by action, each in the order in which they were dealt."""
+    """Action by action, in the order of the draw."""
     strata: tuple[Stratum, ...]
     spread: float
     """The standard deviation of the scores of all pairs that were graded."""
     graded: int
     too_long: int
-    """Pairs with a passage of more words than were allowed; they were not graded."""
+    """Pairs whose passage has too many words; they were not graded."""
     ungraded: int
     """Pairs that the evaluator could not grade."""
 
 
 def eligible(pairs: Iterable[LabelledPair], longest: int) -> tuple[list[LabelledPair], int]:
-    """Each pair once, with no answers that are mere opinions; and how many were left out for their length."""
+    """Each pair once, without answers that are mere opinions; and how many were too long."""
     first = {(pair.question_id, pair.passage.id): _plain(pair) for pair in reversed(list(pairs))}
     every = list(reversed(first.values()))
     short = [pair for pair in every if len(pair.passage.text.split()) <= longest]
@@ -82,7 +82,7 @@ def drawn(
     seed: int,
     too_long: int = 0,
 ) -> PairSample:
-    """So many pairs of each action, or all that there are; pure."""
+    """So many pairs of each action, or all there are; pure."""
     every = [
         _candidate(pair, grade.score, thresholds)
         for pair, grade in zip(pairs, grades, strict=True)
@@ -100,8 +100,8 @@ def drawn(
 
 
 def dealt(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
-    """The candidates in an order whose beginning holds as many with an answer as without, as many of each relation, and
-    as many questions, as there can be; else by chance."""
+    """The candidates in an order that begins with as even a mix as can be of answer or none, of relations, and of
+    questions; else random."""
     order = sorted(candidates, key=lambda one: hashed(f"{seed}/{one.key}"))
     order = _by_turns(order, lambda one: one.pair.question_id)
     order = _by_turns(order, lambda one: (one.holds_answer, one.relation))

@@ -1,4 +1,4 @@
-"""What is described, and not tested: words by kind, changed forms, and how far the explanations can be trusted. Pure.
+"""Descriptions, which nothing tests: words by kind, changed forms, and the trust in the explanations. Pure.
 
 Values are in standard deviations of the scores; intervals are from the bootstrap over questions that the claims use.
 """
@@ -37,7 +37,7 @@ class KindRow:
     value: Figure
     """Of a word: the mean over pairs of its mean in each; `of` counts pairs."""
     share: Figure
-    """Of the sum of all sizes of values in a pair."""
+    """Of the sum of all absolute values in a pair."""
     idf: float | None
     """Mean over its units."""
     length: float | None
@@ -46,18 +46,17 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """What a kind of word is worth beyond an ordinary one ("other") of the same pair, rarity and length being equal."""
+    """A kind's value beyond an ordinary word ("other") of the same pair, of equal rarity and length."""
 
     kind: str
     action: str
     value: Figure
-    """Coefficient of a regression of words' values on kind, IDF and the logarithm of length within pairs; `of` counts
-    units."""
+    """Its coefficient in a regression, within pairs, of words' values on kind, IDF and log length; `of`: units."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """What one change did to the pairs of one action."""
+    """One change's effect on the pairs of one action."""
 
     probe: str
     action: str
@@ -65,7 +64,7 @@ class ChangeRow:
     delta: Figure
     """Cliff's delta within pairs."""
     upper: Paired
-    """At or above τ+: `first` counts pairs that only were so before, `second` such as only are so now."""
+    """At or above τ+: `first` counts pairs that were so only before, `second` those that are so only now."""
     lower: Paired
     """At or above τ−."""
     left_out: dict[str, int]
@@ -74,45 +73,45 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class FaithRow:
-    """What taking the first units of an order out costs, or leaving only them."""
+    """The cost of taking out the first units of an order, or all others."""
 
     order: str
     without: tuple[Figure, ...]
-    """The score less the score without them, a fraction each (comprehensiveness): large where the order is right."""
+    """The score less that without them, for each fraction (comprehensiveness): large where the order is right."""
     alone: tuple[Figure, ...]
-    """The score less that of them alone (sufficiency): small where it is right."""
+    """The score less that of them alone (sufficiency): small where the order is right."""
     without_mean: Figure
     """Over the fractions."""
     alone_mean: Figure
     without_gain: Figure
-    """That of the attribution's order less this order's; above 0: the attribution knows more."""
+    """The attribution's order less this one; above 0: the attribution knows more."""
     alone_gain: Figure
-    """This order's less that of the attribution's; above 0: the attribution knows more."""
+    """This order less the attribution's; above 0: the attribution knows more."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgainRow:
-    """How much the values are those of the same pairs, explained in another way."""
+    """Agreement of the values with those of another explanation of the same pairs."""
 
     how: str
     correlation: Figure
     """Pearson's, over the units of a pair; the mean over pairs."""
     rank_correlation: Figure
-    """Spearman's. Low where most units are worth nothing: their order is chance."""
+    """Spearman's; low where most units are worth nothing, as their order is chance."""
     entity_over_as_rare: Figure
-    """The words of the name over words as rare, explained in this way."""
+    """A word of the name over one as rare, by this explanation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How well the values are known."""
+    """The precision of the values."""
 
     reached: Share
     """Pairs whose largest error is within the tolerance."""
     error: float
     """The median over pairs of the largest standard error, as a share of the largest value."""
     gap: float
-    """The largest size of what values leave unexplained, over all pairs."""
+    """The largest gap of additivity over all pairs."""
     tied: Share
     """Pairs in which units have the same value, 0 apart."""
     units: float
@@ -134,7 +133,7 @@ class Tables:
 
 
 def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, thresholds: Thresholds) -> Tables:
-    """Everything that these pairs say. `spread`: the unit, above 0."""
+    """All tables of these pairs. `spread`: the unit, above 0."""
     look = _Look(drawn, spread)
     groups = [(name, [one for one in pairs if name in (ALL, one.action.value)]) for name in GROUPS]
     return Tables(
@@ -148,12 +147,12 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The rank correlation, ties having their mean rank; None where one of both is constant."""
+    """The rank correlation; ties have their mean rank; None where either is constant."""
     return pearson(*(_ranks(np.asarray(values, dtype=float)).tolist() for values in (first, second)))
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The correlation; None where one of both is constant."""
+    """The correlation; None where either is constant."""
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None

@@ -1,4 +1,4 @@
-"""From numbers to verdicts: the effect, how sure one can be of it, and what follows for each claim. Pure."""
+"""From numbers to verdicts: each claim's effect, its certainty, and the verdict. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Draws = npt.NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim, and what was found."""
+    """A claim and its verdict."""
 
     claim: Hypothesis
     questions: int
@@ -32,9 +32,9 @@ class Finding:
     delta: Figure
     """Cliff's delta within pairs: the share of those in which it is above 0, less that in which it is below."""
     supports: float | None
-    """How often chance alone would speak for the claim so clearly; None: not tested."""
+    """One-sided p-value of support; None: not tested."""
     refutes: float | None
-    """How often chance alone would speak against it so clearly."""
+    """One-sided p-value of refutation."""
     supports_holm: float | None
     """After Holm's correction over all claims that are tested."""
     refutes_holm: float | None
@@ -44,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ConclusionVerdict:
-    """A conclusion and what its claims make of it."""
+    """A conclusion and the verdict of its claims."""
 
     conclusion: StudyConclusion
     verdict: Verdict
@@ -64,7 +64,7 @@ class Questions:
 
 
 def questions(pairs: Sequence[Examined], resamples: int, seed: int) -> Questions:
-    """The questions of these pairs, and so many samples of as many of them, with replacement."""
+    """The questions of these pairs, and so many bootstrap resamples of them."""
     ids = list(dict.fromkeys(pair.question_id for pair in pairs))
     random = np.random.default_rng(seed)
     draws = random.multinomial(len(ids), [1 / len(ids)] * len(ids), size=resamples).astype(np.uint16)
@@ -72,7 +72,7 @@ def questions(pairs: Sequence[Examined], resamples: int, seed: int) -> Questions
 
 
 def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, spread: float) -> tuple[Finding, ...]:
-    """A finding a claim, by the rule that stands in the hypotheses."""
+    """A finding for each claim, by the rule in the hypotheses."""
     found = [_found(claim, pairs, drawn, spread, hypotheses) for claim in hypotheses.claims]
     tested = [n for n, one in enumerate(found) if one.supports is not None]
     supports = holm([p for n in tested if (p := found[n].supports) is not None])
@@ -83,13 +83,13 @@ def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, 
 
 
 def concluded(findings: Sequence[Finding], conclusions: Sequence[StudyConclusion]) -> tuple[ConclusionVerdict, ...]:
-    """Supported by all of its claims, refuted by one, or neither."""
+    """Each conclusion: supported by all of its claims, refuted by one, or neither."""
     verdicts = {finding.claim.id: finding.verdict for finding in findings}
     return tuple(_concluded(one, {name: verdicts[name] for name in one.needs}) for one in conclusions)
 
 
 def effects(claim: Hypothesis, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
-    """The pairs that the claim is about and that have something to measure, with the effect in each."""
+    """The claim's pairs that have something to measure, with the effect in each."""
     found = []
     for pair in (pair for pair in pairs if fits(claim.among, pair)):
         values = [MEASURES[name](pair) for name in (claim.measure, claim.less) if name]
@@ -120,7 +120,7 @@ def _found(
 
 
 def _chances(claim: Hypothesis, replicates: Floats) -> tuple[float, float]:
-    """How often a resample has no effect, or one against the direction; and how often one as large as the smallest."""
+    """The shares of resamples without an effect in the direction, and with one as large as the smallest."""
     drawn = replicates[~np.isnan(replicates)] * (1 if claim.direction == "up" else -1)
     none, large = int((drawn <= 0).sum()), int((drawn >= claim.smallest).sum())
     return (none + 1) / (len(drawn) + 1), (large + 1) / (len(drawn) + 1)
