@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from surefoot import __version__
 from surefoot.cli._commands import CommandGroup, Listing, json_wanted
@@ -85,10 +86,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
+        bool, Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
     ] = False,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Import code that a configuration, or what is recorded, names; unasked.")
+        bool, Option("--trust", help="Import code that a configuration, or what is recorded, names; unasked.")
     ] = False,
 ) -> None:
     trusting.set(trust)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -11,9 +12,10 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, ConsoleDimensions
+from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from typer import Option
 
 from surefoot.cli import trusting
 from surefoot.config import consent
@@ -22,6 +24,7 @@ from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.draw.svg import drawable
 from surefoot.errors import UnagreedCode
 from surefoot.models import files
+from surefoot.store import write_text
 
 REASONS = 3
 """Of the reasons why pairs could not be graded, so many are shown."""
@@ -59,20 +62,18 @@ _STEERING = re.compile(
 )
 
 ConfigFile = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
+    str | None, Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="A.B=C", help="Override one setting; may be given again.")
+    list[str] | None, Option("--set", metavar="A.B=C", help="Override one setting; may be given again.")
 ]
-IndexFile = Annotated[
-    str | None, typer.Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")
-]
+IndexFile = Annotated[str | None, Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")]
 
 
 def drawing(what: str) -> Any:
     """The option of a picture; a name that cannot be drawn is refused before anything is computed."""
     said = f"Draw {what} here; .svg, or .png with the extra png."
-    return typer.Option("--figure", metavar="FILE", help=said, callback=_drawn)
+    return Option("--figure", metavar="FILE", help=said, callback=_drawn)
 
 
 def configured(config: str | None, sets: list[str] | None, index: str | None) -> Config:
@@ -158,6 +159,20 @@ def headed(left: Iterable[str], right: Iterable[str]) -> Table:
     for heading in right:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
+
+
+def tabled(left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[RenderableType]]) -> Table:
+    """`headed`, with its rows."""
+    table = headed(left, right)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def write_json(file: Path | None, value: Any) -> None:
+    """Write what a command reports into the file that its user names, if one is named."""
+    if file:
+        write_text(file, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
 @contextmanager

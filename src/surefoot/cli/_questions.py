@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.progress import MofNCompleteColumn
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot import __version__, manifest
 from surefoot.cli._console import bar, err, headed, plain, pulling
+from surefoot.cli._numbers import brief, number, points
 from surefoot.cli.errors import remarks
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
@@ -27,38 +28,35 @@ from surefoot.evaluate.ask.runs import OnDone, Spread, threads
 from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
-from surefoot.stats.figures import Figure, Share
 from surefoot.store import to_json
 
 Data = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         help="Questions: lines of {id, question, answers, passages?}, a file of Self-RAG's eval_data, or a set of "
         "CRAG's data/ folder."
     ),
 ]
-Texts = Annotated[
-    bool, typer.Option("--given", help="Instead of an index, read the texts that come with the questions.")
-]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions.")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Questions at a time.")]
+Texts = Annotated[bool, Option("--given", help="Instead of an index, read the texts that come with the questions.")]
+Limit = Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions.")]
+Threads = Annotated[int, Option("--threads", min=1, help="Questions at a time.")]
 Ray = Annotated[
     str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Spread the questions over this Ray cluster: host:port, or auto."),
+    Option("--ray", metavar="ADDRESS", help="Spread the questions over this Ray cluster: host:port, or auto."),
 ]
-Top = Annotated[int, typer.Option("--top", min=1, help="Passages that rag reads where it does not say.")]
+Top = Annotated[int, Option("--top", min=1, help="Passages that rag reads where it does not say.")]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--method",
         metavar="NAME",
         help="none (the model's memory), rag (or rag:10: ten passages), crag (searches nowhere), crag+search, "
         "self-crag, self-crag+search; again for one beside it. Unnamed: crag, with the search if one is configured.",
     ),
 ]
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")]
+JsonFile = Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")]
 RunFolder = Annotated[
-    Path | None, typer.Option("--run", metavar="FOLDER", help="Keep the traces here, a folder each; resumes.")
+    Path | None, Option("--run", metavar="FOLDER", help="Keep the traces here, a folder each; resumes.")
 ]
 
 
@@ -142,27 +140,9 @@ def compared(comparisons: list[MethodComparison]) -> Table:
     """Methods held against each other, with how sure one can be that they differ."""
     table = headed(["difference"], ["points", "95 % interval", "only the first", "only the second", "p"])
     for one in comparisons:
-        figures = f"{one.paired.first:,}", f"{one.paired.second:,}", f"{one.paired.p:.2g}"
-        table.add_row(plain(f"{one.first} − {one.second}"), *points(one.gain), *figures)
+        counts = number(one.paired.first), number(one.paired.second), brief(one.paired.p)
+        table.add_row(plain(f"{one.first} − {one.second}"), *points(one.gain), *counts)
     return table
-
-
-def points(gain: Figure) -> tuple[str, str]:
-    """A difference of shares in points, and its interval."""
-    if gain.value is None:
-        return "–", "–"
-    interval = "–" if gain.low is None or gain.high is None else f"{gain.low * 100:+.1f} to {gain.high * 100:+.1f}"
-    return f"{gain.value * 100:+.1f}", interval
-
-
-def percent(share: Share) -> str:
-    """A share as it is shown."""
-    return "–" if share.share is None else f"{share.share * 100:.1f} %"
-
-
-def interval(share: Share) -> str:
-    """Its interval."""
-    return "–" if share.low is None or share.high is None else f"{share.low * 100:.1f} to {share.high * 100:.1f}"
 
 
 def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestions:

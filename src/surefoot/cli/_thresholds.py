@@ -8,8 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
+from surefoot.cli._numbers import NONE, number, percent
 from surefoot.lab.risk_coverage import height
-from surefoot.lab.tuning import THIN, Choice, Point, TuningReport, percent
+from surefoot.lab.tuning import THIN, Choice, Point, TuningReport
+from surefoot.lab.tuning import percent as digits
 from surefoot.stats.figures import Share
 
 COLUMNS, ROWS = 60, 6
@@ -42,7 +44,7 @@ def _thresholds(report: TuningReport) -> Table:
         ("strip", "≥", fit.strip, "lost"),
     ):
         what = {"τ+": "CORRECT", "τ−": "INCORRECT", "strip": "kept"}[name]
-        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), percent(choice.target))
+        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), digits(choice.target))
     return table
 
 
@@ -54,8 +56,8 @@ def _rule(what: str, sign: str, choice: Choice) -> Text:
 
 def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
     if shown is None or shown.risk is None:
-        return "0", "–", "–", "–"
-    return f"{shown.of:,}", f"{shown.wrong:,} {wrong}", percent(shown.risk), percent(shown.high)
+        return "0", NONE, NONE, NONE
+    return number(shown.of), f"{shown.wrong:,} {wrong}", digits(shown.risk), digits(shown.high)
 
 
 def _decisions(report: TuningReport) -> Table:
@@ -65,7 +67,7 @@ def _decisions(report: TuningReport) -> Table:
     for name, made in [*rows, *([("all files", report.decisions)] if len(rows) > 1 else [])]:
         shares = made.correct, made.correct_with_evidence, made.ambiguous
         others = made.incorrect, made.incorrect_without_evidence
-        table.add_row(name, f"{made.correct.of:,}", *_cells(*shares), *_cells(*others))
+        table.add_row(name, number(made.correct.of), *_cells(*shares), *_cells(*others))
     return table
 
 
@@ -80,15 +82,15 @@ def _crossed(report: TuningReport) -> Table:
             cells = *_cells(*shares), *_cells(made.incorrect, made.incorrect_without_evidence)
             name = row.file if row is report.crossed[-1] and len(report.crossed) > 1 else short(row.file)
             missing = f", {held.unfitted} not found" if held.unfitted else ""
-            table.add_row(name, of + missing, f"{made.correct.of:,}", *cells)
+            table.add_row(name, of + missing, number(made.correct.of), *cells)
     return table
 
 
 def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
     """How often an action was taken, and was wrong; and how often others were taken."""
-    yield _share(taken.share)
-    yield _share(None if right.share is None else 1 - right.share)
-    yield from (_share(one.share) for one in more)
+    yield percent(taken)
+    yield percent(None if right.share is None else 1 - right.share)
+    yield from (percent(one) for one in more)
 
 
 def _curve(report: TuningReport) -> Table:
@@ -98,7 +100,7 @@ def _curve(report: TuningReport) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(justify="right", style="dim")
     table.add_column(no_wrap=True)
-    names = {ROWS - 1: percent(top), 0: "risk 0 %", _level(report, top): f"target {percent(report.aim.target)}"}
+    names = {ROWS - 1: digits(top), 0: "risk 0 %", _level(report, top): f"target {digits(report.aim.target)}"}
     for row in reversed(range(ROWS)):
         table.add_row(names.get(row, ""), _row(risks, row, top, report.aim.target))
     table.add_row("", _marks(report))
@@ -141,7 +143,7 @@ def _marks(report: TuningReport) -> Text:
 
 
 def _legend(report: TuningReport) -> str:
-    fit, sure = report.fit, percent(report.fit.confidence)
+    fit, sure = report.fit, digits(report.fit.confidence)
     thinned = f"One question in {THIN} was asked without its relevant passages.\n"
     return (thinned if any(file.thinned for file in report.files) else "") + (
         f"{fit.testing:,} questions test; {fit.proposing:,} others proposed what to test. Risk: share that is wrong.\n"
@@ -159,7 +161,3 @@ def _notes(report: TuningReport) -> Iterator[str]:
         because = [f"{reason} ({n:,})" for reason, n in [*report.ungraded_because.items()][:REASONS]]
         total = sum(file.pairs for file in report.files)
         yield f"{ungraded:,} of {total:,} pairs could not be graded: {'; '.join(because)}"
-
-
-def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share * 100:.1f} %"

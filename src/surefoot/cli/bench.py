@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TaskID
+from typer import Argument, Option
 
 from surefoot import __version__, manifest
 from surefoot.cli import _evaluators as evaluators
@@ -36,25 +37,23 @@ R = TypeVar("R", bench_evaluator.GradingReport, robustness.RobustnessReport)
 
 
 def evaluator(
-    data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
+    data: Annotated[list[Path], Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     names: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--evaluator",
             metavar="NAME",
             help="Instead of the configured one, with options as in 'minilm model=PATH'; again for one beside it.",
         ),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
-    ] = None,
+    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
     blank: Annotated[
-        Literal["question", "passage"] | None, typer.Option("--blank", help="Control: hide this from the evaluator.")
+        Literal["question", "passage"] | None, Option("--blank", help="Control: hide this from the evaluator.")
     ] = None,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Instead: how grades move when one thing about a pair is changed.")
+        bool, Option("--probe", help="Instead: how grades move when one thing about a pair is changed.")
     ] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -83,41 +82,34 @@ def evaluator(
 
 
 def tune(
-    data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
+    data: Annotated[list[Path], Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     name: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--evaluator", metavar="NAME", help="Instead of the configured one; with options as in 'minilm model=PATH'."
         ),
     ] = None,
     target: Annotated[
-        float, typer.Option("--target", help="Of CORRECT decisions, at most this share may lack evidence.")
+        float, Option("--target", help="Of CORRECT decisions, at most this share may lack evidence.")
     ] = 0.05,
     discard_target: Annotated[
-        float, typer.Option("--discard-target", help="Of INCORRECT decisions, at most this share may have some.")
+        float, Option("--discard-target", help="Of INCORRECT decisions, at most this share may have some.")
     ] = 0.1,
     strip_target: Annotated[
-        float, typer.Option("--strip-target", help="Of relevant passages, at most this share may lie below strip.")
+        float, Option("--strip-target", help="Of relevant passages, at most this share may lie below strip.")
     ] = 0.05,
-    confidence: Annotated[float, typer.Option("--confidence", help="With which each of them is kept.")] = 0.95,
+    confidence: Annotated[float, Option("--confidence", help="With which each of them is kept.")] = 0.95,
     thin: Annotated[
-        bool, typer.Option("--thin", help="Take the relevant passages of one question in three out first.")
+        bool, Option("--thin", help="Take the relevant passages of one question in three out first.")
     ] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
-    ] = None,
-    folds: Annotated[
-        int,
-        typer.Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not."),
-    ] = 0,
+    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
+    folds: Annotated[int, Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not.")] = 0,
     preset: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."
-        ),
+        Option("--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."),
     ] = None,
     picture: Annotated[Path | None, drawing("the risk–coverage curve")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
 from surefoot import __version__
 from surefoot.cli._console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
@@ -27,26 +27,26 @@ from surefoot.types import Diagnosis, Record, Score
 
 
 def evaluate(
-    records: Annotated[Path, typer.Argument(help="Answered questions: a file of records, or a run's folder.")],
-    folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
+    records: Annotated[Path, Argument(help="Answered questions: a file of records, or a run's folder.")],
+    folder: Annotated[Path, Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     metrics: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME", help="Judge this; may be given again. Unnamed: the diamond's six."),
+        Option("--metric", metavar="NAME", help="Judge this; may be given again. Unnamed: the diamond's six."),
     ] = None,
     golds: Golds = None,
     judge: Annotated[
         str | None,
-        typer.Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
+        Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what it would cost, and ask nothing.")] = False,
     budget: Annotated[
         str | None,
-        typer.Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
+        Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
     ] = None,
     in_flight: Annotated[
-        int | None, typer.Option("--in-flight", min=1, help="Judgements at a time; 64 where an endpoint is asked.")
+        int | None, Option("--in-flight", min=1, help="Judgements at a time; 64 where an endpoint is asked.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Judge each so often by a model.")] = None,
+    repeats: Annotated[int | None, Option("--repeats", min=1, help="Judge each so often by a model.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -66,14 +66,7 @@ def evaluate(
     model = builder.judging if any(hasattr(one, "expected") for one in judges) else None
     with pulling(), _shown() as told:
         found = scoring.run(
-            judges,
-            asked,
-            folder,
-            about,
-            in_flight=builder.in_flight,
-            model=model,
-            limits=limits,
-            on_progress=told,
+            judges, asked, folder, about, in_flight=builder.in_flight, model=model, limits=limits, on_progress=told
         )
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
 from surefoot.cli import _explanation as explanation
 from surefoot.cli._console import (
@@ -48,39 +48,37 @@ NAMED = 3
 
 
 def explain(
-    question: Annotated[str | None, typer.Argument(help="A question, in quotes.")] = None,
-    passage: Annotated[str | None, typer.Argument(help="A passage, in quotes, or a text file with it.")] = None,
-    title: Annotated[str, typer.Option("--title", help="The passage's title.")] = "",
-    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Explain this trace's action.")] = None,
+    question: Annotated[str | None, Argument(help="A question, in quotes.")] = None,
+    passage: Annotated[str | None, Argument(help="A passage, in quotes, or a text file with it.")] = None,
+    title: Annotated[str, Option("--title", help="The passage's title.")] = "",
+    trace: Annotated[Path | None, Option("--trace", metavar="FILE", help="Explain this trace's action.")] = None,
     words: Annotated[
         str | None,
-        typer.Option("--words", metavar="ID", help="Of a trace: also the words of this passage; best: of the best."),
+        Option("--words", metavar="ID", help="Of a trace: also the words of this passage; best: of the best."),
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option(
-            "--run", metavar="FOLDER", help="Explain grades of this evaluation, and keep that for the viewer."
-        ),
+        Option("--run", metavar="FOLDER", help="Explain grades of this evaluation, and keep that for the viewer."),
     ] = None,
     records: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--record",
             metavar="ID",
             help="Of an evaluation; may be given again. Unnamed: what shows the first item of its diagnosis.",
         ),
     ] = None,
-    answer: Annotated[bool, typer.Option("--answer", help="Of a trace: also which strips the answer needed.")] = False,
-    method: Annotated[Method | None, typer.Option(help="exact up to 12 words, else regression.")] = None,
-    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
-    entities: Annotated[bool, typer.Option("--entities", help="A name of several words is one.")] = False,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also what words are worth together.")] = False,
-    flip: Annotated[bool, typer.Option("--flip", help="Also the fewest words whose loss flips the label.")] = False,
-    tolerance: Annotated[float, typer.Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
-    most: Annotated[int, typer.Option(min=1, help="Texts graded, at most.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page.")] = None,
+    answer: Annotated[bool, Option("--answer", help="Of a trace: also which strips the answer needed.")] = False,
+    method: Annotated[Method | None, Option(help="exact up to 12 words, else regression.")] = None,
+    baseline: Annotated[Baseline, Option(help="What stands where words are taken out.")] = "delete",
+    entities: Annotated[bool, Option("--entities", help="A name of several words is one.")] = False,
+    pairs: Annotated[bool, Option("--pairs", help="Also what words are worth together.")] = False,
+    flip: Annotated[bool, Option("--flip", help="Also the fewest words whose loss flips the label.")] = False,
+    tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, Option(min=1, help="Texts graded, at most.")] = 4000,
+    seed: Annotated[int, Option(min=0)] = 0,
+    json: Annotated[Path | None, Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
+    html: Annotated[Path | None, Option("--html", metavar="FILE", help="Write all of it as one page.")] = None,
     figure: Annotated[Path | None, drawing("the words of the grade")] = None,
     config: ConfigFile = None,
     settings: Settings = None,

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot import manifest
 from surefoot.cli import _questions as questions
@@ -28,20 +28,19 @@ from surefoot.evaluate.score.lexical import wordings
 from surefoot.text import toml_values
 
 Questions = Annotated[
-    Path | None,
-    typer.Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them."),
+    Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them.")
 ]
 Folder = Annotated[
     Path | None,
-    typer.Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
+    Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
 ]
 Undone = Annotated[
     Path | None,
-    typer.Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
+    Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
 ]
 Tried = Annotated[
     list[Path] | None,
-    typer.Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
+    Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
 ]
 
 
@@ -50,22 +49,22 @@ def improve(
     index: IndexFile = None,
     texts: questions.Texts = False,
     run: Folder = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Write what is kept into the configuration.")] = False,
+    apply: Annotated[bool, Option("--apply", help="Write what is kept into the configuration.")] = False,
     revert: Undone = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
     own: Tried = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--metric",
             metavar="NAME",
             help="What has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
             "of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
-    together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
-    outside: Annotated[bool, typer.Option("--outside", help="Let a patch ask other machines.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of the split and of the controls.")] = 0,
+    together: Annotated[int, Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
+    outside: Annotated[bool, Option("--outside", help="Let a patch ask other machines.")] = False,
+    seed: Annotated[int, Option("--seed", help="Of the split and of the controls.")] = 0,
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.progress import MofNCompleteColumn, Progress, TaskID
+from typer import Argument, Option
 
 from surefoot import __version__
 from surefoot.cli._console import ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
@@ -23,27 +23,24 @@ _OWN = Depth()
 
 
 def study(
-    data: Annotated[list[Path], typer.Argument(help="Questions with passages: lines of {id, question, passages}.")],
-    folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
+    data: Annotated[list[Path], Argument(help="Questions with passages: lines of {id, question, passages}.")],
+    folder: Annotated[Path, Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     claims: Annotated[
-        Path | None,
-        typer.Option("--hypotheses", metavar="FILE.toml", help="What is tested, instead of the shipped claims."),
+        Path | None, Option("--hypotheses", metavar="FILE.toml", help="What is tested, instead of the shipped claims.")
     ] = None,
-    per_action: Annotated[int, typer.Option("--per-action", min=1, help="Pairs of each action.")] = _OWN.per_action,
+    per_action: Annotated[int, Option("--per-action", min=1, help="Pairs of each action.")] = _OWN.per_action,
     checked: Annotated[
-        int, typer.Option("--checked", min=0, help="Of these, so many are explained again, in other ways.")
+        int, Option("--checked", min=0, help="Of these, so many are explained again, in other ways.")
     ] = _OWN.checked,
-    longest: Annotated[int, typer.Option("--longest", min=1, help="Words of a passage; longer ones are left out.")] = (
+    longest: Annotated[int, Option("--longest", min=1, help="Words of a passage; longer ones are left out.")] = (
         _OWN.longest
     ),
     tolerance: Annotated[
-        float, typer.Option("--tolerance", min=0.0, help="Largest error of a value, as a share of the largest value.")
+        float, Option("--tolerance", min=0.0, help="Largest error of a value, as a share of the largest value.")
     ] = _OWN.tolerance,
-    most: Annotated[int, typer.Option("--most", min=1, help="Graded texts of an explanation.")] = _OWN.most,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the sample and of the explanations.")] = _OWN.seed,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
-    ] = None,
+    most: Annotated[int, Option("--most", min=1, help="Graded texts of an explanation.")] = _OWN.most,
+    seed: Annotated[int, Option("--seed", min=0, help="Of the sample and of the explanations.")] = _OWN.seed,
+    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:

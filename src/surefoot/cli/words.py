@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
 from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, pulling
 from surefoot.config.builder import Builder
@@ -22,17 +22,15 @@ from surefoot.types import Action
 def words(
     source: Annotated[
         Path,
-        typer.Argument(
-            help="A folder that `surefoot bench qa` kept, or labelled pairs: lines of {id, question, passages}."
-        ),
+        Argument(help="A folder that `surefoot bench qa` kept, or labelled pairs: lines of {id, question, passages}."),
     ],
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where pictures and values go.")],
-    each: Annotated[int, typer.Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
-    png: Annotated[bool, typer.Option("--png", help="Also as PNG, with the extra png.")] = False,
-    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
-    tolerance: Annotated[float, typer.Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
-    most: Annotated[int, typer.Option(min=1, help="Texts graded for a question, at most.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the questions, and what is asked of the evaluator.")] = 0,
+    to: Annotated[Path, Option("--to", metavar="FOLDER", help="Where pictures and values go.")],
+    each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
+    png: Annotated[bool, Option("--png", help="Also as PNG, with the extra png.")] = False,
+    baseline: Annotated[Baseline, Option(help="What stands where words are taken out.")] = "delete",
+    tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, Option(min=1, help="Texts graded for a question, at most.")] = 4000,
+    seed: Annotated[int, Option(min=0, help="Draws the questions, and what is asked of the evaluator.")] = 0,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
