@@ -6,14 +6,22 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleDimensions, RenderableType
-from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from typer import Option
 
@@ -181,6 +189,20 @@ def bar(*columns: ProgressColumn) -> Iterator[Progress]:
     layout = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
     with Progress(*layout, console=err, transient=True, disable=not err.is_terminal) as progress:
         yield progress
+
+
+@contextmanager
+def counting(name: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of what is done, of how many. What was there before says nothing about how long the rest takes."""
+    with bar(MofNCompleteColumn()) as progress:
+        task, begun = progress.add_task(name, total=None), False
+
+        def told(done: int, total: int) -> None:
+            nonlocal begun
+            (progress.update if begun else progress.reset)(task, completed=done, total=total)
+            begun = True
+
+        yield told
 
 
 @contextmanager

@@ -11,12 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.progress import MofNCompleteColumn
 from rich.table import Table
 from typer import Argument, Option
 
 from surefoot import __version__, manifest
-from surefoot.cli._console import bar, err, headed, plain, pulling
+from surefoot.cli._console import err, headed, plain, pulling
 from surefoot.cli._numbers import brief, number, points
 from surefoot.cli.errors import remarks
 from surefoot.config.builder import Builder
@@ -24,7 +23,7 @@ from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
 from surefoot.datasets.problems import PLACES, DataProblem
 from surefoot.errors import MissingExtra, UsageError
-from surefoot.evaluate.ask.runs import OnDone, Spread, threads
+from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
@@ -112,23 +111,6 @@ def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
         raise MissingExtra("--ray", "ray") from error
     with cluster.workers(ray, partial(_built, config, os.getcwd())) as found:
         yield found
-
-
-@contextmanager
-def shown(name: str) -> Iterator[OnDone]:
-    """A bar with the time left. What was there before says nothing about how long the rest takes."""
-    with bar(MofNCompleteColumn()) as progress:
-        task = progress.add_task(name, total=None)
-        begun: list[int] = []
-
-        def told(done: int, total: int) -> None:
-            if begun:
-                progress.update(task, completed=done, total=total)
-            else:
-                progress.reset(task, completed=done, total=total)
-                begun.append(done)
-
-        yield told
 
 
 def kept_in(folder: Path) -> None:

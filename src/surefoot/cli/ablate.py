@@ -9,7 +9,7 @@ from rich.table import Table
 from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, out, tabled, write_json
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, counting, out, tabled, write_json
 from surefoot.cli._numbers import NONE, brief, number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.lab import ablation as bench_ablate
@@ -44,7 +44,7 @@ def ablate(
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples
-    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
         found = bench_ablate.measured(names, asked.searches, examples, spread, asked.folder, about, on_done)
     write_json(json_file, bench_ablate.as_json(*found, asked.report))
     _show(*found)

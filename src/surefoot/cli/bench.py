@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
-from rich.progress import MofNCompleteColumn, Progress, TaskID
 from typer import Argument, Option
 
 from surefoot import __version__, manifest
 from surefoot.cli import _evaluators as evaluators
 from surefoot.cli import _probes as probes
 from surefoot.cli import _thresholds as tuning
-from surefoot.cli._console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
+from surefoot.cli._console import ConfigFile, Settings, agreed, counting, drawing, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides
@@ -73,11 +70,11 @@ def evaluator(
     about = {**_about(limit), "blank": blank}
     if probe:
         probed = _measured(built, files, robustness.run)
-        _write(json_file, robustness.as_json(probed, about))
+        write_json(json_file, robustness.as_json(probed, about))
         probes.show(probed)
     else:
         reports = _measured(built, files, bench_evaluator.run)
-        _write(json_file, bench_evaluator.as_json(reports, about))
+        write_json(json_file, bench_evaluator.as_json(reports, about))
         evaluators.show(reports)
 
 
@@ -123,11 +120,10 @@ def tune(
     (chosen,) = _side_by_side(config, settings or [], [name] if name else [])
     with pulling():
         one = Builder(chosen).evaluator
-    with bar(MofNCompleteColumn()) as progress:
-        task = progress.add_task(one.name, total=None)
-        fitted = bench_tune.run(one, files, partial(_told, progress, task), aim, folds)
+    with counting(one.name) as on_progress:
+        fitted = bench_tune.run(one, files, on_progress, aim, folds)
     report = replace(fitted, config=chosen)
-    _write(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
+    write_json(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
     if picture:
         write_picture(picture, risk_coverage.risk_coverage(report))
     tuning.show(report)
@@ -141,25 +137,14 @@ def tune(
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:
     """One report an evaluator, with what it was built from."""
     reports: list[R] = []
-    with bar(MofNCompleteColumn()) as progress:
-        tasks = [progress.add_task(one.name, start=False, total=None) for _, one, _ in built]
-        for task, (chosen, one, thresholds) in zip(tasks, built, strict=True):
-            progress.start_task(task)
-            reports.append(replace(run(one, files, partial(_told, progress, task), thresholds), config=chosen))
+    for chosen, one, thresholds in built:
+        with counting(one.name) as on_progress:
+            reports.append(replace(run(one, files, on_progress, thresholds), config=chosen))
     return reports
 
 
 def _about(limit: int | None) -> dict[str, Any]:
     return {"surefoot": __version__, "limit": limit, "environment": manifest.environment()}
-
-
-def _told(progress: Progress, task: TaskID, done: int, total: int) -> None:
-    progress.update(task, completed=done, total=total)
-
-
-def _write(path: Path | None, report: dict[str, Any]) -> None:
-    if path:
-        write_text(path, json.dumps(report, indent=1, allow_nan=False) + "\n")
 
 
 def _side_by_side(config: str | None, sets: list[str], names: list[str]) -> Iterator[Config]:

@@ -10,7 +10,18 @@ from rich.table import Table
 from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, drawing, headed, out, plain, write_json
+from surefoot.cli._console import (
+    ConfigFile,
+    IndexFile,
+    Settings,
+    configured,
+    counting,
+    drawing,
+    headed,
+    out,
+    plain,
+    write_json,
+)
 from surefoot.cli._numbers import number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.draw.svg import write_picture
@@ -57,7 +68,7 @@ def robustness(
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     about = {**asked.about, "config": asked.config}
     examples = asked.loaded.examples
-    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
         report = degradation.measured(compared, examples, spread, asked.folder, about, on_done, kinds, steps)
     write_json(json_file, degradation.as_json(report, asked.report))
     if picture:

@@ -55,9 +55,12 @@ def evaluate(
     Finished judgements are reused, so you never pay for one twice: run it again to go on where it stopped.
     """
     given = {"use": judge, "budget": budget, "in_flight": in_flight, "repeats": repeats}
-    chosen = _overridden(configured(config, settings, None), {k: v for k, v in given.items() if v is not None})
+    chosen = configured(config, settings, None)
+    chosen["judge"] |= {key: value for key, value in given.items() if value is not None}
     builder = Builder(chosen)
-    judges, asked = (*builder.judges(metrics), *(() if metrics else wordings())), _records(records, golds)
+    judges, loaded = (*builder.judges(metrics), *(() if metrics else wordings())), read(records, golds)
+    remarks(loaded.problems)
+    asked = loaded.records
     if dry_run:
         _planned(builder, judges, asked, scoring.scores(folder))
         return
@@ -75,16 +78,6 @@ def evaluate(
             if model:
                 model.stop()  # or the executor would wait for as long as the endpoint asks to
     _show(conclusion, folder, any(score.passing for score in found.values()))
-
-
-def _overridden(config: Config, given: Mapping[str, Any]) -> Config:
-    return {**config, "judge": {**config["judge"], **given}}
-
-
-def _records(path: Path, golds: Path | None) -> Sequence[Record]:
-    loaded = read(path, golds)
-    remarks(loaded.problems)
-    return loaded.records
 
 
 def _evaluation(config: Config) -> dict[str, Any]:

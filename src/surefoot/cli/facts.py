@@ -9,7 +9,18 @@ from typer import Argument, Option
 
 from surefoot import manifest, store
 from surefoot.cli import _questions as asking
-from surefoot.cli._console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling, write_json
+from surefoot.cli._console import (
+    REASONS,
+    ConfigFile,
+    Settings,
+    configured,
+    counting,
+    headed,
+    out,
+    plain,
+    pulling,
+    write_json,
+)
 from surefoot.cli._numbers import NONE, interval, number, percent
 from surefoot.cli.errors import data_of, remarks
 from surefoot.config.builder import Builder
@@ -42,7 +53,7 @@ def facts(
         loaded = questions.load(data or data_of(folder, about))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         asked = [example for example in loaded.examples if example.id in traces]
-        with asking.shown(folder.name) as on_done:
+        with counting(folder.name) as on_done:
             found = bench_facts.run(llm, folder, asked, traces, on_done)
         reports.append(bench_facts.report(str(folder), llm.name, len(asked), found))
     write_json(json_file, {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)})

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from surefoot import manifest
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, counting, err, headed, out, plain
 from surefoot.cli.errors import Golds
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
@@ -27,32 +27,27 @@ from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.text import toml_values
 
-Questions = Annotated[
-    Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them.")
-]
-Folder = Annotated[
-    Path | None,
-    Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
-]
-Undone = Annotated[
-    Path | None,
-    Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
-]
-Tried = Annotated[
-    list[Path] | None,
-    Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
-]
-
 
 def improve(
-    data: Questions = None,
+    data: Annotated[
+        Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them.")
+    ] = None,
     index: IndexFile = None,
     texts: questions.Texts = False,
-    run: Folder = None,
+    run: Annotated[
+        Path | None,
+        Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
+    ] = None,
     apply: Annotated[bool, Option("--apply", help="Write what is kept into the configuration.")] = False,
-    revert: Undone = None,
+    revert: Annotated[
+        Path | None,
+        Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
+    ] = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
-    own: Tried = None,
+    own: Annotated[
+        list[Path] | None,
+        Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
+    ] = None,
     metric: Annotated[
         str | None,
         Option(
@@ -93,7 +88,7 @@ def improve(
         asked.folder,
         _scoring(asked.loaded.examples, asked.config, metric),
         partial(questions.spread, ray=ray, workers=workers),
-        questions.shown,
+        counting,
         own={path.stem: _settings(path) for path in own or []},
         about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},
         together=together,

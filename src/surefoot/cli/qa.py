@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, out, plain, tabled, write_json
+from surefoot.cli._console import (
+    ConfigFile,
+    IndexFile,
+    Settings,
+    configured,
+    counting,
+    err,
+    out,
+    plain,
+    tabled,
+    write_json,
+)
 from surefoot.cli._numbers import NONE, interval, percent
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
@@ -40,7 +51,7 @@ def qa(
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
     about = {**asked.about, "config": asked.config}
-    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
         reports = bench_qa.run(arms, asked.loaded.examples, spread, asked.folder, about, on_done)
     write_json(json_file, bench_qa.as_json(reports, {**asked.report, "top": top}))
     _show(reports)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.progress import MofNCompleteColumn, Progress, TaskID
+from rich.progress import MofNCompleteColumn, TaskID
 from typer import Argument, Option
 
 from surefoot import __version__
@@ -57,17 +57,13 @@ def study(
         others = _controls(chosen, builder, folder) if checked else {}
     with bar(MofNCompleteColumn()) as progress:
         tasks: dict[str, TaskID] = {}
-        found = run(
-            builder.evaluator,
-            files,
-            written,
-            folder,
-            lambda stage, done, total: _told(progress, tasks, stage, done, total),
-            depth,
-            builder.thresholds,
-            others,
-            about,
-        )
+
+        def told(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done, total=total)
+
+        found = run(builder.evaluator, files, written, folder, told, depth, builder.thresholds, others, about)
     report.write(found, folder, parsed((folder / "run.json").read_bytes()))
     _show(found)
     err.say(f"report in {folder / report.PAGE} and {folder / report.TEXT}", "dim")
@@ -81,12 +77,6 @@ def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evalu
         place = controls.shuffled(controls.weights(chosen["evaluator"].get("model")), folder / "shuffled")
         found["shuffled"] = Builder(read(chosen, {"evaluator": {"model": str(place)}})).evaluator
     return found
-
-
-def _told(progress: Progress, tasks: dict[str, TaskID], stage: str, done: int, total: int) -> None:
-    if stage not in tasks:
-        tasks[stage] = progress.add_task(stage, total=total)
-    progress.update(tasks[stage], completed=done, total=total)
 
 
 def _show(found: Study) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
-from surefoot.cli._console import bar, err, out
+from surefoot.cli._console import bar, counting, err, out
 from surefoot.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ def average(
 def _finished(best: Path, learned: Mixture, to: Path) -> None:
     from surefoot.lab.train.finish import finish
 
-    with bar(MofNCompleteColumn()) as shown:
-        task = shown.add_task("calibrating", total=None)
-        finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))
+    with counting("calibrating") as on_progress:
+        finish(best, learned, to, on_progress)
     use = f"--set evaluator.use=minilm --set evaluator.model={to}"
     out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
     out.say(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}")
