@@ -9,7 +9,8 @@ from rich.table import Table
 from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, counting, out, tabled, write_json
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import counting, out, tabled, write_json
 from surefoot.cli._numbers import NONE, brief, number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.lab import ablation as bench_ablate

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import err, out, pulling
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
 from surefoot.errors import UsageError

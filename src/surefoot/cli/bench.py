@@ -15,7 +15,8 @@ from surefoot import __version__, manifest
 from surefoot.cli import _evaluators as evaluators
 from surefoot.cli import _probes as probes
 from surefoot.cli import _thresholds as tuning
-from surefoot.cli._console import ConfigFile, Settings, agreed, counting, drawing, err, pulling, write_json
+from surefoot.cli._configuration import ConfigFile, Settings, agreed, drawing
+from surefoot.cli._console import counting, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides

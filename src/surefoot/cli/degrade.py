@@ -10,18 +10,8 @@ from rich.table import Table
 from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import (
-    ConfigFile,
-    IndexFile,
-    Settings,
-    configured,
-    counting,
-    drawing,
-    headed,
-    out,
-    plain,
-    write_json,
-)
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, drawing
+from surefoot.cli._console import counting, headed, out, plain, write_json
 from surefoot.cli._numbers import number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.draw.svg import write_picture

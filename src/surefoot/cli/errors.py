@@ -10,7 +10,8 @@ from rich.table import Table
 from typer import Argument, Option
 
 from surefoot import manifest, store
-from surefoot.cli._console import drawing, err, headed, out, plain, write_json
+from surefoot.cli._configuration import drawing
+from surefoot.cli._console import err, headed, out, plain, write_json
 from surefoot.cli._numbers import NONE, interval, number, percent
 from surefoot.config.trust import place
 from surefoot.datasets import questions

@@ -13,7 +13,8 @@ from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
 from surefoot import __version__
-from surefoot.cli._console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import REASONS, bar, err, headed, out, plain, pulling
 from surefoot.cli.errors import Golds, remarks
 from surefoot.config.builder import LIMITS, Builder
 from surefoot.config.settings import Config

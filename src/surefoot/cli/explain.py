@@ -13,20 +13,8 @@ from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
 from surefoot.cli import _explanation as explanation
-from surefoot.cli._console import (
-    ConfigFile,
-    Settings,
-    as_recorded,
-    bar,
-    configured,
-    drawing,
-    err,
-    out,
-    owned,
-    plain,
-    pulling,
-    say,
-)
+from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured, drawing, owned, say
+from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import ConfigError, UsageError

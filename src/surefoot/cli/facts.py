@@ -9,18 +9,8 @@ from typer import Argument, Option
 
 from surefoot import manifest, store
 from surefoot.cli import _questions as asking
-from surefoot.cli._console import (
-    REASONS,
-    ConfigFile,
-    Settings,
-    configured,
-    counting,
-    headed,
-    out,
-    plain,
-    pulling,
-    write_json,
-)
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
 from surefoot.cli._numbers import NONE, interval, number, percent
 from surefoot.cli.errors import data_of, remarks
 from surefoot.config.builder import Builder

@@ -12,7 +12,8 @@ from typer import Argument, Option
 
 from surefoot import manifest
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, counting, err, headed, out, plain
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import counting, err, headed, out, plain
 from surefoot.cli.errors import Golds
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder

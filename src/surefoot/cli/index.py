@@ -7,7 +7,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, pulling
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import bar, err, out, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES

@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, out, plain
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import out, plain
 from surefoot.components import components as all_components
 from surefoot.doctor import examine
 

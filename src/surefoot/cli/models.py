@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot.cli._console import agreed, out, pulling
+from surefoot.cli._configuration import agreed
+from surefoot.cli._console import out, pulling
 from surefoot.config.builder import Builder
 from surefoot.models import registry
 

@@ -7,18 +7,8 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import (
-    ConfigFile,
-    IndexFile,
-    Settings,
-    configured,
-    counting,
-    err,
-    out,
-    plain,
-    tabled,
-    write_json,
-)
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import counting, err, out, plain, tabled, write_json
 from surefoot.cli._numbers import NONE, interval, percent
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods

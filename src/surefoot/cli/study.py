@@ -9,7 +9,8 @@ from rich.progress import MofNCompleteColumn, TaskID
 from typer import Argument, Option
 
 from surefoot import __version__
-from surefoot.cli._console import ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import bar, err, headed, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.datasets import pairs

@@ -9,7 +9,8 @@ from typing import Annotated
 from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
-from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, pulling
+from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured
+from surefoot.cli._console import bar, err, pulling
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
