@@ -17,7 +17,7 @@ from surefoot.cli._commands import CommandGroup, Listing, json_wanted
 from surefoot.errors import SurefootError, UsageError
 
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
-"""Whether the command was started with --trust: code that configurations and records name is imported unasked."""
+"""Set by --trust: code that configurations and records name is imported without a question."""
 
 _MODELS: Listing = {
     "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),

@@ -62,7 +62,7 @@ def as_recorded(recorded: Mapping[str, Any], origin: str, sets: list[str] | None
 
 
 def owned(sets: list[str] | None) -> Own:
-    """What the user says beside a record: surefoot.toml, each --set, and --trust."""
+    """The user's own word on a record: surefoot.toml, each --set, and --trust."""
     return Own(agreed(None), settings(sets or []), trusting.get())
 
 

@@ -1,4 +1,4 @@
-"""What the commands print with: the consoles, tables and bars."""
+"""The consoles, tables and progress bars of all commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from surefoot.models import files
 from surefoot.store import write_text
 
 REASONS = 3
-"""Of the reasons why pairs could not be graded, so many are shown."""
+"""Reasons for missing scores that a command shows, at most."""
 WIDE = 120
 """Columns that a table may take where there is no terminal to be too narrow for it; rich would fold it at 80."""
 

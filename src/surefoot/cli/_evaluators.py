@@ -1,4 +1,4 @@
-"""How evaluators that were measured on labelled pairs are shown: side by side, file by file, in 100 columns."""
+"""Tables of `surefoot bench evaluator`: evaluators side by side, file by file, in 100 columns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show(reports: Sequence[GradingReport]) -> None:
 
 
 def names(reports: Sequence[GradingReport | robustness.RobustnessReport]) -> list[str]:
-    """What each evaluator is called: as it was asked for, or by its full name where several were asked for so."""
+    """The name of each evaluator: the one asked for, or the full name where several share it."""
     asked = [str(report.config.get("evaluator", {}).get("use", report.evaluator)) for report in reports]
     pairs = zip(asked, reports, strict=True)
     return [plain(use if asked.count(use) == 1 else report.evaluator) for use, report in pairs]
@@ -91,7 +91,7 @@ def _missing(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def _trouble(lines: Iterable[Line]) -> Iterator[str]:
-    """What could not be graded, and where an evaluator fell back."""
+    """A line for pairs that an evaluator could not grade, and one for each time that it fell back."""
     for file, name, one in lines:
         if isinstance(one, GradingFileReport):
             if one.ungraded:

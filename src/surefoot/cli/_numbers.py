@@ -1,4 +1,4 @@
-"""How figures are written: shares of 1 without their nought, percent and points, and a dash for what is not known."""
+"""Figures as text: shares of 1 without their nought, percent, points, and a dash for the unknown."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def points(gain: Figure) -> tuple[str, str]:
 
 
 def of(one: Share) -> str:
-    """How often, of how many, in whole percent."""
+    """A share in whole percent, with the number that it is of."""
     return "0" if one.share is None else f"{one.share * 100:.0f} % of {one.of:,}"
 
 

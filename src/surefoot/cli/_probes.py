@@ -1,4 +1,4 @@
-"""How the probes of evaluators are shown: a table for each file and evaluator, in 100 columns."""
+"""Tables of `surefoot bench evaluator --probe`, one for each file and evaluator, in 100 columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share that ask labelled questions: their options, and how the asking is spread and shown."""
+"""Options of the commands that ask labelled questions, and the workers that ask them."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ RunFolder = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class QuestionRun:
-    """What is asked, of what, and where it is kept."""
+    """Labelled questions, the configuration that answers them, and the folder of the run."""
 
     loaded: questions.LoadedQuestions
     config: Config
     about: dict[str, Any]
-    """What was run, but for the configuration; the run folder and the report both say it."""
+    """The run's description without the configuration, for the run folder and the report."""
     folder: Path
 
     @property
@@ -76,7 +76,7 @@ class QuestionRun:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What a report says beside its figures."""
+        """The part of a report beside its figures."""
         known = {"format": self.loaded.format, "problems": to_json(self.loaded.problems)}
         return {**self.about, **known, "config": self.config, "environment": manifest.environment()}
 
@@ -99,7 +99,7 @@ def asked(
 
 @contextmanager
 def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
-    """How questions are asked: on a cluster, or in this process."""
+    """Workers that ask the questions: on a cluster, or threads of this process."""
     if ray is None:
         with pulling():
             pipeline = Builder(config).pipeline()
@@ -128,7 +128,7 @@ def compared(comparisons: list[MethodComparison]) -> Table:
 
 
 def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestions:
-    """With the questions that bring no text among what is amiss; each stays, and finds nothing."""
+    """Report the questions that bring no text. They stay, and find nothing."""
     bare = [example.id for example in loaded.examples if not given.inside(example)]
     what = "no text came with the question; nothing is retrieved for it"
     amiss = (DataProblem(what, len(bare), tuple(bare[:PLACES])),) if bare else ()
@@ -146,6 +146,6 @@ def _reading(config: Config, loaded: questions.LoadedQuestions) -> Config:
 
 
 def _built(config: Config, folder: str) -> Pipeline:
-    """In another process: what the configuration names by a relative path lies in the same folder there as here."""
+    """Build the pipeline in another process, where relative paths must lead to the same folder."""
     os.chdir(folder)
     return Builder(config).pipeline()

@@ -1,4 +1,4 @@
-"""How fitted thresholds are shown: what they come to, file by file, and the risk–coverage curve, in 100 columns."""
+"""Tables of `surefoot bench tune`, and the risk–coverage curve, in 100 columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefoot.lab.tuning import percent as digits
 from surefoot.stats.figures import Share
 
 COLUMNS, ROWS = 60, 6
-"""Of the curve, in characters."""
+"""Size of the curve, in characters."""
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
@@ -72,7 +72,7 @@ def _decisions(report: TuningReport) -> Table:
 
 
 def _crossed(report: TuningReport) -> Table:
-    """What was decided by thresholds that the decided questions had no part in."""
+    """Decisions by thresholds that were fitted on other questions."""
     right = ["held out", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
     table = headed(["cross-validated", "thresholds"], right)
     for row in report.crossed:
@@ -87,7 +87,7 @@ def _crossed(report: TuningReport) -> Table:
 
 
 def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
-    """How often an action was taken, and was wrong; and how often others were taken."""
+    """Shares: the action was taken, it was wrong, and others were taken."""
     yield percent(taken)
     yield percent(None if right.share is None else 1 - right.share)
     yield from (percent(one) for one in more)
@@ -114,7 +114,7 @@ def _level(report: TuningReport, top: float) -> int:
 
 
 def _risk(report: TuningReport, coverage: float) -> float | None:
-    """Of the strictest candidate that covers so much; None: none does."""
+    """The risk of the strictest candidate that covers so much; None: none does."""
     wanted = coverage * report.fit.testing
     return next((point.risk for point in report.curve if point.of >= wanted), None)
 

@@ -1,4 +1,4 @@
-"""How a trace looks in a terminal: one section a step, drawn as the steps come in or all at once."""
+"""A trace in a terminal: one section a step, drawn as the steps come in or all at once."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _footer(trace: Trace) -> RenderableType:
 
 
 def stayed(config: dict[str, dict[str, Any]]) -> bool:
-    """Whether nothing of a question can have left the machine, going by what its pipeline was built from."""
+    """True where no component of the pipeline can have sent anything of the question out."""
     if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
         return False
     parts = config["evaluator"].get("evaluators", [])

@@ -21,7 +21,7 @@ from surefoot.store import to_json
 from surefoot.text.json_values import spelled
 
 NAMED = 3
-"""Of what has too few groups, so much is named."""
+"""Names that a note about too few groups lists, at most."""
 
 _MEASURES = {
     "tau_b": "Kendall τ-b",
@@ -88,7 +88,7 @@ def _scale(text: str) -> tuple[float, float]:
 
 
 def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
-    """What there is of one judge."""
+    """Print the tables of one judge."""
     out.say(f"judge: {found[0].judge or 'not named'}")
     tables = [_agreements(found), *([_means(means), _needed(means)] if means else [])]
     for table in tables:

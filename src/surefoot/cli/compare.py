@@ -18,7 +18,7 @@ from surefoot.store import to_json
 from surefoot.text.json_values import spelled
 
 SHOWN = 5
-"""Of the scores that fell most, and that rose most."""
+"""Scores that are listed of those that fell most, and of those that rose most."""
 
 
 def compare(

@@ -82,7 +82,7 @@ def evaluate(
 
 
 def _evaluation(config: Config) -> dict[str, Any]:
-    """What a score follows from: the configuration without what says how fast and for how much."""
+    """The configuration without speed and budget, which change no score."""
     own = {key: value for key, value in config["judge"].items() if key not in LIMITS}
     return {**config, "judge": own}
 

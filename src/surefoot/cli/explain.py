@@ -181,7 +181,7 @@ def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None, option
 
 
 def _as_recorded(trace: Trace, file: Path, config: str | None, settings: list[str] | None) -> Builder:
-    """What the trace was made with, as far as a trace may say, and each --set; --config is another configuration."""
+    """The trace's configuration, as far as a trace may set it, and each --set; --config replaces it."""
     if trace.config and config:
         err.print(plain("Another configuration than the trace's: what follows is about that one."))
     if config or not trace.config:

@@ -149,7 +149,7 @@ def _table(trials: Sequence[Trial]) -> Table:
 
 
 def _offered(proposals: Sequence[Proposal], text: str) -> None:
-    """What a patch would change in the file, and what trying it takes."""
+    """Print each patch as a diff of the file, with the cost of trying it."""
     for one in proposals:
         out.say(f"{one.name}: {one.title}", "bold")
         if one.refused:

@@ -71,7 +71,7 @@ def study(
 
 
 def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evaluator]:
-    """What must be explained otherwise; shuffled weights for the evaluator whose weights we know how to shuffle."""
+    """Evaluators that must be explained differently: hashed grades, and minilm with shuffled weights."""
     own: Evaluator = builder.evaluator
     found: dict[str, Evaluator] = {"hashed": controls.Hashed(own.thresholds)}
     if chosen["evaluator"]["use"] == "minilm":
