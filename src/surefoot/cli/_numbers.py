@@ -9,7 +9,7 @@ from surefoot.stats.figures import Figure, Share
 NONE = "–"
 
 
-class Measured(Protocol):
+class _Measured(Protocol):
     """A value with the ends of its interval; None: not known."""
 
     @property
@@ -40,7 +40,7 @@ def between(low: float | None, high: float | None, sign: bool = False) -> str:
     return "" if low is None or high is None else f"[{written(low)}, {written(high)}]"
 
 
-def figure(one: Measured) -> str:
+def figure(one: _Measured) -> str:
     """A value and its interval, if it has one."""
     return f"{share(one.value)} {between(one.low, one.high)}".strip()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ from typer import Argument, Option
 
 from surefoot.cli import _explanation as explanation
 from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured, drawing, owned, say
-from surefoot.cli._console import bar, err, out, plain, pulling
+from surefoot.cli._console import bar, err, out, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import ConfigError, UsageError
@@ -72,15 +71,8 @@ def explain(
     settings: Settings = None,
 ) -> None:
     """Explain a grade by its words, a trace's action, or grades of an evaluation."""
-    options: dict[str, Any] = {
-        "method": method,
-        "baseline": baseline,
-        "entities": entities,
-        "pairs": pairs,
-        "tolerance": tolerance,
-        "most": most,
-        "seed": seed,
-    }
+    options: dict[str, Any] = {"method": method, "baseline": baseline, "entities": entities, "pairs": pairs}
+    options |= {"tolerance": tolerance, "most": most, "seed": seed}
     if run:
         if any((question, passage, trace, words, answer, flip, json, html, figure, config)):
             raise ConfigError("--run goes with --record, --set and what says how words are explained, and nothing else")
@@ -98,12 +90,7 @@ def explain(
         told = _of_words(Explanation(), question, _passage(passage, title), _builder(config, settings), flip, options)
     else:
         raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
-    _write(told, json, html, figure)
-
-
-def _write(told: Explanation, json: Path | None, html: Path | None, figure: Path | None) -> None:
-    if json:
-        write_text(json, jsonlib.dumps(told.as_json(), allow_nan=False, indent=1) + "\n")
+    write_json(json, told.as_json())
     if html:
         write_text(html, page(told))
     if figure and told.grade:
@@ -183,7 +170,7 @@ def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None, option
 def _as_recorded(trace: Trace, file: Path, config: str | None, settings: list[str] | None) -> Builder:
     """The trace's configuration, as far as a trace may set it, and each --set; --config replaces it."""
     if trace.config and config:
-        err.print(plain("Another configuration than the trace's: what follows is about that one."))
+        err.say("This explains another configuration than the trace's.")
     if config or not trace.config:
         return _builder(config, settings)
     return Builder(as_recorded(trace.config, str(file), settings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +9,13 @@ from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured
-from surefoot.cli._console import bar, err, pulling
+from surefoot.cli._console import bar, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
 from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain
-from surefoot.store import recorded, runs, to_json, write_text
+from surefoot.store import recorded, runs, to_json
 from surefoot.types import Action
 
 
@@ -45,7 +44,7 @@ def words(
         ]
     kept = [{"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained]
     about = {"source": str(source), "seed": seed, "config": builder.config, "samples": kept}
-    write_text(to / "words.json", json.dumps(about, indent=1, allow_nan=False) + "\n")
+    write_json(to / "words.json", about)
     for name, drawing in (("bars", picture.of_several(explained)), ("heatmap", picture.heatmap(explained))):
         for suffix in (".svg", ".png") if png else (".svg",):
             write_picture(to / f"{name}{suffix}", drawing)
