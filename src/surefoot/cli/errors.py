@@ -28,15 +28,17 @@ Golds = Annotated[
     Option("--golds", metavar="FILE", help="Gold answers, where DATA has none: joined by the question's words."),
 ]
 
+DataFile = Annotated[
+    Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
+]
+
 
 def errors(
     runs: Annotated[
         list[Path],
         Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept; of one with several methods, all."),
     ],
-    data: Annotated[
-        Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
-    ] = None,
+    data: DataFile = None,
     golds: Golds = None,
     rule: Annotated[
         Literal["match", "match_lower", "strict", "letter", "letter_or_text"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument
 
 from surefoot import manifest, store
 from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
 from surefoot.cli._numbers import NONE, interval, number, percent
-from surefoot.cli.errors import data_of, remarks
+from surefoot.cli.errors import DataFile, data_of, remarks
 from surefoot.config.builder import Builder
 from surefoot.datasets import questions
 from surefoot.lab import factscore as bench_facts
@@ -22,9 +22,7 @@ from surefoot.store import recorded, to_json
 
 def facts(
     runs: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
-    data: Annotated[
-        Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
-    ] = None,
+    data: DataFile = None,
     json_file: asking.JsonFile = None,
     config: ConfigFile = None,
     settings: Settings = None,

@@ -89,22 +89,22 @@ class Builder:
     @cached_property
     def embedder(self) -> Any:
         """The embedder, for the index and the dense retriever."""
-        return self._component("embedder")
+        return self._built("embedder")
 
     @cached_property
     def llm(self) -> Any:
         """The language model."""
-        return self._component("llm")
+        return self._built("llm")
 
     @cached_property
     def evaluator(self) -> Any:
         """The evaluator, which grades passages and strips."""
-        return self._component("evaluator")
+        return self._built("evaluator")
 
     @cached_property
     def generator(self) -> Any:
         """The generator, which answers from the evidence."""
-        return self._component("generator")
+        return self._built("generator")
 
     @cached_property
     def reader(self) -> Any:
@@ -270,7 +270,7 @@ class Builder:
     def _pipeline(self) -> Pipeline:
         roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
         built: dict[str, Any] = {
-            role: getattr(self, role) if role in ("evaluator", "generator") else self._component(role) for role in roles
+            role: getattr(self, role) if role in ("evaluator", "generator") else self._built(role) for role in roles
         }
         options = self.config["pipeline"]
         _raise(_size_faults(options))
@@ -278,15 +278,13 @@ class Builder:
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
-        retriever = self._component("retriever")
+        retriever = self._built("retriever")
         if not hasattr(retriever, "push"):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 
-    def _component(self, role: str) -> Any:
-        return self._built(role, self.config[role])
-
-    def _built(self, role: str, section: Mapping[str, Any]) -> Any:
+    def _built(self, role: str, section: Mapping[str, Any] | None = None) -> Any:
+        section = self.config[role] if section is None else section
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
         options = _options(section)
