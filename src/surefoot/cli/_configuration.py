@@ -23,7 +23,7 @@ ConfigFile = Annotated[
     str | None, Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
 ]
 Settings = Annotated[
-    list[str] | None, Option("--set", metavar="A.B=C", help="Override one setting; may be given again.")
+    list[str] | None, Option("--set", metavar="A.B=C", help="Override one setting; again for one more.")
 ]
 IndexFile = Annotated[str | None, Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")]
 

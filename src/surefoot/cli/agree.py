@@ -35,19 +35,19 @@ _MEASURES = {
 
 def agree(
     scores: Annotated[Path, Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
-    labels: Annotated[Path, Argument(metavar="LABELS", help="What people said: JSON lines, or .csv.")],
-    metric: Annotated[str, Option("--metric", help="What labels are about that do not say it.")] = "",
+    labels: Annotated[Path, Argument(metavar="LABELS", help="The labels of people: JSON lines, or .csv.")],
+    metric: Annotated[str, Option("--metric", help="The metric of labels that name none.")] = "",
     label: Annotated[
-        str, Option("--label", metavar="A.B", help="Where the label stands in a line; else label, rating, value.")
+        str, Option("--label", metavar="A.B", help="Field of the label in a line; else label, rating or value.")
     ] = "",
     group: Annotated[
-        str, Option("--group", metavar="A.B", help="Where a line says which records hang together.")
+        str, Option("--group", metavar="A.B", help="Field of the group of records that belong together.")
     ] = "group",
     scale: Annotated[
-        str, Option("--scale", metavar="LOW:HIGH", help="Of labels that are numbers; 0 and 1 are no and yes.")
+        str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
     ] = "1:5",
     by: Annotated[
-        list[str] | None, Option("--by", metavar="TAG", help="Also by domain, system, …; may be given again.")
+        list[str] | None, Option("--by", metavar="TAG", help="Also by domain, system, …; again for one more.")
     ] = None,
     within: Annotated[
         float, Option("--within", min=0.0001, help="Say how many labels would put a mean within so much.")

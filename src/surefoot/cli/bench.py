@@ -88,15 +88,15 @@ def tune(
         ),
     ] = None,
     target: Annotated[
-        float, Option("--target", help="Of CORRECT decisions, at most this share may lack evidence.")
+        float, Option("--target", help="Largest share of CORRECT decisions that may lack evidence.")
     ] = 0.05,
     discard_target: Annotated[
-        float, Option("--discard-target", help="Of INCORRECT decisions, at most this share may have some.")
+        float, Option("--discard-target", help="Largest share of INCORRECT decisions that may have evidence.")
     ] = 0.1,
     strip_target: Annotated[
-        float, Option("--strip-target", help="Of relevant passages, at most this share may lie below strip.")
+        float, Option("--strip-target", help="Largest share of relevant passages that may lie below strip.")
     ] = 0.05,
-    confidence: Annotated[float, Option("--confidence", help="With which each of them is kept.")] = 0.95,
+    confidence: Annotated[float, Option("--confidence", help="Confidence with which each target is kept.")] = 0.95,
     thin: Annotated[
         bool, Option("--thin", help="Take the relevant passages of one question in three out first.")
     ] = False,

@@ -37,7 +37,7 @@ def robustness(
     ] = None,
     step: Annotated[
         list[float] | None,
-        Option("--step", metavar="SHARE", help="Of the passages; again for one more. Unnamed: each quarter."),
+        Option("--step", metavar="SHARE", help="Share of the passages; again for one more. Unnamed: each quarter."),
     ] = None,
     golds: Golds = None,
     limit: questions.Limit = None,

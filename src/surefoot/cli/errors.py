@@ -42,7 +42,7 @@ def errors(
     golds: Golds = None,
     rule: Annotated[
         Literal["match", "match_lower", "strict", "letter", "letter_or_text"],
-        Option("--rule", help="What is right: a gold alias in the answer, or for choices and claims, strict."),
+        Option("--rule", help="Rule for a right answer: a gold alias in it, or for choices and claims, strict."),
     ] = "match_lower",
     json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the reports here.")] = None,
     picture: Annotated[Path | None, drawing("types and actions of the one run")] = None,

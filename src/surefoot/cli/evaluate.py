@@ -32,7 +32,7 @@ def evaluate(
     folder: Annotated[Path, Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     metrics: Annotated[
         list[str] | None,
-        Option("--metric", metavar="NAME", help="Judge this; may be given again. Unnamed: the diamond's six."),
+        Option("--metric", metavar="NAME", help="Judge this; again for one more. Unnamed: the diamond's six."),
     ] = None,
     golds: Golds = None,
     judge: Annotated[

@@ -30,7 +30,7 @@ def gated(
         Option(
             "--min",
             metavar="CONDITION",
-            help="In quotes, such as 'adherence.low>=0.8' or 'unscored<=0.02'; may be given again. "
+            help="A condition in quotes, such as 'adherence.low>=0.8' or 'unscored<=0.02'; again for one more. "
             f"Figures: {', '.join(FIGURES)}.",
         ),
     ],

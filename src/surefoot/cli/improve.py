@@ -37,7 +37,7 @@ def improve(
     texts: questions.Texts = False,
     run: Annotated[
         Path | None,
-        Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
+        Option("--run", metavar="FOLDER", help="Folder for traces, ledger and report; a run that is there goes on."),
     ] = None,
     apply: Annotated[bool, Option("--apply", help="Write what is kept into the configuration.")] = False,
     revert: Annotated[
@@ -54,13 +54,13 @@ def improve(
         Option(
             "--metric",
             metavar="NAME",
-            help="What has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
+            help="The score that has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
             "of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
     together: Annotated[int, Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
     outside: Annotated[bool, Option("--outside", help="Let a patch ask other machines.")] = False,
-    seed: Annotated[int, Option("--seed", help="Of the split and of the controls.")] = 0,
+    seed: Annotated[int, Option("--seed", help="Seed of the split and of the controls.")] = 0,
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,

@@ -27,11 +27,11 @@ def study(
     data: Annotated[list[Path], Argument(help="Questions with passages: lines of {id, question, passages}.")],
     folder: Annotated[Path, Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     claims: Annotated[
-        Path | None, Option("--hypotheses", metavar="FILE.toml", help="What is tested, instead of the shipped claims.")
+        Path | None, Option("--hypotheses", metavar="FILE.toml", help="Claims to test instead of the shipped ones.")
     ] = None,
     per_action: Annotated[int, Option("--per-action", min=1, help="Pairs of each action.")] = _OWN.per_action,
     checked: Annotated[
-        int, Option("--checked", min=0, help="Of these, so many are explained again, in other ways.")
+        int, Option("--checked", min=0, help="Pairs of these that are explained again in other ways.")
     ] = _OWN.checked,
     longest: Annotated[int, Option("--longest", min=1, help="Words of a passage; longer ones are left out.")] = (
         _OWN.longest
@@ -40,7 +40,7 @@ def study(
         float, Option("--tolerance", min=0.0, help="Largest error of a value, as a share of the largest value.")
     ] = _OWN.tolerance,
     most: Annotated[int, Option("--most", min=1, help="Graded texts of an explanation.")] = _OWN.most,
-    seed: Annotated[int, Option("--seed", min=0, help="Of the sample and of the explanations.")] = _OWN.seed,
+    seed: Annotated[int, Option("--seed", min=0, help="Seed of the sample and of the explanations.")] = _OWN.seed,
     limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,

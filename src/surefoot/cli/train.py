@@ -27,10 +27,11 @@ _QUIET = 30.0
 
 
 def evaluator(
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
     mixture: Annotated[
-        Path | None, Option("--mixture", metavar="FILE", help="What to learn from; else what Surefoot's own did.")
+        Path | None,
+        Option("--mixture", metavar="FILE", help="Mixture to learn from; else that of Surefoot's own evaluator."),
     ] = None,
     start: Annotated[
         Path | None,
@@ -61,10 +62,10 @@ def evaluator(
 
 def average(
     weights: Annotated[list[Path], Argument(metavar="WEIGHTS...", help="best.pt, or checkpoint.pt, of each training.")],
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
     mixture: Annotated[
-        Path | None, Option("--mixture", metavar="FILE", help="What they learned from; else Surefoot's own.")
+        Path | None, Option("--mixture", metavar="FILE", help="Mixture that they learned from; else Surefoot's own.")
     ] = None,
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
@@ -98,9 +99,9 @@ def _of_minilm(progress: minilm.TrainingProgress) -> str:
 def t5(
     start: Annotated[str, Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
     data: Annotated[list[Path], Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the evaluator goes; must be new.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="New folder for the evaluator.")],
     label: Annotated[
-        Literal["label_title", "label"], Option("--label", help="What to learn; label_title is the paper's.")
+        Literal["label_title", "label"], Option("--label", help="Label to learn; label_title is the paper's.")
     ] = "label_title",
     task: Annotated[str, Option("--task", help="Form of the input: popqa, pubhealth, arc or bio.")] = "popqa",
     epochs: Annotated[int, Option("--epochs", min=1)] = 8,
