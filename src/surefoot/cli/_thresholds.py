@@ -9,14 +9,15 @@ from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
 from surefoot.cli._numbers import NONE, number, percent
+from surefoot.lab.grading import Decisions
 from surefoot.lab.risk_coverage import height
-from surefoot.lab.tuning import THIN, Choice, Point, TuningReport
+from surefoot.lab.tuning import THIN, Point, TuningReport
 from surefoot.lab.tuning import percent as digits
-from surefoot.stats.figures import Share
 
 COLUMNS, ROWS = 60, 6
 """Size of the curve, in characters."""
 
+_DECIDED = ["CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -37,21 +38,15 @@ def show(report: TuningReport) -> None:
 
 def _thresholds(report: TuningReport) -> Table:
     table = headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
-    fit = report.fit
-    for name, sign, choice, wrong in (
-        ("τ+", "≥", fit.upper, "lack evidence"),
-        ("τ−", "<", fit.lower, "have evidence"),
-        ("strip", "≥", fit.strip, "lost"),
+    for name, rule, choice, wrong in (
+        ("τ+", "CORRECT ≥", report.fit.upper, "lack evidence"),
+        ("τ−", "INCORRECT <", report.fit.lower, "have evidence"),
+        ("strip", "kept ≥", report.fit.strip, "lost"),
     ):
-        what = {"τ+": "CORRECT", "τ−": "INCORRECT", "strip": "kept"}[name]
-        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), digits(choice.target))
+        found = choice.threshold
+        said = Text("none found", style="yellow") if found is None else Text(f"{rule} {found:.4g}")
+        table.add_row(name, said, *_figures(choice.shown, wrong), digits(choice.target))
     return table
-
-
-def _rule(what: str, sign: str, choice: Choice) -> Text:
-    if choice.threshold is None:
-        return Text("none found", style="yellow")
-    return Text(f"{what} {sign} {choice.threshold:.4g}")
 
 
 def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
@@ -61,36 +56,36 @@ def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
 
 
 def _decisions(report: TuningReport) -> Table:
-    right = ["tested", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
-    table = headed(["file"], right)
+    table = headed(["file"], ["tested", *_DECIDED])
     rows = [(short(one.file), one.decisions) for one in report.files]
     for name, made in [*rows, *([("all files", report.decisions)] if len(rows) > 1 else [])]:
-        shares = made.correct, made.correct_with_evidence, made.ambiguous
-        others = made.incorrect, made.incorrect_without_evidence
-        table.add_row(name, number(made.correct.of), *_cells(*shares), *_cells(*others))
+        table.add_row(name, *_shares(made))
     return table
 
 
 def _crossed(report: TuningReport) -> Table:
     """Decisions by thresholds that were fitted on other questions."""
-    right = ["held out", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
-    table = headed(["cross-validated", "thresholds"], right)
+    table = headed(["cross-validated", "thresholds"], ["held out", *_DECIDED])
+    several = len(report.crossed) > 1
     for row in report.crossed:
-        for of, held in (("its own", row.own), ("of all", row.shared))[: 1 + (len(report.crossed) > 1)]:
-            made = held.decisions
-            shares = made.correct, made.correct_with_evidence, made.ambiguous
-            cells = *_cells(*shares), *_cells(made.incorrect, made.incorrect_without_evidence)
-            name = row.file if row is report.crossed[-1] and len(report.crossed) > 1 else short(row.file)
+        name = row.file if several and row is report.crossed[-1] else short(row.file)
+        for fitted, held in (("its own", row.own), ("of all", row.shared))[: 1 + several]:
             missing = f", {held.unfitted} not found" if held.unfitted else ""
-            table.add_row(name, of + missing, number(made.correct.of), *cells)
+            table.add_row(name, fitted + missing, *_shares(held.decisions))
     return table
 
 
-def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
-    """Shares: the action was taken, it was wrong, and others were taken."""
-    yield percent(taken)
-    yield percent(None if right.share is None else 1 - right.share)
-    yield from (percent(one) for one in more)
+def _shares(made: Decisions) -> tuple[str, ...]:
+    """The cells of `_DECIDED`, and before them the number of questions."""
+    with_evidence, without = made.correct_with_evidence.share, made.incorrect_without_evidence.share
+    return (
+        number(made.correct.of),
+        percent(made.correct),
+        percent(None if with_evidence is None else 1 - with_evidence),
+        percent(made.ambiguous),
+        percent(made.incorrect),
+        percent(None if without is None else 1 - without),
+    )
 
 
 def _curve(report: TuningReport) -> Table:

@@ -54,8 +54,8 @@ def improve(
         Option(
             "--metric",
             metavar="NAME",
-            help="The score that has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or "
-            "a metric of the diamond, by the judge that is configured for it.",
+            help="The score that has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, "
+            "or a metric of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
     together: Annotated[int, Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
