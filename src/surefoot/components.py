@@ -57,7 +57,7 @@ SHAPES: dict[str, type] = {
     "policy": protocols.Policy,
     "loader": protocols.Loader,
 }
-"""What a class must be able to do to be of a role."""
+"""The protocol that a class of each role keeps."""
 
 EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers", "zim": "zim"}
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
@@ -70,7 +70,7 @@ FORMER = {
     "surefoot.generators.llm:LLM": "surefoot.generators.llm:LLMGenerator",
     "surefoot.judges.llm:Llm": "surefoot.judges.llm:LLMJudge",
 }
-"""What traces and runs of version 0.1.0 call components that have another place or name now."""
+"""Names of version 0.1.0, in traces and runs, for components that have moved since."""
 
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
@@ -78,7 +78,7 @@ _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What can be plugged in somewhere."""
+    """A component that can be plugged in."""
 
     role: str
     name: str
@@ -91,12 +91,12 @@ class Component:
 
 
 def names(role: str) -> list[str]:
-    """What can be named for this role, built-ins and plugged-in ones, in alphabetical order."""
+    """The names for this role, built-in and plugged in, in alphabetical order."""
     return sorted({*built_in(role), *_plugged_in(role)})
 
 
 def built_in(role: str) -> list[str]:
-    """What Surefoot itself has for this role; found without importing any of it."""
+    """The names that Surefoot itself has for this role; nothing is imported."""
     if role == "policy":
         return sorted(POLICIES)
     package = importlib.import_module(_room(role))
@@ -130,7 +130,7 @@ def known(role: str, name: str) -> Callable[..., Any] | None:
 
 
 def current(name: str) -> str:
-    """What a component is called now that a record may call by a former name."""
+    """The current name of a component, which a record may call by a former one."""
     return FORMER.get(name, name)
 
 
@@ -148,7 +148,7 @@ def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callab
 
 
 def assemble(what: str, make: Callable[..., Any], options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
-    """What `make` makes of its options and of the parts that it has parameters for; errors call it `what`."""
+    """Call `make` with its options, and with the parts that it has parameters for; errors call it `what`."""
     if found := [*faults(what, make, options, parts)]:
         raise ConfigError(*found)
     shared = {key: parts[key]() for key in _wanted(what, make) if key in parts and key not in options}
@@ -188,7 +188,7 @@ def _wanted(what: str, make: Callable[..., Any]) -> Mapping[str, inspect.Paramet
 
 
 def _fits(value: Any, kind: str) -> bool:
-    """Whether the value is of the annotated kind, where that is made of plain types; others are left to `make`."""
+    """True for a value of the annotated kind. Only plain types are checked; others are left to `make`."""
     kinds = [name for name in kind.split(" | ") if name != "None"]
     if any(name not in _SCALARS for name in kinds):
         return True
@@ -244,7 +244,7 @@ def _not_the_standard_librarys(what: str, module: str) -> None:
 
 
 def _of_role(role: str, name: str, found: Any) -> Callable[..., Any]:
-    """What was found, if it is a class with the verb of the role; looked at, and not called."""
+    """Check that what was found is a class with the verb of the role, without calling it."""
     verb = next(key for key, value in vars(SHAPES[role]).items() if inspect.isfunction(value) and key[0] != "_")
     wanted = inspect.signature(getattr(SHAPES[role], verb))
     shape = f"{verb}({', '.join([*wanted.parameters][1:])})"

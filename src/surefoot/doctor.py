@@ -29,7 +29,7 @@ class Checkup:
     name: str
     ok: bool
     found: str
-    """What was found; for a fault, with what to do."""
+    """The finding; for a fault, with the remedy."""
 
 
 def examine(config: Config, deep: bool = False) -> list[Checkup]:
@@ -71,7 +71,7 @@ def _sqlite() -> str:
 
 
 def _loaders() -> str:
-    """Whether the libraries are there that the loaders import when the first file of their format turns up."""
+    """Import each loader's library now, rather than when the first file of its format turns up."""
     broken: dict[str, str] = {}
     for suffix, name in sorted(loaders.formats().items()):
         try:
@@ -149,7 +149,7 @@ def _contact(config: Config) -> Iterator[Checkup]:
 
 
 def _asks_wikipedia(part: object) -> bool:
-    """Whether a searcher is Wikipedia's own, or is made of such a one."""
+    """True for Wikipedia's own searcher, and for one that is made of it."""
     if isinstance(part, Mapping):
         own = part.get("use") == "wikipedia" and not part.get("base_url")
         return own or _asks_wikipedia([part.get("of"), part.get("searchers")])

@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from surefoot.cli import _evaluators as evaluators
+from surefoot.cli._numbers import share
 from surefoot.errors import ConfigError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Grade, Thresholds
@@ -241,7 +242,7 @@ def test_a_wrong_file_or_name_is_told_before_work_begins(surefoot: Any, files: l
 )
 def test_figures_are_short(value: float | None, shown: str) -> None:
     """Three decimals, no leading zero; what is undefined is no 0."""
-    assert evaluators._number(value) == shown
+    assert share(value) == shown
 
 
 @pytest.mark.parametrize(("speed", "shown"), [(12345.6, "12,346"), (9.87, "9.9"), (0.19, "0.2"), (None, "–")])

@@ -20,6 +20,10 @@ def drawn(what: RenderableType, width: int = 80) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
+def _of(passages: list[Passage], grades: list[Grade]) -> Trace:
+    return Trace("1", "Who?", passages=tuple(passages), grades=tuple(grades))
+
+
 @pytest.mark.parametrize(
     ("sections", "here"),
     [
@@ -84,7 +88,7 @@ def test_a_bar_is_as_long_as_the_grade_is_good(
     score: float | None, probability: float | None, shown: str, eighths: int
 ) -> None:
     """A probability, a share, or a logit around [-1, 1]; no grade is no bar and no number."""
-    text = drawn(retrieved([Passage("1", "text", "Title")], [Grade("1", score, probability)], [], 5))
+    text = drawn(retrieved(_of([Passage("1", "text", "Title")], [Grade("1", score, probability)]), 5))
     row = text.splitlines()[1]
     assert f" {shown} Title" in row
     assert sum({"█": 8}.get(sign, "▏▎▍▌▋▊▉".find(sign) + 1) for sign in row if sign in "█▏▎▍▌▋▊▉") == eighths
@@ -94,7 +98,7 @@ def test_passages_that_are_not_shown_are_counted() -> None:
     """The best are shown."""
     passages = [Passage(str(n), "text", f"Title {n}") for n in range(9)]
     grades = [Grade(p.id, n / 10, label=Action.INCORRECT) for n, p in enumerate(passages)]
-    text = drawn(retrieved(passages, grades, [], 2))
+    text = drawn(retrieved(_of(passages, grades), 2))
     assert "9 passages" in text
     assert "and 7 more" in text
     assert [n for n in range(9) if f"Title {n}" in text] == [7, 8]
@@ -112,7 +116,7 @@ def test_dropped_strips_are_shown_with_their_reason_while_there_is_room() -> Non
 def test_how_a_passage_was_come_by_is_shown() -> None:
     """Before the reason of its grade."""
     passages = [Passage("1", "text", "Title", "external", via="typed suffix")]
-    assert "typed suffix · lacks: x" in drawn(retrieved(passages, [Grade("1", 0.5, reason="lacks: x")], [], 5), 120)
+    assert "typed suffix · lacks: x" in drawn(retrieved(_of(passages, [Grade("1", 0.5, reason="lacks: x")]), 5), 120)
 
 
 def test_both_sides_of_a_conflict_are_shown() -> None:

@@ -10,13 +10,14 @@ from io import TextIOWrapper
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from surefoot import __version__
 from surefoot.cli._commands import CommandGroup, Listing, json_wanted
 from surefoot.errors import SurefootError, UsageError
 
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
-"""Whether the command was started with --trust: code that configurations and records name is imported unasked."""
+"""Set by --trust: code that configurations and records name is imported without a question."""
 
 _MODELS: Listing = {
     "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),
@@ -85,10 +86,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
+        bool, Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
     ] = False,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Import code that a configuration, or what is recorded, names; unasked.")
+        bool, Option("--trust", help="Import code that a configuration, or what is recorded, names; unasked.")
     ] = False,
 ) -> None:
     trusting.set(trust)

@@ -15,7 +15,7 @@ from typer.main import get_command
 from surefoot.errors import UsageError
 
 json_wanted: ContextVar[bool] = ContextVar("json_wanted", default=False)
-"""Whether the command prints JSON, so that its errors are JSON too."""
+"""The command prints JSON, so its errors are JSON too."""
 
 _BadUsage: Any = typer.BadParameter.__base__
 """Click's UsageError; newer versions of Typer bring a Click of their own, under a private name."""
@@ -37,7 +37,7 @@ PANELS = {
         "Which questions are asked, and how": "--given --golds --limit --threads --ray",
     },
 }
-"""Of commands with many options, their panels in the help."""
+"""Panels in the help of commands with many options, each with its options."""
 
 
 class LateCommand(TyperCommand):

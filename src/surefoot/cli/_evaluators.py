@@ -1,4 +1,4 @@
-"""How evaluators that were measured on labelled pairs are shown: side by side, file by file, in 100 columns."""
+"""Tables of `surefoot bench evaluator`: evaluators side by side, file by file, in 100 columns."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TypeVar
 from rich.table import Table
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
+from surefoot.cli._numbers import NONE, figure, of, share
 from surefoot.lab import robustness
 from surefoot.lab.grading import Decisions, GradingFileReport, GradingReport, Mean, Titles
-from surefoot.stats.figures import Figure, Share
 
 T = TypeVar("T")
 Line = tuple[str, str, GradingFileReport | Mean]
@@ -41,7 +41,7 @@ def show(reports: Sequence[GradingReport]) -> None:
 
 
 def names(reports: Sequence[GradingReport | robustness.RobustnessReport]) -> list[str]:
-    """What each evaluator is called: as it was asked for, or by its full name where several were asked for so."""
+    """The name of each evaluator: the one asked for, or the full name where several share it."""
     asked = [str(report.config.get("evaluator", {}).get("use", report.evaluator)) for report in reports]
     pairs = zip(asked, reports, strict=True)
     return [plain(use if asked.count(use) == 1 else report.evaluator) for use, report in pairs]
@@ -59,7 +59,7 @@ def _about(report: GradingReport) -> str:
     used, pooled = report.thresholds, report.mean.pooled_calibration_error
     at = f"τ+ {used.upper:.3g}, τ− {used.lower:.3g}" if used else "no thresholds, which surefoot bench tune would fit"
     several = report.mean.files > 1 and pooled.value is not None
-    return f"{report.evaluator}: {at}" + (f"; ECE of all files together {_figure(pooled)}" if several else "")
+    return f"{report.evaluator}: {at}" + (f"; ECE of all files together {figure(pooled)}" if several else "")
 
 
 def _files(report: GradingReport) -> Table:
@@ -91,7 +91,7 @@ def _missing(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def _trouble(lines: Iterable[Line]) -> Iterator[str]:
-    """What could not be graded, and where an evaluator fell back."""
+    """A line for pairs that an evaluator could not grade, and one for each time that it fell back."""
     for file, name, one in lines:
         if isinstance(one, GradingFileReport):
             if one.ungraded:
@@ -100,50 +100,36 @@ def _trouble(lines: Iterable[Line]) -> Iterator[str]:
             yield from (f"{file}, {name}: {what}" for what in one.degraded)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}".removeprefix("0")
-
-
-def _figure(figure: Figure) -> str:
-    if figure.low is None:
-        return _number(figure.value)
-    return f"{_number(figure.value)} [{_number(figure.low)}, {_number(figure.high)}]"
-
-
-def _share(share: Share) -> str:
-    return "0" if share.share is None else f"{share.share * 100:.0f} % of {share.of:,}"
-
-
 def _decided(decisions: Decisions, shown: str) -> str:
-    return shown if decisions.correct.of else "–"
+    return shown if decisions.correct.of else NONE
 
 
 def _speed(pairs_per_second: float | None) -> str:
-    return "–" if pairs_per_second is None else f"{pairs_per_second:,.{0 if pairs_per_second >= 10 else 1}f}"
+    return NONE if pairs_per_second is None else f"{pairs_per_second:,.{0 if pairs_per_second >= 10 else 1}f}"
 
 
 _PAIRS: dict[str, Callable[[GradingFileReport | Mean], str]] = {
-    "ROC-AUC": lambda one: _figure(one.metrics.roc_auc),
-    "average precision": lambda one: _figure(one.metrics.average_precision),
+    "ROC-AUC": lambda one: figure(one.metrics.roc_auc),
+    "average precision": lambda one: figure(one.metrics.average_precision),
     "ungraded": lambda one: f"{one.ungraded:,}",
     "pairs/s": lambda one: _speed(one.pairs_per_second),
 }
 _LABELS: dict[str, Callable[[GradingFileReport | Mean], str]] = {
-    "accuracy at τ+": lambda one: _figure(one.metrics.accuracy_at_upper),
-    "at probability .5": lambda one: _figure(one.metrics.accuracy_at_half),
-    "ECE": lambda one: _number(one.metrics.expected_calibration_error.value),
-    "Brier": lambda one: _number(one.metrics.brier.value),
-    "evidence F1": lambda one: _number(one.metrics.evidence_f1.value),
+    "accuracy at τ+": lambda one: figure(one.metrics.accuracy_at_upper),
+    "at probability .5": lambda one: figure(one.metrics.accuracy_at_half),
+    "ECE": lambda one: share(one.metrics.expected_calibration_error.value),
+    "Brier": lambda one: share(one.metrics.brier.value),
+    "evidence F1": lambda one: share(one.metrics.evidence_f1.value),
 }
 _QUESTIONS: dict[str, Callable[[GradingFileReport | Mean], str]] = {
-    "question AUC": lambda one: _figure(one.metrics.question_auc),
-    "CORRECT": lambda one: _decided(one.decisions, _share(one.decisions.correct_with_evidence)),
+    "question AUC": lambda one: figure(one.metrics.question_auc),
+    "CORRECT": lambda one: _decided(one.decisions, of(one.decisions.correct_with_evidence)),
     "AMBIGUOUS": lambda one: _decided(one.decisions, f"{one.decisions.ambiguous.count:,}"),
-    "INCORRECT": lambda one: _decided(one.decisions, _share(one.decisions.incorrect_without_evidence)),
+    "INCORRECT": lambda one: _decided(one.decisions, of(one.decisions.incorrect_without_evidence)),
 }
 _TITLES: dict[str, Callable[[Titles], str]] = {
     "titles, ranks 1–10": lambda one: f"{one.pairs:,} pairs",
-    "majority": lambda one: _number(one.majority),
-    "accuracy at τ+": lambda one: _figure(one.accuracy_at_upper),
-    "at probability .5": lambda one: _figure(one.accuracy_at_half),
+    "majority": lambda one: share(one.majority),
+    "accuracy at τ+": lambda one: figure(one.accuracy_at_upper),
+    "at probability .5": lambda one: figure(one.accuracy_at_half),
 }

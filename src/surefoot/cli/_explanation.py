@@ -1,4 +1,4 @@
-"""How explanations look in a terminal: red for what raises the number, blue for what lowers it, and a sign for each."""
+"""Explanations in a terminal: red raises the number, blue lowers it, and each has a sign."""
 
 from __future__ import annotations
 

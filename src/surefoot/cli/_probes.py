@@ -1,4 +1,4 @@
-"""How the probes of evaluators are shown: a table for each file and evaluator, in 100 columns."""
+"""Tables of `surefoot bench evaluator --probe`, one for each file and evaluator, in 100 columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import out, short
+from surefoot.cli._console import headed, out, short
 from surefoot.cli._evaluators import names
+from surefoot.cli._numbers import NONE, number, of
 from surefoot.lab.robustness import Flips, ProbeFileReport, ProbeFinding, RobustnessReport
 from surefoot.stats.figures import Figure
 
@@ -40,9 +41,7 @@ def show(reports: Sequence[RobustnessReport]) -> None:
 
 
 def _table(one: ProbeFileReport) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("probe", "pairs", "change", "prob.", "τ+", "τ−", "as expected"):
-        table.add_column(heading, justify="left" if heading == "probe" else "right", no_wrap=True)
+    table = headed(["probe"], ["pairs", "change", "prob.", "τ+", "τ−", "as expected"])
     for expects, group in groupby(one.findings, lambda finding: finding.expects):
         table.add_row(Text(_GROUPS[expects], style="dim"))
         for finding in group:
@@ -51,15 +50,14 @@ def _table(one: ProbeFileReport) -> Table:
 
 
 def _row(finding: ProbeFinding) -> tuple[str, ...]:
-    share = finding.as_expected
     return (
         "    screened" if finding.screened else f"  {finding.probe}",
-        f"{finding.pairs:,}",
+        number(finding.pairs),
         _signed(finding.score_change),
         _sign(finding.probability_change.value),
         _crossed(finding.upper),
         _crossed(finding.lower),
-        "" if share is None else "0" if share.share is None else f"{share.share * 100:.0f} % of {share.of:,}",
+        "" if finding.as_expected is None else of(finding.as_expected),
     )
 
 
@@ -88,7 +86,7 @@ def _signed(figure: Figure) -> str:
 
 def _sign(value: float | None) -> str:
     if value is None:
-        return "–"
+        return NONE
     size = abs(value)
     shown = f"{size:.3f}".removeprefix("0") if size < 0.9995 else f"{size:.2f}" if size < 10 else f"{size:.1f}"
     return shown if float(shown) == 0 else f"{'−' if value < 0 else '+'}{shown}"

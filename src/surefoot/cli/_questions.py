@@ -1,4 +1,4 @@
-"""What the commands share that ask labelled questions: their options, and how the asking is spread and shown."""
+"""Options of the commands that ask labelled questions, and the workers that ask them."""
 
 from __future__ import annotations
 
@@ -11,65 +11,62 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from rich.progress import MofNCompleteColumn
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot import __version__, manifest
-from surefoot.cli._console import bar, err, headed, plain, pulling
+from surefoot.cli._console import err, headed, plain, pulling
+from surefoot.cli._numbers import brief, number, points
 from surefoot.cli.errors import remarks
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
 from surefoot.datasets.problems import PLACES, DataProblem
 from surefoot.errors import MissingExtra, UsageError
-from surefoot.evaluate.ask.runs import OnDone, Spread, threads
+from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
-from surefoot.stats.figures import Figure, Share
 from surefoot.store import to_json
 
 Data = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         help="Questions: lines of {id, question, answers, passages?}, a file of Self-RAG's eval_data, or a set of "
         "CRAG's data/ folder."
     ),
 ]
-Texts = Annotated[
-    bool, typer.Option("--given", help="Instead of an index, read the texts that come with the questions.")
-]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions.")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Questions at a time.")]
+Texts = Annotated[bool, Option("--given", help="Instead of an index, read the texts that come with the questions.")]
+Limit = Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions.")]
+Threads = Annotated[int, Option("--threads", min=1, help="Questions at a time.")]
 Ray = Annotated[
     str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Spread the questions over this Ray cluster: host:port, or auto."),
+    Option("--ray", metavar="ADDRESS", help="Spread the questions over this Ray cluster: host:port, or auto."),
 ]
-Top = Annotated[int, typer.Option("--top", min=1, help="Passages that rag reads where it does not say.")]
+Top = Annotated[int, Option("--top", min=1, help="Passages that rag reads where it does not say.")]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--method",
         metavar="NAME",
         help="none (the model's memory), rag (or rag:10: ten passages), crag (searches nowhere), crag+search, "
         "self-crag, self-crag+search; again for one beside it. Unnamed: crag, with the search if one is configured.",
     ),
 ]
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")]
+JsonFile = Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")]
 RunFolder = Annotated[
-    Path | None, typer.Option("--run", metavar="FOLDER", help="Keep the traces here, a folder each; resumes.")
+    Path | None, Option("--run", metavar="FOLDER", help="Keep the traces here, a folder each; resumes.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRun:
-    """What is asked, of what, and where it is kept."""
+    """Labelled questions, the configuration that answers them, and the folder of the run."""
 
     loaded: questions.LoadedQuestions
     config: Config
     about: dict[str, Any]
-    """What was run, but for the configuration; the run folder and the report both say it."""
+    """The run's description without the configuration, for the run folder and the report."""
     folder: Path
 
     @property
@@ -79,7 +76,7 @@ class QuestionRun:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What a report says beside its figures."""
+        """The part of a report beside its figures."""
         known = {"format": self.loaded.format, "problems": to_json(self.loaded.problems)}
         return {**self.about, **known, "config": self.config, "environment": manifest.environment()}
 
@@ -102,7 +99,7 @@ def asked(
 
 @contextmanager
 def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
-    """How questions are asked: on a cluster, or in this process."""
+    """Workers that ask the questions: on a cluster, or threads of this process."""
     if ray is None:
         with pulling():
             pipeline = Builder(config).pipeline()
@@ -116,23 +113,6 @@ def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
         yield found
 
 
-@contextmanager
-def shown(name: str) -> Iterator[OnDone]:
-    """A bar with the time left. What was there before says nothing about how long the rest takes."""
-    with bar(MofNCompleteColumn()) as progress:
-        task = progress.add_task(name, total=None)
-        begun: list[int] = []
-
-        def told(done: int, total: int) -> None:
-            if begun:
-                progress.update(task, completed=done, total=total)
-            else:
-                progress.reset(task, completed=done, total=total)
-                begun.append(done)
-
-        yield told
-
-
 def kept_in(folder: Path) -> None:
     """Say where the traces are."""
     err.say(f"traces in {folder}", "dim")
@@ -142,31 +122,13 @@ def compared(comparisons: list[MethodComparison]) -> Table:
     """Methods held against each other, with how sure one can be that they differ."""
     table = headed(["difference"], ["points", "95 % interval", "only the first", "only the second", "p"])
     for one in comparisons:
-        figures = f"{one.paired.first:,}", f"{one.paired.second:,}", f"{one.paired.p:.2g}"
-        table.add_row(plain(f"{one.first} − {one.second}"), *points(one.gain), *figures)
+        counts = number(one.paired.first), number(one.paired.second), brief(one.paired.p)
+        table.add_row(plain(f"{one.first} − {one.second}"), *points(one.gain), *counts)
     return table
 
 
-def points(gain: Figure) -> tuple[str, str]:
-    """A difference of shares in points, and its interval."""
-    if gain.value is None:
-        return "–", "–"
-    interval = "–" if gain.low is None or gain.high is None else f"{gain.low * 100:+.1f} to {gain.high * 100:+.1f}"
-    return f"{gain.value * 100:+.1f}", interval
-
-
-def percent(share: Share) -> str:
-    """A share as it is shown."""
-    return "–" if share.share is None else f"{share.share * 100:.1f} %"
-
-
-def interval(share: Share) -> str:
-    """Its interval."""
-    return "–" if share.low is None or share.high is None else f"{share.low * 100:.1f} to {share.high * 100:.1f}"
-
-
 def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestions:
-    """With the questions that bring no text among what is amiss; each stays, and finds nothing."""
+    """Report the questions that bring no text. They stay, and find nothing."""
     bare = [example.id for example in loaded.examples if not given.inside(example)]
     what = "no text came with the question; nothing is retrieved for it"
     amiss = (DataProblem(what, len(bare), tuple(bare[:PLACES])),) if bare else ()
@@ -184,6 +146,6 @@ def _reading(config: Config, loaded: questions.LoadedQuestions) -> Config:
 
 
 def _built(config: Config, folder: str) -> Pipeline:
-    """In another process: what the configuration names by a relative path lies in the same folder there as here."""
+    """Build the pipeline in another process, where relative paths must lead to the same folder."""
     os.chdir(folder)
     return Builder(config).pipeline()

@@ -1,4 +1,4 @@
-"""How fitted thresholds are shown: what they come to, file by file, and the risk–coverage curve, in 100 columns."""
+"""Tables of `surefoot bench tune`, and the risk–coverage curve, in 100 columns."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
+from surefoot.cli._numbers import NONE, number, percent
+from surefoot.lab.grading import Decisions
 from surefoot.lab.risk_coverage import height
-from surefoot.lab.tuning import THIN, Choice, Point, TuningReport
-from surefoot.stats.figures import Share
-from surefoot.stats.text import percent
+from surefoot.lab.tuning import THIN, Point, TuningReport
+from surefoot.stats.text import percent as digits
 
 COLUMNS, ROWS = 60, 6
-"""Of the curve, in characters."""
+"""Size of the curve, in characters."""
 
+_DECIDED = ["CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -36,60 +38,54 @@ def show(report: TuningReport) -> None:
 
 def _thresholds(report: TuningReport) -> Table:
     table = headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
-    fit = report.fit
-    for name, sign, choice, wrong in (
-        ("τ+", "≥", fit.upper, "lack evidence"),
-        ("τ−", "<", fit.lower, "have evidence"),
-        ("strip", "≥", fit.strip, "lost"),
+    for name, rule, choice, wrong in (
+        ("τ+", "CORRECT ≥", report.fit.upper, "lack evidence"),
+        ("τ−", "INCORRECT <", report.fit.lower, "have evidence"),
+        ("strip", "kept ≥", report.fit.strip, "lost"),
     ):
-        what = {"τ+": "CORRECT", "τ−": "INCORRECT", "strip": "kept"}[name]
-        table.add_row(name, _rule(what, sign, choice), *_figures(choice.shown, wrong), percent(choice.target))
+        found = choice.threshold
+        said = Text("none found", style="yellow") if found is None else Text(f"{rule} {found:.4g}")
+        table.add_row(name, said, *_figures(choice.shown, wrong), digits(choice.target))
     return table
-
-
-def _rule(what: str, sign: str, choice: Choice) -> Text:
-    if choice.threshold is None:
-        return Text("none found", style="yellow")
-    return Text(f"{what} {sign} {choice.threshold:.4g}")
 
 
 def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
     if shown is None or shown.risk is None:
-        return "0", "–", "–", "–"
-    return f"{shown.of:,}", f"{shown.wrong:,} {wrong}", percent(shown.risk), percent(shown.high)
+        return "0", NONE, NONE, NONE
+    return number(shown.of), f"{shown.wrong:,} {wrong}", digits(shown.risk), digits(shown.high)
 
 
 def _decisions(report: TuningReport) -> Table:
-    right = ["tested", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
-    table = headed(["file"], right)
+    table = headed(["file"], ["tested", *_DECIDED])
     rows = [(short(one.file), one.decisions) for one in report.files]
     for name, made in [*rows, *([("all files", report.decisions)] if len(rows) > 1 else [])]:
-        shares = made.correct, made.correct_with_evidence, made.ambiguous
-        others = made.incorrect, made.incorrect_without_evidence
-        table.add_row(name, f"{made.correct.of:,}", *_cells(*shares), *_cells(*others))
+        table.add_row(name, *_shares(made))
     return table
 
 
 def _crossed(report: TuningReport) -> Table:
-    """What was decided by thresholds that the decided questions had no part in."""
-    right = ["held out", "CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
-    table = headed(["cross-validated", "thresholds"], right)
+    """Decisions by thresholds that were fitted on other questions."""
+    table = headed(["cross-validated", "thresholds"], ["held out", *_DECIDED])
+    several = len(report.crossed) > 1
     for row in report.crossed:
-        for of, held in (("its own", row.own), ("of all", row.shared))[: 1 + (len(report.crossed) > 1)]:
-            made = held.decisions
-            shares = made.correct, made.correct_with_evidence, made.ambiguous
-            cells = *_cells(*shares), *_cells(made.incorrect, made.incorrect_without_evidence)
-            name = row.file if row is report.crossed[-1] and len(report.crossed) > 1 else short(row.file)
+        name = row.file if several and row is report.crossed[-1] else short(row.file)
+        for fitted, held in (("its own", row.own), ("of all", row.shared))[: 1 + several]:
             missing = f", {held.unfitted} not found" if held.unfitted else ""
-            table.add_row(name, of + missing, f"{made.correct.of:,}", *cells)
+            table.add_row(name, fitted + missing, *_shares(held.decisions))
     return table
 
 
-def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
-    """How often an action was taken, and was wrong; and how often others were taken."""
-    yield percent(taken.share, 1)
-    yield percent(None if right.share is None else 1 - right.share, 1)
-    yield from (percent(one.share, 1) for one in more)
+def _shares(made: Decisions) -> tuple[str, ...]:
+    """The cells of `_DECIDED`, and before them the number of questions."""
+    with_evidence, without = made.correct_with_evidence.share, made.incorrect_without_evidence.share
+    return (
+        number(made.correct.of),
+        percent(made.correct),
+        percent(None if with_evidence is None else 1 - with_evidence),
+        percent(made.ambiguous),
+        percent(made.incorrect),
+        percent(None if without is None else 1 - without),
+    )
 
 
 def _curve(report: TuningReport) -> Table:
@@ -99,7 +95,7 @@ def _curve(report: TuningReport) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(justify="right", style="dim")
     table.add_column(no_wrap=True)
-    names = {ROWS - 1: percent(top), 0: "risk 0 %", _level(report, top): f"target {percent(report.aim.target)}"}
+    names = {ROWS - 1: digits(top), 0: "risk 0 %", _level(report, top): f"target {digits(report.aim.target)}"}
     for row in reversed(range(ROWS)):
         table.add_row(names.get(row, ""), _row(risks, row, top, report.aim.target))
     table.add_row("", _marks(report))
@@ -113,7 +109,7 @@ def _level(report: TuningReport, top: float) -> int:
 
 
 def _risk(report: TuningReport, coverage: float) -> float | None:
-    """Of the strictest candidate that covers so much; None: none does."""
+    """The risk of the strictest candidate that covers so much; None: none does."""
     wanted = coverage * report.fit.testing
     return next((point.risk for point in report.curve if point.of >= wanted), None)
 
@@ -142,7 +138,7 @@ def _marks(report: TuningReport) -> Text:
 
 
 def _legend(report: TuningReport) -> str:
-    fit, sure = report.fit, percent(report.fit.confidence)
+    fit, sure = report.fit, digits(report.fit.confidence)
     thinned = f"One question in {THIN} was asked without its relevant passages.\n"
     return (thinned if any(file.thinned for file in report.files) else "") + (
         f"{fit.testing:,} questions test; {fit.proposing:,} others proposed what to test. Risk: share that is wrong.\n"

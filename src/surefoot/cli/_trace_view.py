@@ -1,9 +1,10 @@
-"""How a trace looks in a terminal: one section a step, drawn as the steps come in or all at once."""
+"""A trace in a terminal: one section a step, drawn as the steps come in or all at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,10 +14,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import plain
+from surefoot.cli._console import headed, plain
 from surefoot.evidence.sources import ALONE
-from surefoot.recorder import Recorder
-from surefoot.types import Action, Citation, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Action, Citation, Decision, Event, Grade, Passage, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 _WEB = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -41,26 +41,20 @@ class Screen:
     def __init__(self, console: Console, shown: int = 5) -> None:
         self.console = console
         self.shown = shown
-        self._drawn = Recorder("", {})
-        self._steps: list[Step] = []
+        self._trace = Trace("", "")
         self._text = ""
         self._live: Live | None = None
 
     def __call__(self, event: Event) -> None:
         """Take in one event of the run."""
-        if event.name == "step":
-            self._step(event.value)
-        elif event.name == "text":
+        if event.name == "text":
             self._stream(event.value)
+        elif event.name == "step":
+            self._trace = replace(self._trace, steps=(*self._trace.steps, event.value))
         else:
-            setattr(self._drawn, event.name, event.value)
-            if event.name == "decision":
-                self.console.print(self._graded(event.value))
-            elif event.name == "strips":
-                self._found(event.value)
-            elif event.name == "conflicts":
-                for line in _conflicts(event.value, (*self._drawn.passages, *self._drawn.external)):
-                    self.console.print(line)
+            self._trace = replace(self._trace, **{event.name: event.value})
+            for part in self._complete(event.name):
+                self.console.print(part)
 
     def finish(self, trace: Trace) -> None:
         """Draw the answer and what it cost."""
@@ -73,18 +67,13 @@ class Screen:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def _step(self, step: Step) -> None:
-        self._steps.append(step)
-
-    def _graded(self, decision: Decision) -> RenderableType:
-        drawn = self._drawn
-        return Group(retrieved(drawn.passages, drawn.grades, self._steps, self.shown), _decision(decision))
-
-    def _found(self, strips: Sequence[Strip]) -> None:
-        drawn = self._drawn
-        if searched := _searched(drawn.queries, drawn.external, drawn.grades[len(drawn.passages) :], self._steps):
-            self.console.print(searched)
-        self.console.print(_refined(strips, (*drawn.passages, *drawn.external), self.shown))
+    def _complete(self, name: str) -> Iterable[RenderableType]:
+        """The sections that are complete with this field of the trace."""
+        if name == "decision":
+            return _graded(self._trace, self.shown)
+        if name == "strips":
+            return *_searched(self._trace), _refined(self._trace, self.shown)
+        return _conflicts(self._trace) if name == "conflicts" else ()
 
     def _stream(self, piece: str) -> None:
         if not self.console.is_interactive:
@@ -103,35 +92,30 @@ class Screen:
 
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
-    parts: list[RenderableType] = [_line("Question", Text(plain(trace.question), style="bold"))]
-    if trace.decision:
-        graded = trace.grades[: len(trace.passages)]
-        parts += [retrieved(trace.passages, graded, trace.steps, shown), _decision(trace.decision)]
-    if searched := _searched(trace.queries, trace.external, trace.grades[len(trace.passages) :], trace.steps):
-        parts.append(searched)
-    parts.append(_refined(trace.strips, (*trace.passages, *trace.external), shown))
-    parts += _conflicts(trace.conflicts, (*trace.passages, *trace.external))
-    return Group(*parts, _answer(trace), steps(trace), _footer(trace))
+    question = _line("Question", Text(plain(trace.question), style="bold"))
+    found = *_graded(trace, shown), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
+    return Group(question, *found, _answer(trace), steps(trace), _footer(trace))
 
 
 def steps(trace: Trace) -> RenderableType:
     """The table of what each step cost."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Step", "ms", "graded", "escalated", "calls", "tokens", "cached"):
-        table.add_column(heading, justify="left" if heading == "Step" else "right")
+    table = headed(["Step"], ["ms", "graded", "escalated", "calls", "tokens", "cached"])
     for step in trace.steps:
         numbers = (step.graded, step.escalated, step.calls, step.tokens, step.cached)
         table.add_row(plain(step.name), f"{step.seconds * 1000:.0f}", *(str(number or "·") for number in numbers))
     return Padding(table, (1, 0, 0, 2))
 
 
-def retrieved(
-    passages: Sequence[Passage], grades: Sequence[Grade], spent: Sequence[Step], shown: int
-) -> RenderableType:
+def retrieved(trace: Trace, shown: int) -> RenderableType:
     """The passages with their grades as bars, best first."""
-    taken = sum(step.seconds for step in spent if step.name in ("retrieve", "grade"))
-    head = _line("Retrieved", Text(f"{_plural(len(passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
-    return Group(head, *_troubles(spent, ("retrieve", "grade")), _bars(passages, grades, shown))
+    taken = sum(step.seconds for step in trace.steps if step.name in ("retrieve", "grade"))
+    head = _line("Retrieved", Text(f"{_plural(len(trace.passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
+    grades = trace.grades[: len(trace.passages)]
+    return Group(head, *_troubles(trace, "retrieve", "grade"), _bars(trace.passages, grades, shown))
+
+
+def _graded(trace: Trace, shown: int) -> list[RenderableType]:
+    return [retrieved(trace, shown), _decision(trace.decision)] if trace.decision else []
 
 
 def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> RenderableType:
@@ -162,21 +146,19 @@ def _decision(decision: Decision) -> RenderableType:
     return _line("Decision", text)
 
 
-def _searched(
-    queries: Sequence[str], external: Sequence[Passage], grades: Sequence[Grade], spent: Sequence[Step]
-) -> RenderableType | None:
-    if not any(step.name == "search" for step in spent):
-        return None
-    asked = ", ".join(f"“{plain(query)}”" for query in queries)
-    head = _line("Searched", Text(f"{asked} · {_plural(len(external), 'passage')} from outside"))
-    parts = [head, *_troubles(spent, ("rewrite", "search", "grade external"))]
-    return Group(*parts, _bars(external, grades, 3)) if external else Group(*parts)
+def _searched(trace: Trace) -> list[RenderableType]:
+    if not any(step.name == "search" for step in trace.steps):
+        return []
+    asked = ", ".join(f"“{plain(query)}”" for query in trace.queries)
+    head = _line("Searched", Text(f"{asked} · {_plural(len(trace.external), 'passage')} from outside"))
+    parts = [head, *_troubles(trace, "rewrite", "search", "grade external")]
+    return [*parts, _bars(trace.external, trace.grades[len(trace.passages) :], 3)] if trace.external else parts
 
 
-def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -> RenderableType:
-    kept = [strip for strip in strips if strip.kept]
-    dropped = [strip for strip in strips if not strip.kept]
-    origin = {passage.id: passage for passage in passages}
+def _refined(trace: Trace, shown: int) -> RenderableType:
+    kept = [strip for strip in trace.strips if strip.kept]
+    dropped = [strip for strip in trace.strips if not strip.kept]
+    origin = _passages(trace)
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
     table.add_column(width=4)
     table.add_column(width=5, justify="right")
@@ -188,14 +170,16 @@ def _refined(strips: Sequence[Strip], passages: Sequence[Passage], shown: int) -
     for strip in dropped[: max(0, shown - len(kept))]:
         text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
         table.add_row(Text("✗", style="red"), Text(_number(strip.score), style="dim"), text)
-    return Group(_line("Refined", Text(f"{len(kept)} of {len(strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
+    return Group(
+        _line("Refined", Text(f"{len(kept)} of {len(trace.strips)} strips kept")), Padding(table, (0, 0, 0, 2))
+    )
 
 
-def _conflicts(conflicts: Sequence[Conflict], passages: Sequence[Passage]) -> list[RenderableType]:
-    """What each side says, one below the other; nothing where they agree."""
-    origin = {passage.id: passage for passage in passages}
+def _conflicts(trace: Trace) -> list[RenderableType]:
+    """The words of each side, one below the other; nothing where they agree."""
+    origin = _passages(trace)
     parts: list[RenderableType] = []
-    for conflict in conflicts:
+    for conflict in trace.conflicts:
         sides = (
             ("the corpus", conflict.local, conflict.local_says),
             ("outside", conflict.external, conflict.external_says),
@@ -214,10 +198,10 @@ def _answer(trace: Trace) -> RenderableType:
         )
     style = "yellow" if trace.answer.refused else "bold"
     parts: list[RenderableType] = [_line("Answer", Text(plain(trace.answer.text), style=style))]
-    parts += _troubles(trace.steps, ("generate",))
+    parts += _troubles(trace, "generate")
     if trace.answer.withheld:
         parts.append(Padding(Text(plain(f"withheld: {trace.answer.withheld}"), style="dim"), (0, 0, 0, 2)))
-    origin = {passage.id: passage for passage in (*trace.passages, *trace.external)}
+    origin = _passages(trace)
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
     return Group(*parts, *(_citation(citation, origin, alone) for citation in trace.answer.citations))
 
@@ -252,7 +236,7 @@ def _footer(trace: Trace) -> RenderableType:
 
 
 def stayed(config: dict[str, dict[str, Any]]) -> bool:
-    """Whether nothing of a question can have left the machine, going by what its pipeline was built from."""
+    """True where no component of the pipeline can have sent anything of the question out."""
     if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
         return False
     parts = config["evaluator"].get("evaluators", [])
@@ -272,8 +256,12 @@ def _here(url: str) -> bool:
         return False
 
 
-def _troubles(spent: Sequence[Step], names: Sequence[str]) -> list[RenderableType]:
-    lines = [line for step in spent if step.name in names for line in (step.error, step.degraded) if line]
+def _passages(trace: Trace) -> dict[str, Passage]:
+    return {passage.id: passage for passage in (*trace.passages, *trace.external)}
+
+
+def _troubles(trace: Trace, *names: str) -> list[RenderableType]:
+    lines = [line for step in trace.steps if step.name in names for line in (step.error, step.degraded) if line]
     return [Padding(Text(plain(f"! {line}"), style="yellow"), (0, 0, 0, 2)) for line in dict.fromkeys(lines)]
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
 from rich.table import Table
+from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, headed, out
-from surefoot.cli._questions import percent, points
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import counting, out, tabled, write_json
+from surefoot.cli._numbers import NONE, brief, number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.lab import ablation as bench_ablate
 from surefoot.lab import qa
 from surefoot.lab.ablation import Earned
 from surefoot.lab.qa import QAReport
-from surefoot.store import write_text
 
 
 def ablate(
@@ -26,7 +25,7 @@ def ablate(
     texts: questions.Texts = False,
     without: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--without",
             metavar="STAGE",
             help=f"Of {', '.join(bench_ablate.STAGES)}; again for one more, each by itself. Unnamed: all that do "
@@ -46,11 +45,9 @@ def ablate(
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples
-    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
         found = bench_ablate.measured(names, asked.searches, examples, spread, asked.folder, about, on_done)
-    if json_file:
-        whole = bench_ablate.as_json(*found, asked.report)
-        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    write_json(json_file, bench_ablate.as_json(*found, asked.report))
     _show(*found)
     questions.kept_in(asked.folder)
 
@@ -65,13 +62,12 @@ def _show(reports: Sequence[QAReport], found: Sequence[Earned]) -> None:
 
 
 def _table(reports: Sequence[QAReport], found: Sequence[Earned], rule: str) -> Table:
-    table = headed(["pipeline"], ["right", "answered", "earned", "95 % interval", "p", "changed"])
-    table.add_row(bench_ablate.WHOLE, *_figures(reports[0], rule), "", "", "", "")
+    rows = [[bench_ablate.WHOLE, *_figures(reports[0], rule)]]
     for report, one in zip(reports[1:], found, strict=True):
         earned = next((each for each in one.earned if each.rule == rule), None)
-        figures = (*points(earned.gain), f"{earned.paired.p:.2g}") if earned else ("–", "–", "–")
-        table.add_row(report.method, *_figures(report, rule), *figures, f"{one.changed:,}")
-    return table
+        figures = (*points(earned.gain), brief(earned.paired.p)) if earned else (NONE, NONE, NONE)
+        rows.append([report.method, *_figures(report, rule), *figures, number(one.changed)])
+    return tabled(["pipeline"], ["right", "answered", "earned", "95 % interval", "p", "changed"], rows)
 
 
 def _figures(report: QAReport, rule: str) -> tuple[str, str]:

@@ -6,22 +6,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot.cli._console import headed, out, plain
-from surefoot.cli._numbers import between, number, share
+from surefoot.cli._numbers import between, figure, number, share
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import opened, scores_of
 from surefoot.evaluate.score.agreement import Agreement, agreed, missing
-from surefoot.evaluate.score.correction import WITHIN, Correction, Estimate, corrections
+from surefoot.evaluate.score.correction import WITHIN, Correction, corrections
 from surefoot.evaluate.score.labels import Label, labelled
 from surefoot.stats.groups import FEW
 from surefoot.store import to_json
 from surefoot.text.json_values import spelled
 
 NAMED = 3
-"""Of what has too few groups, so much is named."""
+"""Names that a note about too few groups lists, at most."""
 
 _MEASURES = {
     "tau_b": "Kendall τ-b",
@@ -34,25 +34,25 @@ _MEASURES = {
 
 
 def agree(
-    scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
-    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="What people said: JSON lines, or .csv.")],
-    metric: Annotated[str, typer.Option("--metric", help="What labels are about that do not say it.")] = "",
+    scores: Annotated[Path, Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
+    labels: Annotated[Path, Argument(metavar="LABELS", help="The labels of people: JSON lines, or .csv.")],
+    metric: Annotated[str, Option("--metric", help="The metric of labels that name none.")] = "",
     label: Annotated[
-        str, typer.Option("--label", metavar="A.B", help="Where the label stands in a line; else label, rating, value.")
+        str, Option("--label", metavar="A.B", help="Field of the label in a line; else label, rating or value.")
     ] = "",
     group: Annotated[
-        str, typer.Option("--group", metavar="A.B", help="Where a line says which records hang together.")
+        str, Option("--group", metavar="A.B", help="Field of the group of records that belong together.")
     ] = "group",
     scale: Annotated[
-        str, typer.Option("--scale", metavar="LOW:HIGH", help="Of labels that are numbers; 0 and 1 are no and yes.")
+        str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
     ] = "1:5",
     by: Annotated[
-        list[str] | None, typer.Option("--by", metavar="TAG", help="Also by domain, system, …; may be given again.")
+        list[str] | None, Option("--by", metavar="TAG", help="Also by domain, system, …; again for one more.")
     ] = None,
     within: Annotated[
-        float, typer.Option("--within", min=0.0001, help="Say how many labels would put a mean within so much.")
+        float, Option("--within", min=0.0001, help="Say how many labels would put a mean within so much.")
     ] = WITHIN,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
     """Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."""
     run = opened(scores) if scores.is_dir() else None
@@ -88,7 +88,7 @@ def _scale(text: str) -> tuple[float, float]:
 
 
 def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
-    """What there is of one judge."""
+    """Print the tables of one judge."""
     out.say(f"judge: {found[0].judge or 'not named'}")
     tables = [_agreements(found), *([_means(means), _needed(means)] if means else [])]
     for table in tables:
@@ -100,16 +100,16 @@ def _agreements(found: Sequence[Agreement]) -> Table:
     table = headed(["metric"], ["n", "measure", "value", "95 % interval"])
     for one in found:
         first = [f"  {plain(one.tag)}" if one.tag else plain(one.metric), number(one.of)]
-        for place, (name, figure) in enumerate(one.figures.items()):
+        for place, (name, measured) in enumerate(one.figures.items()):
             cells = first if place == 0 else ["", ""]
-            table.add_row(*cells, _MEASURES[name], share(figure.value), between(figure.low, figure.high))
+            table.add_row(*cells, _MEASURES[name], share(measured.value), between(measured.low, measured.high))
     return table
 
 
 def _means(means: Sequence[Correction]) -> Table:
     table = headed(["mean of"], ["labels", "judge", "people alone", "with the judge", "λ"])
     for one in means:
-        figures = share(one.judged), _estimate(one.people), _estimate(one.corrected), f"{one.weight:.2f}"
+        figures = share(one.judged), figure(one.people), figure(one.corrected), f"{one.weight:.2f}"
         table.add_row(plain(one.metric), f"{one.labels:,}/{one.records:,}", *figures)
     return table
 
@@ -120,10 +120,6 @@ def _needed(means: Sequence[Correction]) -> Table:
     for one in means:
         table.add_row(plain(one.metric), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed)))
     return table
-
-
-def _estimate(one: Estimate) -> str:
-    return f"{share(one.value)} {between(one.low, one.high)}".strip()
 
 
 def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator[str]:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import err, out, pulling
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
 from surefoot.errors import UsageError
@@ -15,14 +17,12 @@ from surefoot.store import dumps, write_trace
 
 
 def ask(
-    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Your question, in quotes.")],
+    question: Annotated[list[str], Argument(metavar="QUESTION", help="Your question, in quotes.")],
     index: IndexFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the trace as one line of JSON, and nothing else.")
-    ] = False,
-    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Keep the trace in this file.")] = None,
+    json: Annotated[bool, Option("--json", help="Print the trace as one line of JSON, and nothing else.")] = False,
+    trace: Annotated[Path | None, Option("--trace", metavar="FILE", help="Keep the trace in this file.")] = None,
 ) -> None:
     """Answer a question from your documents: graded, corrected, cited or refused, with the reasons."""
     if len(question) > 1:

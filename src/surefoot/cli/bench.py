@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
-from rich.progress import MofNCompleteColumn, Progress, TaskID
+from typer import Argument, Option
 
 from surefoot import __version__, manifest
 from surefoot.cli import _evaluators as evaluators
 from surefoot.cli import _probes as probes
 from surefoot.cli import _thresholds as tuning
-from surefoot.cli._console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
+from surefoot.cli._configuration import ConfigFile, Settings, agreed, drawing
+from surefoot.cli._console import counting, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides
@@ -36,25 +35,23 @@ R = TypeVar("R", bench_evaluator.GradingReport, robustness.RobustnessReport)
 
 
 def evaluator(
-    data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
+    data: Annotated[list[Path], Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     names: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--evaluator",
             metavar="NAME",
             help="Instead of the configured one, with options as in 'minilm model=PATH'; again for one beside it.",
         ),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
-    ] = None,
+    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
     blank: Annotated[
-        Literal["question", "passage"] | None, typer.Option("--blank", help="Control: hide this from the evaluator.")
+        Literal["question", "passage"] | None, Option("--blank", help="Control: hide this from the evaluator.")
     ] = None,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Instead: how grades move when one thing about a pair is changed.")
+        bool, Option("--probe", help="Instead: how grades move when one thing about a pair is changed.")
     ] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -74,50 +71,43 @@ def evaluator(
     about = {**_about(limit), "blank": blank}
     if probe:
         probed = _measured(built, files, robustness.run)
-        _write(json_file, robustness.as_json(probed, about))
+        write_json(json_file, robustness.as_json(probed, about))
         probes.show(probed)
     else:
         reports = _measured(built, files, bench_evaluator.run)
-        _write(json_file, bench_evaluator.as_json(reports, about))
+        write_json(json_file, bench_evaluator.as_json(reports, about))
         evaluators.show(reports)
 
 
 def tune(
-    data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
+    data: Annotated[list[Path], Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     name: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--evaluator", metavar="NAME", help="Instead of the configured one; with options as in 'minilm model=PATH'."
         ),
     ] = None,
     target: Annotated[
-        float, typer.Option("--target", help="Of CORRECT decisions, at most this share may lack evidence.")
+        float, Option("--target", help="Largest share of CORRECT decisions that may lack evidence.")
     ] = 0.05,
     discard_target: Annotated[
-        float, typer.Option("--discard-target", help="Of INCORRECT decisions, at most this share may have some.")
+        float, Option("--discard-target", help="Largest share of INCORRECT decisions that may have evidence.")
     ] = 0.1,
     strip_target: Annotated[
-        float, typer.Option("--strip-target", help="Of relevant passages, at most this share may lie below strip.")
+        float, Option("--strip-target", help="Largest share of relevant passages that may lie below strip.")
     ] = 0.05,
-    confidence: Annotated[float, typer.Option("--confidence", help="With which each of them is kept.")] = 0.95,
+    confidence: Annotated[float, Option("--confidence", help="Confidence with which each target is kept.")] = 0.95,
     thin: Annotated[
-        bool, typer.Option("--thin", help="Take the relevant passages of one question in three out first.")
+        bool, Option("--thin", help="Take the relevant passages of one question in three out first.")
     ] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only a sample of so many questions a file.")
-    ] = None,
-    folds: Annotated[
-        int,
-        typer.Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not."),
-    ] = 0,
+    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
+    folds: Annotated[int, Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not.")] = 0,
     preset: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."
-        ),
+        Option("--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."),
     ] = None,
     picture: Annotated[Path | None, drawing("the risk–coverage curve")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -131,11 +121,10 @@ def tune(
     (chosen,) = _side_by_side(config, settings or [], [name] if name else [])
     with pulling():
         one = Builder(chosen).evaluator
-    with bar(MofNCompleteColumn()) as progress:
-        task = progress.add_task(one.name, total=None)
-        fitted = bench_tune.run(one, files, partial(_told, progress, task), aim, folds)
+    with counting(one.name) as on_progress:
+        fitted = bench_tune.run(one, files, on_progress, aim, folds)
     report = replace(fitted, config=chosen)
-    _write(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
+    write_json(json_file, bench_tune.as_json(report, {**_about(limit), "folds": folds}))
     if picture:
         write_picture(picture, risk_coverage.risk_coverage(report))
     tuning.show(report)
@@ -149,25 +138,14 @@ def tune(
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:
     """One report an evaluator, with what it was built from."""
     reports: list[R] = []
-    with bar(MofNCompleteColumn()) as progress:
-        tasks = [progress.add_task(one.name, start=False, total=None) for _, one, _ in built]
-        for task, (chosen, one, thresholds) in zip(tasks, built, strict=True):
-            progress.start_task(task)
-            reports.append(replace(run(one, files, partial(_told, progress, task), thresholds), config=chosen))
+    for chosen, one, thresholds in built:
+        with counting(one.name) as on_progress:
+            reports.append(replace(run(one, files, on_progress, thresholds), config=chosen))
     return reports
 
 
 def _about(limit: int | None) -> dict[str, Any]:
     return {"surefoot": __version__, "limit": limit, "environment": manifest.environment()}
-
-
-def _told(progress: Progress, task: TaskID, done: int, total: int) -> None:
-    progress.update(task, completed=done, total=total)
-
-
-def _write(path: Path | None, report: dict[str, Any]) -> None:
-    if path:
-        write_text(path, json.dumps(report, indent=1, allow_nan=False) + "\n")
 
 
 def _side_by_side(config: str | None, sets: list[str], names: list[str]) -> Iterator[Config]:

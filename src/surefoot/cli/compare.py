@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot.cli._console import headed, out, plain
-from surefoot.cli._numbers import between, chance, number, share, signed
+from surefoot.cli._numbers import NONE, between, chance, number, share, signed
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import DIFFERENCE, Comparison, Moved, compared
 from surefoot.stats.groups import FEW
@@ -18,16 +18,16 @@ from surefoot.store import to_json
 from surefoot.text.json_values import spelled
 
 SHOWN = 5
-"""Of the scores that fell most, and that rose most."""
+"""Scores that are listed of those that fell most, and of those that rose most."""
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help="Folder of an evaluation.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Folder of another one, of the same questions.")],
+    first: Annotated[Path, Argument(metavar="A", help="Folder of an evaluation.")],
+    second: Annotated[Path, Argument(metavar="B", help="Folder of another one, of the same questions.")],
     difference: Annotated[
-        float, typer.Option("--difference", min=0.0001, help="Say how many records it takes to see this difference.")
+        float, Option("--difference", min=0.0001, help="Say how many records it takes to see this difference.")
     ] = DIFFERENCE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print the comparison as JSON, and nothing else.")] = False,
 ) -> None:
     """Compare two evaluations on the records that both have: differences, with tests."""
     found = compared(opened(first), opened(second), difference)
@@ -63,7 +63,7 @@ def _sizes(found: Comparison) -> Table:
     table = headed(["metric"], ["only A", "only B", "test", "shows", f"records to show {found.asked:g}"])
     for one in found.changes:
         alone = number(len(one.only_first)), number(len(one.only_second))
-        table.add_row(plain(one.metric), *alone, one.test or "–", share(one.visible), number(one.needed))
+        table.add_row(plain(one.metric), *alone, one.test or NONE, share(one.visible), number(one.needed))
     return table
 
 

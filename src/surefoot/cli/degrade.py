@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
+from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, drawing, headed, out, plain
-from surefoot.cli._questions import percent, points
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, drawing
+from surefoot.cli._console import counting, headed, out, plain, write_json
+from surefoot.cli._numbers import number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.draw.svg import write_picture
 from surefoot.evaluate.ask import methods
 from surefoot.lab import curves, degradation
 from surefoot.lab.degradation import DegradationReport, Gap
-from surefoot.store import write_text
 
 
 def robustness(
@@ -29,7 +28,7 @@ def robustness(
     top: questions.Top = 10,
     kind: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--kind",
             metavar="NAME",
             help="fewer passages, lost (fewer of those with an answer), shuffled, swapped (about another entity); "
@@ -38,7 +37,7 @@ def robustness(
     ] = None,
     step: Annotated[
         list[float] | None,
-        typer.Option("--step", metavar="SHARE", help="Of the passages; again for one more. Unnamed: each quarter."),
+        Option("--step", metavar="SHARE", help="Share of the passages; again for one more. Unnamed: each quarter."),
     ] = None,
     golds: Golds = None,
     limit: questions.Limit = None,
@@ -59,11 +58,9 @@ def robustness(
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     about = {**asked.about, "config": asked.config}
     examples = asked.loaded.examples
-    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
         report = degradation.measured(compared, examples, spread, asked.folder, about, on_done, kinds, steps)
-    if json_file:
-        whole = degradation.as_json(report, asked.report)
-        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    write_json(json_file, degradation.as_json(report, asked.report))
     if picture:
         write_picture(picture, curves.robustness(report, str(data)))
     _show(report)
@@ -75,20 +72,15 @@ def _show(report: DegradationReport) -> None:
     if report.gaps:
         out.print()
         out.print(_gaps(report.gaps))
-    counted = (
-        f"{report.questions:,} questions, right by {report.rule}; intervals of differences: bootstrap over questions"
-    )
-    out.say(counted, "dim")
-    words = (
-        "changed: questions whose passages are others than without; spared: what the second loses more than the first"
-    )
-    out.say(words, "dim")
+    rule = f"{report.questions:,} questions, right by {report.rule}; intervals of differences: bootstrap over questions"
+    out.say(rule, "dim")
+    out.say("changed: questions whose passages are others than without; spared: how much more the second loses", "dim")
 
 
 def _steps(report: DegradationReport) -> Table:
     table = headed(["passages", "method"], ["share", "changed", "right", "answered", "lost", "95 % interval"])
     for step in report.steps:
-        figures = f"{step.changed:,}", percent(step.right), percent(step.answered)
+        figures = number(step.changed), percent(step.right), percent(step.answered)
         table.add_row(step.kind, plain(step.method), f"{step.share * 100:g} %", *figures, *points(step.lost))
     return table
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot import manifest, store
-from surefoot.cli._console import drawing, err, headed, out, plain
+from surefoot.cli._configuration import drawing
+from surefoot.cli._console import err, headed, out, plain, write_json
+from surefoot.cli._numbers import NONE, interval, number, percent
 from surefoot.config.trust import place
 from surefoot.datasets import questions
 from surefoot.datasets.problems import DataProblem
@@ -20,31 +21,30 @@ from surefoot.errors import UsageError
 from surefoot.lab import error_analysis as bench_errors
 from surefoot.lab.heatmap import by_type_and_action
 from surefoot.stats.figures import Share
-from surefoot.store import recorded, to_json, write_text
+from surefoot.store import recorded, to_json
 
 Golds = Annotated[
     Path | None,
-    typer.Option("--golds", metavar="FILE", help="Gold answers, where DATA has none: joined by the question's words."),
+    Option("--golds", metavar="FILE", help="Gold answers, where DATA has none: joined by the question's words."),
+]
+
+DataFile = Annotated[
+    Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
 ]
 
 
 def errors(
     runs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN...", help="Folders that `surefoot bench qa` kept; of one with several methods, all."
-        ),
+        Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept; of one with several methods, all."),
     ],
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FILE", help="The questions, if they are no longer where they were."),
-    ] = None,
+    data: DataFile = None,
     golds: Golds = None,
     rule: Annotated[
         Literal["match", "match_lower", "strict", "letter", "letter_or_text"],
-        typer.Option("--rule", help="What is right: a gold alias in the answer, or for choices and claims, strict."),
+        Option("--rule", help="Rule for a right answer: a gold alias in it, or for choices and claims, strict."),
     ] = "match_lower",
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports here.")] = None,
+    json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the reports here.")] = None,
     picture: Annotated[Path | None, drawing("types and actions of the one run")] = None,
 ) -> None:
     """Count right answers by action and by type of question, from the traces of a run.
@@ -55,8 +55,7 @@ def errors(
     if picture and len(folders) > 1:
         raise UsageError(f"--figure draws one run; name one of: {', '.join(map(str, folders))}")
     reports = [_report(folder, data, golds, rule) for folder in folders]
-    if json_file:
-        write_text(json_file, json.dumps(to_json(reports), indent=1, allow_nan=False) + "\n")
+    write_json(json_file, to_json(reports))
     if picture:
         write_picture(picture, by_type_and_action(reports[0]))
     for report in reports:
@@ -103,36 +102,26 @@ def _show(report: bench_errors.ErrorReport) -> None:
 def _actions(report: bench_errors.ErrorReport) -> Table:
     table = headed(["action"], ["questions", "share", "right", "95 % interval"])
     for row in report.actions:
-        table.add_row(row.action.upper(), f"{row.questions.count:,}", _percent(row.questions), *_right(row.right))
-    table.add_row("all", f"{report.right.of:,}", "", *_right(report.right))
+        counted = number(row.questions.count), percent(row.questions)
+        table.add_row(row.action.upper(), *counted, percent(row.right), interval(row.right))
+    table.add_row("all", number(report.right.of), "", percent(report.right), interval(report.right))
     return table
 
 
 def _types(report: bench_errors.ErrorReport) -> Table:
     table = headed(["type"], ["questions", "right", "95 % interval", "commonest action", "of them"])
     for row in report.types:
-        cells = f"{row.questions.count:,}", *_right(row.right), row.dominant.upper(), _percent(row.dominance)
-        table.add_row(plain(row.type), *cells)
+        right = number(row.questions.count), percent(row.right), interval(row.right)
+        table.add_row(plain(row.type), *right, row.dominant.upper(), percent(row.dominance))
     return table
 
 
 def _cells(report: bench_errors.ErrorReport) -> Table:
-    actions = [row.action for row in report.actions]
-    table = headed(["right of n"], [action.upper() for action in actions])
+    table = headed(["right of n"], [row.action.upper() for row in report.actions])
     for row in report.types:
-        mine = [cell.right for cell in report.cells if cell.type == row.type]
-        table.add_row(plain(row.type), *map(_of, mine))
+        table.add_row(plain(row.type), *(_of(cell.right) for cell in report.cells if cell.type == row.type))
     return table
 
 
 def _of(share: Share) -> str:
-    return f"{_percent(share)} of {share.of:,}" if share.of else "–"
-
-
-def _right(share: Share) -> Sequence[str]:
-    interval = "" if share.low is None or share.high is None else f"{share.low * 100:.1f} to {share.high * 100:.1f}"
-    return _percent(share), interval
-
-
-def _percent(share: Share) -> str:
-    return "–" if share.share is None else f"{share.share * 100:.1f} %"
+    return f"{percent(share)} of {share.of:,}" if share.of else NONE

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
 from surefoot import __version__
-from surefoot.cli._console import REASONS, ConfigFile, Settings, bar, configured, err, headed, out, plain, pulling
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import REASONS, bar, err, headed, out, plain, pulling
 from surefoot.cli.errors import Golds, remarks
 from surefoot.config.builder import LIMITS, Builder
 from surefoot.config.settings import Config
@@ -27,26 +28,26 @@ from surefoot.types import Diagnosis, Record, Score
 
 
 def evaluate(
-    records: Annotated[Path, typer.Argument(help="Answered questions: a file of records, or a run's folder.")],
-    folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
+    records: Annotated[Path, Argument(help="Answered questions: a file of records, or a run's folder.")],
+    folder: Annotated[Path, Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     metrics: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME", help="Judge this; may be given again. Unnamed: the diamond's six."),
+        Option("--metric", metavar="NAME", help="Judge this; again for one more. Unnamed: the diamond's six."),
     ] = None,
     golds: Golds = None,
     judge: Annotated[
         str | None,
-        typer.Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
+        Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what it would cost, and ask nothing.")] = False,
     budget: Annotated[
         str | None,
-        typer.Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
+        Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
     ] = None,
     in_flight: Annotated[
-        int | None, typer.Option("--in-flight", min=1, help="Judgements at a time; 64 where an endpoint is asked.")
+        int | None, Option("--in-flight", min=1, help="Judgements at a time; 64 where an endpoint is asked.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Judge each so often by a model.")] = None,
+    repeats: Annotated[int | None, Option("--repeats", min=1, help="Judge each so often by a model.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -55,9 +56,12 @@ def evaluate(
     Finished judgements are reused, so you never pay for one twice: run it again to go on where it stopped.
     """
     given = {"use": judge, "budget": budget, "in_flight": in_flight, "repeats": repeats}
-    chosen = _overridden(configured(config, settings, None), {k: v for k, v in given.items() if v is not None})
+    chosen = configured(config, settings, None)
+    chosen["judge"] |= {key: value for key, value in given.items() if value is not None}
     builder = Builder(chosen)
-    judges, asked = (*builder.judges(metrics), *(() if metrics else wordings())), _records(records, golds)
+    judges, loaded = (*builder.judges(metrics), *(() if metrics else wordings())), read(records, golds)
+    remarks(loaded.problems)
+    asked = loaded.records
     if dry_run:
         _planned(builder, judges, asked, scoring.scores(folder))
         return
@@ -66,14 +70,7 @@ def evaluate(
     model = builder.judging if any(hasattr(one, "expected") for one in judges) else None
     with pulling(), _shown() as told:
         found = scoring.run(
-            judges,
-            asked,
-            folder,
-            about,
-            in_flight=builder.in_flight,
-            model=model,
-            limits=limits,
-            on_progress=told,
+            judges, asked, folder, about, in_flight=builder.in_flight, model=model, limits=limits, on_progress=told
         )
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
@@ -84,18 +81,8 @@ def evaluate(
     _show(conclusion, folder, any(score.passing for score in found.values()))
 
 
-def _overridden(config: Config, given: Mapping[str, Any]) -> Config:
-    return {**config, "judge": {**config["judge"], **given}}
-
-
-def _records(path: Path, golds: Path | None) -> Sequence[Record]:
-    loaded = read(path, golds)
-    remarks(loaded.problems)
-    return loaded.records
-
-
 def _evaluation(config: Config) -> dict[str, Any]:
-    """What a score follows from: the configuration without what says how fast and for how much."""
+    """The configuration without speed and budget, which change no score."""
     own = {key: value for key, value in config["judge"].items() if key not in LIMITS}
     return {**config, "judge": own}
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
 from surefoot.cli import _explanation as explanation
-from surefoot.cli._console import (
-    ConfigFile,
-    Settings,
-    as_recorded,
-    bar,
-    configured,
-    drawing,
-    err,
-    out,
-    owned,
-    plain,
-    pulling,
-    say,
-)
+from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured, drawing, owned, say
+from surefoot.cli._console import bar, err, out, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import ConfigError, UsageError
@@ -48,53 +35,44 @@ NAMED = 3
 
 
 def explain(
-    question: Annotated[str | None, typer.Argument(help="A question, in quotes.")] = None,
-    passage: Annotated[str | None, typer.Argument(help="A passage, in quotes, or a text file with it.")] = None,
-    title: Annotated[str, typer.Option("--title", help="The passage's title.")] = "",
-    trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Explain this trace's action.")] = None,
+    question: Annotated[str | None, Argument(help="A question, in quotes.")] = None,
+    passage: Annotated[str | None, Argument(help="A passage, in quotes, or a text file with it.")] = None,
+    title: Annotated[str, Option("--title", help="The passage's title.")] = "",
+    trace: Annotated[Path | None, Option("--trace", metavar="FILE", help="Explain this trace's action.")] = None,
     words: Annotated[
         str | None,
-        typer.Option("--words", metavar="ID", help="Of a trace: also the words of this passage; best: of the best."),
+        Option("--words", metavar="ID", help="Also explain the words of this passage; best: of the best one."),
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option(
-            "--run", metavar="FOLDER", help="Explain grades of this evaluation, and keep that for the viewer."
-        ),
+        Option("--run", metavar="FOLDER", help="Explain grades of this evaluation, and keep that for the viewer."),
     ] = None,
     records: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--record",
             metavar="ID",
-            help="Of an evaluation; may be given again. Unnamed: what shows the first item of its diagnosis.",
+            help="A record of it; again for one more. Unnamed: those that show the first item of its diagnosis.",
         ),
     ] = None,
-    answer: Annotated[bool, typer.Option("--answer", help="Of a trace: also which strips the answer needed.")] = False,
-    method: Annotated[Method | None, typer.Option(help="exact up to 12 words, else regression.")] = None,
-    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
-    entities: Annotated[bool, typer.Option("--entities", help="A name of several words is one.")] = False,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also what words are worth together.")] = False,
-    flip: Annotated[bool, typer.Option("--flip", help="Also the fewest words whose loss flips the label.")] = False,
-    tolerance: Annotated[float, typer.Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
-    most: Annotated[int, typer.Option(min=1, help="Texts graded, at most.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page.")] = None,
+    answer: Annotated[bool, Option("--answer", help="Also say which strips the answer needed.")] = False,
+    method: Annotated[Method | None, Option(help="exact up to 12 words, else regression.")] = None,
+    baseline: Annotated[Baseline, Option(help="Replacement for words that are taken out.")] = "delete",
+    entities: Annotated[bool, Option("--entities", help="Treat a name of several words as one word.")] = False,
+    pairs: Annotated[bool, Option("--pairs", help="Also say what pairs of words are worth together.")] = False,
+    flip: Annotated[bool, Option("--flip", help="Also find the fewest words whose loss flips the label.")] = False,
+    tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, Option(min=1, help="Texts graded, at most.")] = 4000,
+    seed: Annotated[int, Option(min=0)] = 0,
+    json: Annotated[Path | None, Option("--json", metavar="FILE", help="Keep the values in this file.")] = None,
+    html: Annotated[Path | None, Option("--html", metavar="FILE", help="Write all of it as one page.")] = None,
     figure: Annotated[Path | None, drawing("the words of the grade")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
     """Explain a grade by its words, a trace's action, or grades of an evaluation."""
-    options: dict[str, Any] = {
-        "method": method,
-        "baseline": baseline,
-        "entities": entities,
-        "pairs": pairs,
-        "tolerance": tolerance,
-        "most": most,
-        "seed": seed,
-    }
+    options: dict[str, Any] = {"method": method, "baseline": baseline, "entities": entities, "pairs": pairs}
+    options |= {"tolerance": tolerance, "most": most, "seed": seed}
     if run:
         if any((question, passage, trace, words, answer, flip, json, html, figure, config)):
             raise ConfigError("--run goes with --record, --set and what says how words are explained, and nothing else")
@@ -112,12 +90,7 @@ def explain(
         told = _of_words(Explanation(), question, _passage(passage, title), _builder(config, settings), flip, options)
     else:
         raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
-    _write(told, json, html, figure)
-
-
-def _write(told: Explanation, json: Path | None, html: Path | None, figure: Path | None) -> None:
-    if json:
-        write_text(json, jsonlib.dumps(told.as_json(), allow_nan=False, indent=1) + "\n")
+    write_json(json, told.as_json())
     if html:
         write_text(html, page(told))
     if figure and told.grade:
@@ -195,9 +168,9 @@ def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None, option
 
 
 def _as_recorded(trace: Trace, file: Path, config: str | None, settings: list[str] | None) -> Builder:
-    """What the trace was made with, as far as a trace may say, and each --set; --config is another configuration."""
+    """The trace's configuration, as far as a trace may set it, and each --set; --config replaces it."""
     if trace.config and config:
-        err.print(plain("Another configuration than the trace's: what follows is about that one."))
+        err.say("This explains another configuration than the trace's.")
     if config or not trace.config:
         return _builder(config, settings)
     return Builder(as_recorded(trace.config, str(file), settings))

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from surefoot import manifest, store
 from surefoot.cli import _questions as asking
-from surefoot.cli._console import REASONS, ConfigFile, Settings, configured, headed, out, plain, pulling
-from surefoot.cli._questions import interval, percent
-from surefoot.cli.errors import data_of, remarks
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
+from surefoot.cli._numbers import NONE, interval, number, percent
+from surefoot.cli.errors import DataFile, data_of, remarks
 from surefoot.config.builder import Builder
 from surefoot.datasets import questions
 from surefoot.lab import factscore as bench_facts
 from surefoot.lab.factscore import FactReport
-from surefoot.store import recorded, to_json, write_text
+from surefoot.store import recorded, to_json
 
 
 def facts(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FILE", help="The questions, if they are no longer where they were."),
-    ] = None,
+    runs: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
+    data: DataFile = None,
     json_file: asking.JsonFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
@@ -44,23 +41,20 @@ def facts(
         loaded = questions.load(data or data_of(folder, about))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         asked = [example for example in loaded.examples if example.id in traces]
-        with asking.shown(folder.name) as on_done:
+        with counting(folder.name) as on_done:
             found = bench_facts.run(llm, folder, asked, traces, on_done)
         reports.append(bench_facts.report(str(folder), llm.name, len(asked), found))
-    if json_file:
-        whole = {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)}
-        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    write_json(json_file, {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)})
     _show(reports)
 
 
 def _show(reports: list[FactReport]) -> None:
     table = headed(["run"], ["answered", "FActScore", "95 % interval", "facts", "supported", "95 % interval"])
     for report in reports:
-        score = "–" if report.score.value is None else f"{report.score.value * 100:.1f}"
-        known = report.score.low is not None and report.score.high is not None
-        reach = f"{(report.score.low or 0) * 100:.1f} to {(report.score.high or 0) * 100:.1f}" if known else "–"
-        figures = f"{report.facts:,}", percent(report.supported), interval(report.supported)
-        table.add_row(plain(report.run), f"{report.answered.count} of {report.answered.of}", score, reach, *figures)
+        answered = f"{report.answered.count} of {report.answered.of}"
+        score = NONE if report.score.value is None else f"{report.score.value * 100:.1f}"
+        figures = number(report.facts), percent(report.supported), interval(report.supported)
+        table.add_row(plain(report.run), answered, score, interval(report.score), *figures)
     out.print(table)
     for report in reports:
         if report.unjudged:

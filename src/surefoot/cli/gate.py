@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.text import Text
+from typer import Argument, Option
 
 from surefoot.cli._console import headed, out, plain
 from surefoot.cli._numbers import share
@@ -23,17 +24,17 @@ _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot 
 
 
 def gated(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of an evaluation.")],
+    run: Annotated[Path, Argument(metavar="RUN", help="Folder of an evaluation.")],
     conditions: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--min",
             metavar="CONDITION",
-            help="In quotes, such as 'adherence.low>=0.8' or 'unscored<=0.02'; may be given again. "
+            help="A condition in quotes, such as 'adherence.low>=0.8' or 'unscored<=0.02'; again for one more. "
             f"Figures: {', '.join(FIGURES)}.",
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print the checks as JSON, and nothing else.")] = False,
 ) -> None:
     """Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked.
 

@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 from surefoot import manifest
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import counting, err, headed, out, plain
 from surefoot.cli.errors import Golds
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
@@ -27,45 +28,39 @@ from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.text import toml_values
 
-Questions = Annotated[
-    Path | None,
-    typer.Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them."),
-]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--run", metavar="FOLDER", help="Where traces, ledger and report are kept; a run there goes on."),
-]
-Undone = Annotated[
-    Path | None,
-    typer.Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
-]
-Tried = Annotated[
-    list[Path] | None,
-    typer.Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
-]
-
 
 def improve(
-    data: Questions = None,
+    data: Annotated[
+        Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them.")
+    ] = None,
     index: IndexFile = None,
     texts: questions.Texts = False,
-    run: Folder = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Write what is kept into the configuration.")] = False,
-    revert: Undone = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
-    own: Tried = None,
+    run: Annotated[
+        Path | None,
+        Option("--run", metavar="FOLDER", help="Folder for traces, ledger and report; a run that is there goes on."),
+    ] = None,
+    apply: Annotated[bool, Option("--apply", help="Write what is kept into the configuration.")] = False,
+    revert: Annotated[
+        Path | None,
+        Option("--revert", metavar="FOLDER", help="Bring back the configuration as it was before this run's patch."),
+    ] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Diagnose, show patches and their cost, stop.")] = False,
+    own: Annotated[
+        list[Path] | None,
+        Option("--try", metavar="FILE", help="Settings, as surefoot.toml has them, to try as well; again for more."),
+    ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--metric",
             metavar="NAME",
-            help="What has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
-            "of the diamond, by the judge that is configured for it.",
+            help="The score that has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, "
+            "or a metric of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
-    together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
-    outside: Annotated[bool, typer.Option("--outside", help="Let a patch ask other machines.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of the split and of the controls.")] = 0,
+    together: Annotated[int, Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
+    outside: Annotated[bool, Option("--outside", help="Let a patch ask other machines.")] = False,
+    seed: Annotated[int, Option("--seed", help="Seed of the split and of the controls.")] = 0,
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
@@ -94,7 +89,7 @@ def improve(
         asked.folder,
         _scoring(asked.loaded.examples, asked.config, metric),
         partial(questions.spread, ray=ray, workers=workers),
-        questions.shown,
+        counting,
         own={path.stem: _settings(path) for path in own or []},
         about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},
         together=together,
@@ -154,7 +149,7 @@ def _table(trials: Sequence[Trial]) -> Table:
 
 
 def _offered(proposals: Sequence[Proposal], text: str) -> None:
-    """What a patch would change in the file, and what trying it takes."""
+    """Print each patch as a diff of the file, with the cost of trying it."""
     for one in proposals:
         out.say(f"{one.name}: {one.title}", "bold")
         if one.refused:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, bar, configured, err, out, plain, pulling
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
@@ -16,17 +17,13 @@ _KINDS = 8
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[Path], Argument(metavar="PATH...", help="Files and folders.")],
     index: IndexFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Start from nothing; only these paths are in it then.")
-    ] = False,
-    push: Annotated[
-        bool, typer.Option("--push", help="Then copy the index to the configured retriever's server.")
-    ] = False,
-    max_mb: Annotated[int, typer.Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
+    rebuild: Annotated[bool, Option("--rebuild", help="Start from nothing; only these paths are in it then.")] = False,
+    push: Annotated[bool, Option("--push", help="Then copy the index to the configured retriever's server.")] = False,
+    max_mb: Annotated[int, Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
 ) -> None:
     """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."""
     builder = Builder(configured(config, settings, index))

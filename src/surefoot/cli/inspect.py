@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 from rich.text import Text
+from typer import Option
 
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, out, plain
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import out, plain
 from surefoot.components import components as all_components
 from surefoot.doctor import examine
 
@@ -30,7 +32,7 @@ def doctor(
     index: IndexFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
-    deep: Annotated[bool, typer.Option("--deep", help="Read the model files and the whole index too.")] = False,
+    deep: Annotated[bool, Option("--deep", help="Read the model files and the whole index too.")] = False,
 ) -> None:
     """Check models, index, endpoint and disk, and say what to do; code 1: a fault."""
     checks = examine(configured(config, settings, index), deep)

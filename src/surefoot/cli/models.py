@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from typer import Argument, Option
 
-from surefoot.cli._console import agreed, out, pulling
+from surefoot.cli._configuration import agreed
+from surefoot.cli._console import out, pulling
 from surefoot.config.builder import Builder
 from surefoot.models import registry
 
-Names = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME]...", help="Models by name; all of them if none is given.")
-]
+Names = Annotated[list[str] | None, Argument(metavar="[NAME]...", help="Models by name; all of them if none is given.")]
 
 
 def list_models() -> None:
@@ -32,7 +32,7 @@ def list_models() -> None:
 
 def pull(
     names: Names = None,
-    source: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="Take it from this local file.")] = None,
+    source: Annotated[Path | None, Option("--from", metavar="FILE", help="Take it from this local file.")] = None,
 ) -> None:
     """Fetch model files, check them, and keep them; an interrupted fetch goes on."""
     network = Builder(agreed(None)).network

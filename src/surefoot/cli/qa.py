@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rich.table import Table
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, headed, out, plain
-from surefoot.cli._questions import interval, percent
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import counting, err, out, plain, tabled, write_json
+from surefoot.cli._numbers import NONE, interval, percent
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
 from surefoot.lab import qa as bench_qa
 from surefoot.lab.qa import QAReport
-from surefoot.stats.figures import Share, counted
-from surefoot.store import write_text
+from surefoot.stats.figures import counted
 
 
 def qa(
@@ -42,11 +41,9 @@ def qa(
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
     about = {**asked.about, "config": asked.config}
-    with questions.spread(asked.config, ray, workers) as spread, questions.shown("questions") as on_done:
+    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
         reports = bench_qa.run(arms, asked.loaded.examples, spread, asked.folder, about, on_done)
-    if json_file:
-        whole = bench_qa.as_json(reports, {**asked.report, "top": top})
-        write_text(json_file, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+    write_json(json_file, bench_qa.as_json(reports, {**asked.report, "top": top}))
     _show(reports)
     questions.kept_in(asked.folder)
 
@@ -69,44 +66,32 @@ def _show(reports: Sequence[QAReport]) -> None:
 
 
 def _several(reports: Sequence[QAReport], rule: str) -> Table:
-    table = headed(["method"], ["right", "95 % interval", "answered", "right of these", "s a question"])
+    rows = []
     for report in reports:
         share = report.right(rule)
         of_these = counted(share.count, report.answered.count)  # what was refused is never right
-        seconds = "–" if report.seconds is None else f"{report.seconds:.2f}"
+        seconds = NONE if report.seconds is None else f"{report.seconds:.2f}"
         ends = percent(report.answered), percent(of_these), seconds
-        table.add_row(plain(report.method), percent(share), interval(share), *ends)
-    return table
+        rows.append((plain(report.method), percent(share), interval(share), *ends))
+    return tabled(["method"], ["right", "95 % interval", "answered", "right of these", "s a question"], rows)
 
 
 def _otherwise(reports: Sequence[QAReport], rule: str) -> Table:
     """By the other rules that fit."""
     others = [name for name in reports[0].fitting if name != rule]
-    table = headed(["right by"], others)
-    for report in reports:
-        table.add_row(plain(report.method), *(percent(report.right(name)) for name in others))
-    return table
+    rows = ((plain(report.method), *(percent(report.right(name)) for name in others)) for report in reports)
+    return tabled(["right by"], others, rows)
 
 
 def _one(report: QAReport) -> None:
-    table = headed([plain(report.method)], ["share", "95 % interval", "count"])
-    rows = [("match", report.match), ("match, lower case", report.match_lower)]
-    rows += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]
-    rows += [("answered", report.answered)]
-    rows += [("right when answered", report.right_when_answered)]
-    rows += [(f"retrieval recall@{k}", share) for k, share in report.recall.items()]
+    shares = [("match", report.match), ("match, lower case", report.match_lower)]
+    shares += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]
+    shares += [("answered", report.answered), ("right when answered", report.right_when_answered)]
+    shares += [(f"retrieval recall@{k}", share) for k, share in report.recall.items()]
     for row in report.actions:
-        rows += [
-            (row.action.upper(), row.questions),
-            ("  match, lower case", row.match_lower),
-            ("  answered", row.answered),
-        ]
-    for name, share in rows:
-        table.add_row(name, percent(share), interval(share), _count(share))
-    out.print(table)
+        shares += [(row.action.upper(), row.questions), ("  match, lower case", row.match_lower)]
+        shares += [("  answered", row.answered)]
+    rows = ((name, percent(one), interval(one), f"{one.count} of {one.of}") for name, one in shares)
+    out.print(tabled([plain(report.method)], ["share", "95 % interval", "count"], rows))
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
     out.say(f"median {report.seconds or 0:.2f} s a question: {stages}")
-
-
-def _count(share: Share) -> str:
-    return f"{share.count} of {share.of}"

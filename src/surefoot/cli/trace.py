@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument
 
 from surefoot.act import redecide
 from surefoot.cli._console import out
@@ -13,7 +14,7 @@ from surefoot.cli._trace_view import whole
 from surefoot.errors import TraceFault
 from surefoot.store import read_trace
 
-TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
+TraceFile = Annotated[Path, Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
 
 
 def trace(file: TraceFile) -> None:

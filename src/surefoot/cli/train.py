@@ -9,10 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
-from surefoot.cli._console import bar, err, out
+from surefoot.cli._console import bar, counting, err, out
 from surefoot.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -27,21 +27,22 @@ _QUIET = 30.0
 
 
 def evaluator(
-    data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
-    to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
     mixture: Annotated[
-        Path | None, typer.Option("--mixture", metavar="FILE", help="What to learn from; else what Surefoot's own did.")
+        Path | None,
+        Option("--mixture", metavar="FILE", help="Mixture to learn from; else that of Surefoot's own evaluator."),
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--start",
             metavar="PATH",
             help="A folder that holds all-MiniLM-L6-v2, unless its package is installed; or an earlier best.pt.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed")] = 0,
-    device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
+    seed: Annotated[int, Option("--seed")] = 0,
+    device: Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
 ) -> None:
     """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
     try:
@@ -60,13 +61,11 @@ def evaluator(
 
 
 def average(
-    weights: Annotated[
-        list[Path], typer.Argument(metavar="WEIGHTS...", help="best.pt, or checkpoint.pt, of each training.")
-    ],
-    data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
-    to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
+    weights: Annotated[list[Path], Argument(metavar="WEIGHTS...", help="best.pt, or checkpoint.pt, of each training.")],
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
     mixture: Annotated[
-        Path | None, typer.Option("--mixture", metavar="FILE", help="What they learned from; else Surefoot's own.")
+        Path | None, Option("--mixture", metavar="FILE", help="Mixture that they learned from; else Surefoot's own.")
     ] = None,
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
@@ -84,9 +83,8 @@ def average(
 def _finished(best: Path, learned: Mixture, to: Path) -> None:
     from surefoot.lab.train.finish import finish
 
-    with bar(MofNCompleteColumn()) as shown:
-        task = shown.add_task("calibrating", total=None)
-        finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))
+    with counting("calibrating") as on_progress:
+        finish(best, learned, to, on_progress)
     use = f"--set evaluator.use=minilm --set evaluator.model={to}"
     out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
     out.say(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}")
@@ -99,21 +97,19 @@ def _of_minilm(progress: minilm.TrainingProgress) -> str:
 
 
 def t5(
-    start: Annotated[str, typer.Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
-    data: Annotated[
-        list[Path], typer.Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")
-    ],
-    to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes; must be new.")],
+    start: Annotated[str, Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
+    data: Annotated[list[Path], Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="New folder for the evaluator.")],
     label: Annotated[
-        Literal["label_title", "label"], typer.Option("--label", help="What to learn; label_title is the paper's.")
+        Literal["label_title", "label"], Option("--label", help="Label to learn; label_title is the paper's.")
     ] = "label_title",
-    task: Annotated[str, typer.Option("--task", help="Form of the input: popqa, pubhealth, arc or bio.")] = "popqa",
-    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 8,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Pairs a step.")] = 12,
-    rate: Annotated[float, typer.Option("--rate", help="Learning rate in the first step; it falls to 0.")] = 1e-4,
-    seed: Annotated[int, typer.Option("--seed")] = 0,
-    every: Annotated[int, typer.Option("--every", min=1, help="Steps between two points to go on from.")] = 200,
-    device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
+    task: Annotated[str, Option("--task", help="Form of the input: popqa, pubhealth, arc or bio.")] = "popqa",
+    epochs: Annotated[int, Option("--epochs", min=1)] = 8,
+    batch: Annotated[int, Option("--batch", min=1, help="Pairs a step.")] = 12,
+    rate: Annotated[float, Option("--rate", help="Learning rate in the first step; it falls to 0.")] = 1e-4,
+    seed: Annotated[int, Option("--seed")] = 0,
+    every: Annotated[int, Option("--every", min=1, help="Steps between two points to go on from.")] = 200,
+    device: Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
 ) -> None:
     """Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."""
     try:

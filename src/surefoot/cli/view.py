@@ -7,24 +7,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from surefoot.cli._console import out
 from surefoot.evaluate.report.page import page, read, shared
 from surefoot.evaluate.report.server import Server
 from surefoot.store import write_text
 
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an evaluation.")]
+RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of an evaluation.")]
 
 
 def report(
     run: RunFolder,
     one_file: Annotated[
         Path | None,
-        typer.Option("--one-file", metavar="FILE", help="Write it here, instead of report.html in the run's folder."),
+        Option("--one-file", metavar="FILE", help="Write it here, instead of report.html in the run's folder."),
     ] = None,
     share_safe: Annotated[
-        bool, typer.Option("--share-safe", help="Every figure, and no text: neither records nor what is said of them.")
+        bool, Option("--share-safe", help="Every figure, and no text: neither records nor what is said of them.")
     ] = False,
 ) -> None:
     """Write an evaluation as one HTML file, from the dashboard down to each record.
@@ -40,8 +40,7 @@ def report(
 
 
 def view(
-    run: RunFolder,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
+    run: RunFolder, no_browser: Annotated[bool, Option("--no-browser", help="Only say the address.")] = False
 ) -> None:
     """Show an evaluation in the browser, on this machine only.
 

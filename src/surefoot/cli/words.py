@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
 
-from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, pulling
+from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured
+from surefoot.cli._console import bar, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
 from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain
-from surefoot.store import recorded, runs, to_json, write_text
+from surefoot.store import recorded, runs, to_json
 from surefoot.types import Action
 
 
 def words(
     source: Annotated[
         Path,
-        typer.Argument(
-            help="A folder that `surefoot bench qa` kept, or labelled pairs: lines of {id, question, passages}."
-        ),
+        Argument(help="A folder that `surefoot bench qa` kept, or labelled pairs: lines of {id, question, passages}."),
     ],
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where pictures and values go.")],
-    each: Annotated[int, typer.Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
-    png: Annotated[bool, typer.Option("--png", help="Also as PNG, with the extra png.")] = False,
-    baseline: Annotated[Baseline, typer.Option(help="What stands where words are taken out.")] = "delete",
-    tolerance: Annotated[float, typer.Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
-    most: Annotated[int, typer.Option(min=1, help="Texts graded for a question, at most.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the questions, and what is asked of the evaluator.")] = 0,
+    to: Annotated[Path, Option("--to", metavar="FOLDER", help="Folder for pictures and values.")],
+    each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
+    png: Annotated[bool, Option("--png", help="Draw PNG too, with the extra png.")] = False,
+    baseline: Annotated[Baseline, Option(help="Replacement for words that are taken out.")] = "delete",
+    tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, Option(min=1, help="Texts graded for a question, at most.")] = 4000,
+    seed: Annotated[int, Option(min=0, help="Draws the questions, and what is asked of the evaluator.")] = 0,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -46,7 +44,7 @@ def words(
         ]
     kept = [{"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained]
     about = {"source": str(source), "seed": seed, "config": builder.config, "samples": kept}
-    write_text(to / "words.json", json.dumps(about, indent=1, allow_nan=False) + "\n")
+    write_json(to / "words.json", about)
     for name, drawing in (("bars", picture.of_several(explained)), ("heatmap", picture.heatmap(explained))):
         for suffix in (".svg", ".png") if png else (".svg",):
             write_picture(to / f"{name}{suffix}", drawing)

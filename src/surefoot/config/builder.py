@@ -29,16 +29,16 @@ from surefoot.store import from_json
 from surefoot.types import Thresholds
 
 HYBRID = ("bm25", "dense")
-"""What `hybrid` fuses unless `retrievers` names others."""
+"""The retrievers that `hybrid` fuses unless `retrievers` names others."""
 
 CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
-"""What `cascade` is made of unless `evaluators` names others: the cheap one, and the one for what that is unsure of."""
+"""The evaluators of `cascade` unless `evaluators` names others: a cheap one, and one to ask where it is unsure."""
 
 VALUES = ("upper", "lower", "strip")
-"""What `[thresholds]` can replace one by one."""
+"""Thresholds that `[thresholds]` can replace one by one."""
 
 JUDGES = ("embedded", "llm")
-"""How a metric is judged: on this machine and without a language model, or by one."""
+"""Ways to judge a metric: on this machine without a language model, or by one."""
 
 LIMITS = (
     *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds price_asked price_said".split(),
@@ -47,7 +47,7 @@ LIMITS = (
 """Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
 
 _MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
-"""Of `LIMITS`, those that may be 0."""
+"""Keys of `LIMITS` that may be 0."""
 
 _JUDGING = ("repeats", "excuses", "max_tokens")
 """Keys of `[judge]` that are options of each language model's judge."""
@@ -59,7 +59,7 @@ SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retriev
 """Constructor parameters that are given a part of the pipeline and are no option."""
 
 LISTS = {"retrievers", "evaluators"}
-"""Of these, the ones that are options all the same: names of what is built for it."""
+"""Shared parts that are options too: the option names the parts to build."""
 
 
 def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
@@ -89,27 +89,27 @@ class Builder:
 
     @cached_property
     def embedder(self) -> Any:
-        """What turns texts into vectors, for the index and the dense retriever."""
-        return self._component("embedder")
+        """The embedder, for the index and the dense retriever."""
+        return self._built("embedder")
 
     @cached_property
     def llm(self) -> Any:
         """The language model."""
-        return self._component("llm")
+        return self._built("llm")
 
     @cached_property
     def evaluator(self) -> Any:
-        """What grades passages and strips."""
-        return self._component("evaluator")
+        """The evaluator, which grades passages and strips."""
+        return self._built("evaluator")
 
     @cached_property
     def generator(self) -> Any:
-        """What makes an answer from the evidence."""
-        return self._component("generator")
+        """The generator, which answers from the evidence."""
+        return self._built("generator")
 
     @cached_property
     def reader(self) -> Any:
-        """What points at the words that answer: the evaluator where it does, else the shipped one."""
+        """The evaluator that points at the words that answer: the configured one if it can, else the shipped one."""
         points = getattr(self.evaluator, "points", False)
         return self.evaluator if points else self._built("evaluator", DEFAULTS["evaluator"])
 
@@ -174,7 +174,7 @@ class Builder:
 
     @property
     def in_flight(self) -> int:
-        """How many judgements are made at a time: 64 where an endpoint is asked, else one."""
+        """Judgements at a time: 64 where an endpoint is asked, else one."""
         chosen = self.config["judge"].get("in_flight", 64 if self._asks_an_endpoint else 1)
         if not isinstance(chosen, int) or isinstance(chosen, bool) or chosen < 1:
             raise ConfigError(f"[judge] in_flight must be a whole number from 1 up, not {chosen!r}")
@@ -222,7 +222,7 @@ class Builder:
 
     @cached_property
     def asked(self) -> LLM:
-        """What judges ask: the model, or what it has said before."""
+        """The model that judges ask, behind the cache of its earlier replies."""
         file = self.config["judge"].get("cache", JUDGEMENTS)
         if not isinstance(file, str):
             raise ConfigError(f"[judge] cache must be the name of a file, or empty, not {file!r}")
@@ -231,11 +231,11 @@ class Builder:
 
     @cached_property
     def sources(self) -> Sources:
-        """Which sources are vouched for, and which are doubted."""
+        """The sources that are vouched for, and those that are doubted."""
         return components.assemble("[sources]", _sources, self.config["sources"], {})  # type: ignore[no-any-return]
 
     def policy(self) -> Policy:
-        """What turns grades into an action."""
+        """The policy, which turns grades into an action."""
         options = dict(self.config["policy"])
         return components.build("policy", options.pop("use"), options, self._parts)  # type: ignore[no-any-return]
 
@@ -264,7 +264,7 @@ class Builder:
     def _pipeline(self) -> Pipeline:
         roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
         built: dict[str, Any] = {
-            role: getattr(self, role) if role in ("evaluator", "generator") else self._component(role) for role in roles
+            role: getattr(self, role) if role in ("evaluator", "generator") else self._built(role) for role in roles
         }
         options = self.config["pipeline"]
         _raise(_size_faults(options))
@@ -272,15 +272,13 @@ class Builder:
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
-        retriever = self._component("retriever")
+        retriever = self._built("retriever")
         if not isinstance(retriever, VectorDatabase):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 
-    def _component(self, role: str) -> Any:
-        return self._built(role, self.config[role])
-
-    def _built(self, role: str, section: Mapping[str, Any]) -> Any:
+    def _built(self, role: str, section: Mapping[str, Any] | None = None) -> Any:
+        section = self.config[role] if section is None else section
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
         options = _options(section)
@@ -291,7 +289,7 @@ class Builder:
         return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
 
     def _section_faults(self, role: str, section: Any) -> Iterator[str]:
-        """Of a component's section, and of the sections within it."""
+        """The faults of a component's section, and of the sections within it."""
         if isinstance(section, str):
             section = {"use": section}
         if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
@@ -312,7 +310,7 @@ class Builder:
         yield from self._section_faults(role, options.get("of"))
 
     def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
-        """What a searcher is made of: `of` is one other, `searchers` are several, to any depth."""
+        """The searchers inside a searcher, to any depth: `of` is one, `searchers` are several."""
         made: dict[str, Any] = {"of": self._searcher(section["of"])} if "of" in section else {}
         if "searchers" in section:
             made["searchers"] = tuple(self._searcher(part) for part in _listed(section["searchers"]))
@@ -397,7 +395,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _stands_alone(part: Any) -> bool:
-    """Whether it names an evaluator that is not made of the evaluators of which it is to be one."""
+    """True for an evaluator that is not itself made of evaluators."""
     return (
         isinstance(part, Mapping)
         and isinstance(use := part.get("use"), str)

@@ -36,7 +36,7 @@ DEFAULTS: Config = {
     "judge": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
 }
-"""What holds where nothing else is said."""
+"""The configuration where nothing else is said."""
 
 FILE = Path("surefoot.toml")
 """Read from the working directory when it is there and no other file is named."""

@@ -48,20 +48,20 @@ _GOING_OUT = ("retriever", "searcher")
 _MACHINE = ("threads", "batch", "context", "timeout", "retries", "seconds")
 """Numbers that say how hard this machine works, and how long it waits."""
 _LABELS = ("evaluator", "fitted_on")
-"""Of thresholds, wherever they stand: whose they are. It is compared, and leads nowhere."""
+"""Keys that name the evaluator of thresholds. They are only compared, so any text is harmless."""
 _OWN = re.compile(rf"surefoot\.({'|'.join(components.ROOMS.values())}|bench|lab)(\.[a-z_0-9]+)+:\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the user says beside a record."""
+    """The user's own word on a record."""
 
     config: Config
     """Complete, as `config.read` gives it."""
     settings: Sequence[Mapping[str, Any]] = ()
     """Overrides of what was recorded."""
     trusted: bool = False
-    """Whether the record may have something imported, as `--trust` says."""
+    """The record may have code imported, as `--trust` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class Rebuilt:
     """Settings of the record that were not taken, such as "llm.base_url", and that `Own.settings` do not give; the
     user's own stand there, or none."""
     imports: tuple[str, ...]
-    """What is imported because the user trusts the record."""
+    """Code that is imported because the user trusts the record."""
 
 
 def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
-    """What a recorded configuration comes to beside the user's own.
+    """Join a recorded configuration with the user's own.
 
     Raises ConfigError where it names a component that is neither Surefoot's nor in the user's own configuration, and
     `own` does not trust it.
@@ -115,8 +115,8 @@ def _below_here(path: Path) -> bool:
 
 
 def knows(section: str, key: str, word: str) -> bool:
-    """Whether a text means the same on every machine: a component of Surefoot's, a word that an option knows, or a
-    label."""
+    """True for a text that means the same on every machine: a component of Surefoot's, a word that an option knows, or
+    a label."""
     if key in NAMES and section in components.ROOMS:
         return word in components.built_in(section)
     if key in _LABELS and section in ("thresholds", "evaluator"):
@@ -160,7 +160,7 @@ def _section(role: str, at: str, values: Mapping[str, Any], own: Mapping[str, An
 
 
 def _plain(role: str, key: str, value: Any) -> bool:
-    """Whether it is made of numbers, truth values and words that are known."""
+    """True for a value made of numbers, truth values and known words only."""
     if isinstance(value, bool):
         return True
     if isinstance(value, int | float):

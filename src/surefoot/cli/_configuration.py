@@ -1,0 +1,88 @@
+"""The options that make a configuration, and what a command may take of one that was recorded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Option
+
+from surefoot.cli import trusting
+from surefoot.cli._console import err
+from surefoot.config import consent
+from surefoot.config.settings import Config, read, settings
+from surefoot.config.trust import Own, Rebuilt, rebuilt
+from surefoot.draw.svg import drawable
+from surefoot.errors import UnagreedCode
+
+ConfigFile = Annotated[
+    str | None, Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
+]
+Settings = Annotated[
+    list[str] | None, Option("--set", metavar="A.B=C", help="Override one setting; again for one more.")
+]
+IndexFile = Annotated[str | None, Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")]
+
+
+def drawing(what: str) -> Any:
+    """The option of a picture; a name that cannot be drawn is refused before anything is computed."""
+    said = f"Draw {what} here; .svg, or .png with the extra png."
+    return Option("--figure", metavar="FILE", help=said, callback=_drawn)
+
+
+def configured(config: str | None, sets: list[str] | None, index: str | None) -> Config:
+    """The configuration of a command: file, then --index, then each --set."""
+    chosen = [{"index": {"path": index}}] if index else []
+    return agreed(config, *chosen, *settings(sets or []))
+
+
+def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
+    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on; from
+    then on its modules may also lie in the working directory, as for `python -m`."""
+    try:
+        found = read(config, *overrides, trusted=trusting.get())
+    except UnagreedCode as error:
+        if not (sys.stdin.isatty() and err.is_terminal and _agree(error)):
+            raise
+        found = read(config, *overrides)
+    return found
+
+
+def as_recorded(recorded: Mapping[str, Any], origin: str, sets: list[str] | None) -> Config:
+    """The configuration of a trace or a run; what it may not say is the user's own. Then each --set."""
+    found = rebuilt(recorded, owned(sets))
+    say(found, origin)
+    return found.config
+
+
+def owned(sets: list[str] | None) -> Own:
+    """The user's own word on a record: surefoot.toml, each --set, and --trust."""
+    return Own(agreed(None), settings(sets or []), trusting.get())
+
+
+def say(found: Rebuilt, origin: str) -> None:
+    """Say which code of a record is trusted, before any is imported, and which settings were not taken."""
+    for name in found.imports:
+        err.say(f"{origin} is trusted to name {name}, from {consent.origin(name)}")
+    if found.left:
+        kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
+        err.say(f"{kept}: --set {found.left[0]}=…, or surefoot.toml", "dim")
+
+
+def _agree(error: UnagreedCode) -> bool:
+    err.print("The configuration names code that was never used in this folder:")
+    for name in error.names:
+        err.say(f"{name}, from {consent.origin(name)}")
+    said = typer.confirm("Import and run it, now and later?", err=True)
+    if said:
+        consent.remember(error.names)
+    return said
+
+
+def _drawn(path: Path | None) -> Path | None:
+    if path:
+        drawable(path)
+    return path
