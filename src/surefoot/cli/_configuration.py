@@ -40,8 +40,7 @@ def configured(config: str | None, sets: list[str] | None, index: str | None) ->
 
 
 def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
-    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on; from
-    then on its modules may also lie in the working directory, as for `python -m`."""
+    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on."""
     try:
         found = read(config, *overrides, trusted=trusting.get())
     except UnagreedCode as error:

@@ -8,10 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
-from surefoot.cli._numbers import NONE, number, percent
+from surefoot.cli._numbers import number, percent
 from surefoot.lab.grading import Decisions
 from surefoot.lab.risk_coverage import height
 from surefoot.lab.tuning import THIN, Point, TuningReport
+from surefoot.stats.text import NONE
 from surefoot.stats.text import percent as digits
 
 COLUMNS, ROWS = 60, 6

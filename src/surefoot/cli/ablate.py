@@ -11,12 +11,13 @@ from typer import Option
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import counting, out, tabled, write_json
-from surefoot.cli._numbers import NONE, brief, number, percent, points
+from surefoot.cli._numbers import brief, number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.lab import ablation as bench_ablate
 from surefoot.lab import qa
 from surefoot.lab.ablation import Earned
 from surefoot.lab.qa import QAReport
+from surefoot.stats.text import NONE
 
 
 def ablate(

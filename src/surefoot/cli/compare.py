@@ -10,10 +10,11 @@ from rich.table import Table
 from typer import Argument, Option
 
 from surefoot.cli._console import headed, out, plain
-from surefoot.cli._numbers import NONE, between, chance, number, share, signed
+from surefoot.cli._numbers import between, chance, number, share, signed
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import DIFFERENCE, Comparison, Moved, compared
 from surefoot.stats.groups import FEW
+from surefoot.stats.text import NONE
 from surefoot.store import to_json
 from surefoot.text.json_values import spelled
 

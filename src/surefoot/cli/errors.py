@@ -12,7 +12,7 @@ from typer import Argument, Option
 from surefoot import manifest, store
 from surefoot.cli._configuration import drawing
 from surefoot.cli._console import err, headed, out, plain, write_json
-from surefoot.cli._numbers import NONE, interval, number, percent
+from surefoot.cli._numbers import interval, number, percent
 from surefoot.config.trust import place
 from surefoot.datasets import questions
 from surefoot.datasets.problems import DataProblem
@@ -21,6 +21,7 @@ from surefoot.errors import UsageError
 from surefoot.lab import error_analysis as bench_errors
 from surefoot.lab.heatmap import by_type_and_action
 from surefoot.stats.figures import Share
+from surefoot.stats.text import NONE
 from surefoot.store import recorded, to_json
 
 Golds = Annotated[

@@ -11,12 +11,13 @@ from surefoot import manifest, store
 from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
-from surefoot.cli._numbers import NONE, interval, number, percent
+from surefoot.cli._numbers import interval, number, percent
 from surefoot.cli.errors import DataFile, data_of, remarks
 from surefoot.config.builder import Builder
 from surefoot.datasets import questions
 from surefoot.lab import factscore as bench_facts
 from surefoot.lab.factscore import FactReport
+from surefoot.stats.text import NONE
 from surefoot.store import recorded, to_json
 
 

@@ -9,12 +9,13 @@ from rich.table import Table
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import counting, err, out, plain, tabled, write_json
-from surefoot.cli._numbers import NONE, interval, percent
+from surefoot.cli._numbers import interval, percent
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
 from surefoot.lab import qa as bench_qa
 from surefoot.lab.qa import QAReport
 from surefoot.stats.figures import counted
+from surefoot.stats.text import NONE
 
 
 def qa(
