@@ -33,7 +33,7 @@ class Remedy:
 
     title: str
     what: str
-    """Why they are lost, as it follows "because"."""
+    """Why the answer failed, as it follows "because"."""
     gist: str
     """The same as it follows "In 3 of 20 records", in 10 to 25 words."""
     cause: str
@@ -41,8 +41,8 @@ class Remedy:
     """One sentence of 15 to 35 words."""
     shown: str
     """As it follows "3 of 20 records show it:", in 19 to 34 words."""
-    where: str
-    """The stage, in up to four words."""
+    fault: str
+    """As it follows "46 of 52 answers need work; for 21 of them", in three to five words."""
     advice: str
     do: str
     """A bullet for where no setting does it; it starts with a verb."""
