@@ -12,7 +12,7 @@ from surefoot.errors import ComponentError, ConfigError
 from surefoot.judges._diamond import lacking
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, suspects
 from surefoot.types import Message, Quote, Record, Score
 
@@ -189,19 +189,15 @@ def _said(claim: Claim) -> str:
     return f"{claim.text.rstrip('.')}: {claim.verdict}{where}."
 
 
-def _form(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-
-
 def _held_form(claims: int) -> dict[str, Any]:
     """An object with a verdict under the number of each claim: a grammar then writes the numbers itself."""
     verdict = {"type": "string", "enum": [*get_args(Verdict)]}
-    return _form(
+    return object_form(
         {
-            str(n): _form({"passage": {"type": "integer"}, "words": _WORDS, "verdict": verdict})
+            str(n): object_form({"passage": {"type": "integer"}, "words": _WORDS, "verdict": verdict})
             for n in range(1, claims + 1)
         }
     )
 
 
-_SPLIT_FORM = _form({"claims": {"type": "array", "items": {"type": "string", "pattern": '^[^"\\\\]{1,300}$'}}})
+_SPLIT_FORM = object_form({"claims": {"type": "array", "items": {"type": "string", "pattern": '^[^"\\\\]{1,300}$'}}})

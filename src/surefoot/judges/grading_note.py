@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from surefoot.judges._equivalence import normal
+from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import claims
 from surefoot.text.json_values import parsed
 from surefoot.text.refusals import refuses
@@ -242,30 +243,18 @@ class GradingNote:
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are a note and an answer that was kept."""
         if not record.note.strip() or record.answer is None:
-            lacks = "answer" if record.note.strip() else "grading note"
-            return Score(
-                record.id,
-                self.metric,
-                None,
-                unscored_because=f"the record has no {lacks}",
-                applies=False,
-                judge=self.name,
-            )
+            return lacks(self, record, "answer" if record.note.strip() else "grading note")
         if self.refusal and refuses(record.answer) and not claims(record.answer):
-            return self._score(record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
+            return scored(self, record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
         wanted = required(record.note, record.answer)
         if not wanted:
-            because = "the note asks for no structure that the rules know"
-            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+            return unscored(self, record, "the note asks for no structure that the rules know")
         has = [called for called, there in wanted.items() if there]
-        lacks = ", ".join(called for called, there in wanted.items() if not there)
+        missing = ", ".join(called for called, there in wanted.items() if not there)
         told = f"of what the note asks for the answer has {', '.join(has) or 'nothing'}" + (
-            lacks and f"; it lacks {lacks}"
+            missing and f"; it lacks {missing}"
         )
-        return self._score(record, len(has) / len(wanted), told)
-
-    def _score(self, record: Record, value: float, reason: str) -> Score:
-        return Score(record.id, self.metric, value, reason=reason, judge=self.name)
+        return scored(self, record, len(has) / len(wanted), told)
 
 
 def required(note: str, answer: str) -> dict[str, bool]:

@@ -12,7 +12,7 @@ from surefoot.cost import Spent, tokens
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.judges._diamond import HIGHEST, lacking, metrics
 from surefoot.judges._diamond import metric as declared
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
 from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score
 
@@ -216,7 +216,7 @@ def schema(metric: Metric) -> dict[str, Any]:
         metric.key: {"type": "string", "enum": [str(rating) for rating in range(1, HIGHEST + 1)]},
         "quotes": {"type": "array", "items": {"type": "string", "pattern": f'^[^"\\\\]{{1,{LONGEST_QUOTE}}}$'}},
     }
-    return _object(properties)
+    return object_form(properties)
 
 
 def reading(metric: Metric, reply: str) -> JudgeReading | None:
@@ -294,8 +294,4 @@ def _shown(name: str, record: Record) -> list[str]:
     return [said] if said else []
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-
-
-_NOTE_FORM = _object({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})
+_NOTE_FORM = object_form({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})

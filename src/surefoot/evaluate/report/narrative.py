@@ -19,7 +19,7 @@ from surefoot.evaluate.report.facts import Facts, checked, checked_insight
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.protocols import LLM
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Metric, Record, Score, Summary
 
@@ -195,11 +195,7 @@ def schema() -> dict[str, Any]:
     item["priority"] = {"type": "string", "enum": list(PRIORITIES)}
     item["settings"] = {"type": "array", "items": text}
     top = dict.fromkeys(("executive_summary", "executive_summary_gist", "strategic_conclusion"), text)
-    return _object({**top, "insights": {"type": "array", "items": _object(item)}})
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return object_form({**top, "insights": {"type": "array", "items": object_form(item)}})
 
 
 def _insight(llm: LLM, run: Scored, summary: Summary) -> Insight:

@@ -1,0 +1,22 @@
+"""The scores that a judge gives: a value with its reason, none with a reason, or that its metric does not apply."""
+
+from __future__ import annotations
+
+from surefoot.protocols import Judge
+from surefoot.types import Quote, Record, Score
+
+
+def scored(judge: Judge, record: Record, value: float, reason: str, *quotes: Quote) -> Score:
+    """A value in [0, 1], and what it rests on."""
+    return Score(record.id, judge.metric, value, reason=reason, quotes=quotes, judge=judge.name)
+
+
+def unscored(judge: Judge, record: Record, because: str) -> Score:
+    """The metric applies, and there is no value."""
+    return Score(record.id, judge.metric, None, unscored_because=because, judge=judge.name)
+
+
+def lacks(judge: Judge, record: Record, what: str) -> Score:
+    """The metric does not apply to a record without this."""
+    because = f"the record has no {what}"
+    return Score(record.id, judge.metric, None, unscored_because=because, applies=False, judge=judge.name)
