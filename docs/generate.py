@@ -1,11 +1,13 @@
 """Write the pages of the docs that can be read off the code, and check the others: python docs/generate.py [--check].
 
-Writes docs/reference/ and the tables between the markers in docs/roles/. With --check it writes nothing, names each
-page that is stale, and exits with 1. Either way it names links that lead nowhere and examples that do not parse.
+Writes docs/reference/, the tables between the markers in docs/roles/, and the picture of the layers. With --check it
+writes nothing, names each stale page, and exits with 1. Either way it reports links that lead nowhere, names of files
+and modules that do not exist, and examples that do not parse.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
@@ -16,12 +18,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 # Before Typer is imported, which reads them then: the same pages on every machine, also on one that forces colour.
 os.environ.update(COLUMNS="88", TERMINAL_WIDTH="88", TERM="dumb", NO_COLOR="1", _TYPER_FORCE_DISABLE_TERMINAL="1")
 
+import layers
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -36,6 +40,18 @@ from surefoot.types import Thresholds
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
+EXITS = """\
+Exit codes: 0 done, 1 an answer that is no (`replay`, `gate`, `doctor`, `bench tune`), 2 a mistake of yours, 3 a part
+that failed, 130 interrupted. An error is one line on standard error. A command with a bare `--json` prints it on
+standard output instead, in the result's place and with the same exit code; `messages` holds several where a
+configuration has several faults:
+
+```json
+{"error": "ConfigError", "code": 2, "messages": ["no section called 'umpire'; there are: index, embedder, …"]}
+```
+
+`surefoot --install-completion` teaches your shell the commands and options.
+"""
 ROLES = [*components.GROUPS]
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Shared parts that are options all the same, with what they are where nothing is said."""
@@ -43,6 +59,8 @@ LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
+_FILE = re.compile(r"`([\w/]+\.py)`")
+_DOTTED = re.compile(r"\bsurefoot(?!\.toml\b)(?:\.\w+)+")
 
 
 def main(arguments: list[str]) -> int:
@@ -62,6 +80,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "reference" / "commands.md", commands()
     yield DOCS / "reference" / "components.md", all_components()
     yield DOCS / "reference" / "configuration-defaults.md", defaults()
+    yield layers.TARGET, layers.picture(layers.layers())
     for role in ROLES:
         page = DOCS / "roles" / f"{role}.md"
         yield page, with_table(page.read_text(encoding="utf-8"), role)
@@ -69,7 +88,7 @@ def generated() -> Iterator[tuple[Path, str]]:
 
 def commands() -> str:
     """What `--help` says for every command."""
-    parts = [NOTE, "# Commands\n", "What `--help` prints.\n"]
+    parts = [NOTE, "# Commands\n", EXITS, "What `--help` prints, and `-h`:\n"]
     for path in _paths(get_command(app), ()):
         said = CliRunner().invoke(app, [*path, "--help"], prog_name="surefoot").output
         lines = "\n".join(line.rstrip() for line in said.strip().splitlines())
@@ -213,12 +232,19 @@ def pages() -> list[Path]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """What is wrong with a page: links to no file, a name that the shipped evaluator had, TOML and Python that do not
-    parse."""
+    """The faults of a page: broken links, files, modules and functions that do not exist, a former name of the shipped
+    evaluator, TOML and Python that do not parse."""
     text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
-    for link in _LINK.findall(_FENCE.sub("", text)):
+    prose = _FENCE.sub("", text)
+    for link in _LINK.findall(prose):
         if not (re.match(r"\w+:", link) or _exists(page, link)):
             yield f"{name}: there is no {link}"
+    for file in sorted(set(_FILE.findall(prose))):
+        if not any(f"/{path}".endswith(f"/{file}") for path in _sources()):
+            yield f"{name}: there is no file {file}"
+    for dotted in sorted(set(_DOTTED.findall(prose)) | _imported(text)):
+        if not (_is_there(dotted) or dotted in components.GROUPS.values()):
+            yield f"{name}: there is no {dotted}"
     for old in sorted(set(_SHIPPED.findall(text)) - {_shipped()}):
         yield f"{name}: the shipped evaluator is {_shipped()}, not {old}"
     for language, block in _FENCE.findall(text):
@@ -229,6 +255,38 @@ def broken(page: Path) -> Iterator[str]:
                 compile(block, str(name), "exec")
         except (tomllib.TOMLDecodeError, SyntaxError) as error:
             yield f"{name}: {language} that does not parse: {error}"
+
+
+@cache
+def _sources() -> tuple[str, ...]:
+    folders = (ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs"))
+    return ("dev.py", *(path.as_posix() for folder in folders for path in folder.rglob("*.py")))
+
+
+def _imported(text: str) -> set[str]:
+    """What the page's Python examples import of this package, as dotted names."""
+    blocks = [block for language, block in _FENCE.findall(text) if language == "python"]
+    try:
+        nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
+    except SyntaxError:
+        return set()
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and str(node.module).startswith("surefoot")]
+    return {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+
+
+def _is_there(dotted: str) -> bool:
+    """Whether this names a module, or something in one; a module that cannot be imported here has the benefit of the
+    doubt."""
+    module, _, attribute = dotted.rpartition(".")
+    try:
+        if find_spec(dotted):
+            return True
+    except ModuleNotFoundError:  # its parent is no package
+        pass
+    try:
+        return hasattr(import_module(module), attribute)
+    except ImportError as error:
+        return not str(error.name).startswith("surefoot")
 
 
 @cache

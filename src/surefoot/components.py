@@ -16,8 +16,9 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
@@ -106,7 +107,7 @@ def find(role: str, name: str) -> Callable[..., Any]:
     """The class behind a name; raises ConfigError for one that does not exist or is none of this role, MissingExtra for
     what it lacks."""
     if role not in GROUPS:
-        raise ConfigError(f"no role called '{role}'; there are: {', '.join(GROUPS)}")
+        raise ConfigError(misnamed("no role called", role, GROUPS))
     if role == "policy" and name in POLICIES:
         return POLICIES[name]
     if ":" in name:
@@ -116,7 +117,7 @@ def find(role: str, name: str) -> Callable[..., Any]:
         return _named(module, role, name)
     if name in (plugged := _plugged_in(role)):
         return _of_role(role, name, _load(plugged[name], role))
-    raise ConfigError(f"no {role} called '{name}'; there are: {', '.join(names(role))}")
+    raise ConfigError(misnamed(f"no {role} called", name, names(role)))
 
 
 def known(role: str, name: str) -> Callable[..., Any] | None:
@@ -148,24 +149,42 @@ def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callab
 
 def assemble(what: str, make: Callable[..., Any], options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
     """What `make` makes of its options and of the parts that it has parameters for; errors call it `what`."""
-    try:
-        wanted = inspect.signature(make).parameters
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{what} is nothing that can be built: {error}") from error
-    for key, value in options.items():
-        if key not in wanted:
-            known = ", ".join(name for name in wanted if name not in parts) or "none"
-            raise ConfigError(f"{what} has no option '{key}'; it has: {known}")
-        if not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
-            raise ConfigError(f"{what}: the option '{key}' must be {kind}, not {value!r}")
-    for key, parameter in wanted.items():
-        if parameter.default is parameter.empty and key not in {*options, *parts} and parameter.kind not in _ANY:
-            raise ConfigError(f"{what} needs the option '{key}'")
-    shared = {key: parts[key]() for key in wanted if key in parts and key not in options}
+    if found := [*faults(what, make, options, parts)]:
+        raise ConfigError(*found)
+    shared = {key: parts[key]() for key in _wanted(what, make) if key in parts and key not in options}
     try:
         return make(**shared, **options)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{what} cannot be built from {options}: {error}") from error
+
+
+def faults(what: str, make: Callable[..., Any], options: Mapping[str, Any], parts: Container[str]) -> Iterator[str]:
+    """Each option that does not exist, does not fit or is lacking; nothing is built. `parts` are given to `make`."""
+    wanted = _wanted(what, make)
+    for key, value in options.items():
+        if key not in wanted:
+            known = [name for name in wanted if name not in parts] or ["none"]
+            yield misnamed(f"{what} has no option", key, known, "it has")
+        elif not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
+            yield f"{what}: the option '{key}' must be {kind}, not {value!r}"
+    for key, parameter in wanted.items():
+        given = key in options or key in parts or parameter.kind in _ANY
+        if parameter.default is parameter.empty and not given:
+            yield f"{what} needs the option '{key}'"
+
+
+def misnamed(lacking: str, name: str, known: Collection[str], listed: str = "there are") -> str:
+    """The error for a name that nothing has: all names that there are, and the one that it is most like."""
+    said = f"{lacking} '{name}'; {listed}: {', '.join(known)}"
+    near = get_close_matches(str(name), known, 1)
+    return f"{said}; did you mean '{near[0]}'?" if near else said
+
+
+def _wanted(what: str, make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(make).parameters
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{what} is nothing that can be built: {error}") from error
 
 
 def _fits(value: Any, kind: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
@@ -176,7 +177,7 @@ def _claim(text: str, said: object, record: Record) -> Claim | None:
     if verdict is None:
         return None
     number, words = said.get("passage"), said.get("words")
-    number = int(number) if isinstance(number, str | int) and str(number).isdigit() else 0
+    number = int(number) if isinstance(number, str | int) and re.fullmatch("[0-9]{1,9}", str(number)) else 0
     contexts = record.contexts or ()
     by = contexts[number - 1].id if verdict != "not found" and 0 < number <= len(contexts) else ""
     texts = seen(ContextAdherence.about, replace(record, answer=None))

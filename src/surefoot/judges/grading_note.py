@@ -274,7 +274,7 @@ def required(note: str, answer: str) -> dict[str, bool]:
 
 def _so_long(asked: re.Match[str], answer: str) -> bool:
     number = normal(asked["count"])[0]
-    count = int(number) if number.isdigit() else 1
+    count = int(number) if number.isdecimal() and len(number) < 10 else 1
     there = _UNITS[asked["unit"].lower()](answer)
     return there >= count / SLACK if asked["least"] else 0 < there <= count * SLACK
 

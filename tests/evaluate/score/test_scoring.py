@@ -331,6 +331,7 @@ for line in sys.stdin:
 """Runs the same run in a child each time it gets a line: starting Python anew twenty times would take a minute."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(tmp_path: Path) -> None:
     """kill -9, and on it goes: every judgement that had ended keeps its score, and is never asked for again."""

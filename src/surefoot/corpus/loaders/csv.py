@@ -1,4 +1,4 @@
-"""Tables with a header line, their columns apart by comma, semicolon, tab or bar: one document a row."""
+"""Tables with a header line, their columns separated by comma, semicolon, tab or bar: one document a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
 from surefoot.corpus.loaders._rows import MAX_LINE, TEXT, document, lines, opened
 
 _Row = tuple[int, list[str] | str]
-"""The number of a row's last line, and its cells or what is wrong with it."""
+"""The number of a row's last line, and its cells or its fault."""
 
 _LOOKED_AT = 100
 
@@ -40,7 +40,7 @@ def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:
     csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than a long article
     top = next(lines, "") or ""
     delimiter = max(",;\t|", key=top.count)
-    # The reader takes None, an over-long line, for an error of that row and goes on, which is what it should do.
+    # None stands for a line that is too long: the reader takes it for an error of its row and goes on.
     reader = csv.reader(cast(Iterable[str], chain([top], lines)), delimiter=delimiter)
     while True:
         try:

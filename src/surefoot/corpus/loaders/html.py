@@ -17,7 +17,7 @@ from surefoot.corpus.visibility import prune
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 
 _PERMALINKS = ("¶", "#", "🔗")
-"""What documentation tools write behind a heading, as a link to it."""
+"""Texts of the links that documentation tools put behind a heading."""
 
 
 class HtmlLoader:

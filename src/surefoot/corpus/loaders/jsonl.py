@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`, of which only the text is needed."""
+"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`; only the text is required."""
 
 from __future__ import annotations
 

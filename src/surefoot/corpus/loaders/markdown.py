@@ -26,7 +26,7 @@ class MarkdownLoader:
 
 
 def _headings(text: str) -> Iterator[tuple[int, str, int]]:
-    """Start, words and end of each heading, those inside fenced code left out."""
+    """Start, text and end of each heading outside fenced code."""
     fence, start, lines = "", 0, text.splitlines(keepends=True)
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         mark = line.lstrip()[:3]
@@ -52,7 +52,7 @@ def _is_underline(line: str) -> bool:
 
 
 def _sections(text: str, headings: list[tuple[int, str, int]]) -> Iterator[tuple[int, str]]:
-    """Each section from its heading on; headings with nothing between them open one section, called by the last."""
+    """Start and name of each section; headings with nothing between them open one, named by the last of them."""
     opened = None
     for number, (start, heading, end) in enumerate(headings):
         opened = start if opened is None else opened

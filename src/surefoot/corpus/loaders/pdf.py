@@ -17,21 +17,9 @@ from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unread
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every oddity of a file that it reads all the same
 
-# What pypdf lets through from damaged files beside its own errors, seen by flipping and cutting bytes.
-_DAMAGE = (
-    PyPdfError,
-    Outdated,
-    zlib.error,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+# Raised by pypdf on damaged files, beside its own errors, found by flipping and cutting bytes.
+_COMMON = (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+_DAMAGE = (PyPdfError, Outdated, zlib.error, ArithmeticError, AssertionError, MemoryError, *_COMMON)
 _HYPHEN = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 
 
@@ -62,6 +50,6 @@ def _text(reader: PdfReader) -> str:
     for page in reader.pages:
         pages.append(page.extract_text())
         size += len(pages[-1])
-        if size > MAX_BYTES:  # pypdf bounds what one stream unpacks to, not what all of them do
+        if size > MAX_BYTES:  # pypdf limits each stream, but not all of them together
             raise LimitReachedError
     return "\n\n".join(pages)

@@ -1,4 +1,4 @@
-"""Plain text, and the encodings that plain text comes in."""
+"""Plain text, and its encodings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TextLoader:
 
 
 def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
-    """The file's text with plain line ends, and what its encoding leaves in doubt. Raises Unreadable if none."""
+    """The file's text with \\n as line ends, and a problem if its encoding is in doubt. Raises Unreadable if empty."""
     encoding, problem = encoding_of(stream)
     text = stream.read().decode(encoding, "replace")
     if not text.strip():
@@ -48,9 +48,9 @@ def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
 
 
 def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
-    """The encoding to decode with (replacing what does not fit), and what is in doubt; the stream is left at its start.
+    """The encoding to decode with, replacing what does not fit, and a problem if it is in doubt.
 
-    Reads the file through once, in pieces. Raises Unreadable for a binary file.
+    Reads the stream once, in pieces, and leaves it at its start. Raises Unreadable for a binary file.
     """
     head = stream.read(4)
     stream.seek(0)
@@ -80,7 +80,7 @@ def _first_misfit(stream: BinaryIO, encoding: str) -> bytes | None:
 
 
 def _misfit(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes | None:
-    """What surrounds the first bytes that do not decode."""
+    """The surroundings of the first bytes that do not decode; None: all do."""
     try:
         decoder.decode(chunk, final)
     except UnicodeDecodeError as error:

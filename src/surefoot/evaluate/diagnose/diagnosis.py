@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.judges._diamond import title
 from surefoot.stats.figures import wilson
+from surefoot.text import toml_values
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Priority, Record, Score, Summary
 
 CRITICAL, HIGH = 0.25, 0.1
@@ -404,14 +404,8 @@ def _patch(item: ActionItem) -> Iterator[str]:
     if item.patch:
         yield "```toml"
         for section, of in item.patch.items():
-            yield from (f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in of.items()))
+            yield from (f"[{section}]", *(f"{key} = {toml_values.spelled(value)}" for key, value in of.items()))
         yield from ("```", "")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return written(value) if isinstance(value, bool) else repr(value)
 
 
 def _flags(unsupported: Sequence[str]) -> Iterator[str]:

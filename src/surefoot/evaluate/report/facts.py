@@ -288,7 +288,7 @@ def _is_claim(match: re.Match[str], before: str, after: str) -> bool:
         return not (number == 95 and _SURE.match(after)) and not (number / 100 in BANDS and _COMPARED.search(before))
     if number in BANDS and (_COMPARED.search(before) or re.match(r"\s+or\s+(?:less|more|below|above)", after)):
         return False
-    if number == int(number) and "." not in match[1] and 0 <= number <= 5:
+    if number.is_integer() and "." not in match[1] and 0 <= number <= 5:
         return bool(_COUNTED.match(after)) or not (number <= PROSE or _SCALE.search(before))
     return True
 
