@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+from surefoot import meter
+from surefoot.errors import ComponentError
 from surefoot.protocols import Judge
 from surefoot.types import Quote, Record, Score
 
@@ -20,3 +25,16 @@ def lacks(judge: Judge, record: Record, what: str) -> Score:
     """The metric does not apply to a record without this."""
     because = f"the record has no {what}"
     return Score(record.id, judge.metric, None, unscored_because=because, applies=False, judge=judge.name)
+
+
+def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
+    """The score that a language model gave, with its calls and tokens; a failure of the model is its reason."""
+    with meter.metered() as spent:
+        try:
+            score = judged()
+        except ComponentError as error:
+            score = replace(unscored(judge, record, str(error)), passing=True)
+    meter.count(calls=spent.calls, tokens=spent.tokens, cached=spent.cached)
+    for what in spent.degraded:
+        meter.degrade(what)
+    return replace(score, calls=spent.calls, tokens=spent.tokens)

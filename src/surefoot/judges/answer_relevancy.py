@@ -17,7 +17,7 @@ from surefoot.types import Metric, Passage, Quote, Record, Score
 REFUSED = 0.1
 """The value of an answer that gives none, or that only says the question again: the need is not met."""
 OTHER_KIND = 0.5
-"""What is left where the answer has nothing of the kind that is asked for: no number to a "how many"."""
+"""Factor of the value where the answer has nothing of the kind that is asked for: no number to a "how many"."""
 SENTENCE = 4
 """Telling words from which an answer stands by itself; a shorter one is read behind its question."""
 
@@ -90,7 +90,7 @@ class AnswerRelevancy:
 
 
 def lacking(question: str, answer: str) -> str:
-    """What kind of thing the question asks for and the answer has none of; empty: it has, or any kind will do."""
+    """The kind of thing that the question asks for and the answer lacks; empty: it has one, or any kind will do."""
     every = set(normal(answer))
     numbered = any(word[0].isdigit() for word in every)
     if _WHEN.search(question):

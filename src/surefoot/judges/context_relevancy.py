@@ -11,7 +11,7 @@ from surefoot.protocols import Evaluator
 from surefoot.types import Grade, Metric, Passage, Quote, Record, Score
 
 SPLIT = 0.75
-"""What is left of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
+"""Factor of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
 _BEGINS_INSIDE = re.compile(r"\W{0,3}[a-z]|[,;:)]|\.{3}|…")
 _ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?:\s*\[\d+\])*\s*$")
 _CUT_OFF = re.compile(r"(?:\.{3}|…)\s*$")

@@ -176,7 +176,7 @@ RULES = (
     ),
     *(_rule(name, rf"\bin {name}\b", _in_language(name)) for name in (*_SPOKEN, *_WRITTEN)),
 )
-"""What is looked for; the order is that of the explanation."""
+"""All structures that are looked for, in the order of the explanation."""
 _COUNT = r"(?:\d{1,4}|an?|single|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _UNITS: dict[str, Callable[[str], int]] = {
     "word": lambda answer: len(words(answer)),
@@ -185,7 +185,7 @@ _UNITS: dict[str, Callable[[str], int]] = {
     "line": lambda answer: sum(1 for line in answer.splitlines() if line.strip()),
     "character": lambda answer: len(answer.strip()),
 }
-"""What the length of an answer is counted in."""
+"""Units in which the length of an answer is counted."""
 _LEAST = r"at least|no (?:fewer|less) than|a minimum of"
 _MOST = r"at most|(?:no|not) more than|up to|under|below|fewer than|less than|a maximum of|exactly|about|around|roughly"
 _LENGTH = re.compile(
@@ -258,7 +258,7 @@ class GradingNote:
 
 
 def required(note: str, answer: str) -> dict[str, bool]:
-    """What a note asks for, and whether the answer has it; what it says that is not needed is not asked for."""
+    """By structure that the note asks for, whether the answer has it; one that the note rules out is left aside."""
     found = {}
     if (match := _LENGTH.search(note)) and not _NO.search(note[: match.start()]):
         found[match[0].lower()] = _so_long(match, answer)
@@ -319,7 +319,7 @@ _WISHES = (
         "list {} items",
     ),
 )
-"""What a question says itself of the answer's form, and how the note says it, with the words that it found."""
+"""Wishes for the answer's form that a question states itself, and how the note puts them, with the words found."""
 _FORMS = (
     (
         rf"{_CLAUSE}how (?:(?:do|can|should|could|would) (?:i|you|we|one)|to) (?!spell|say|pronounce|call)",
@@ -344,7 +344,7 @@ _FORMS = (
     (rf"{_CLAUSE}what (?:do(?:es)? \w+ mean|is the (?:definition|meaning) of)\b|{_CLAUSE}define\b", "define it"),
     (rf"{_CLAUSE}{_YOU}list\b|\bwhat are (?:the|some)\b", "be a list"),
 )
-"""What the kind of question asks for, the first that fits."""
+"""The form that a kind of question asks for; the first that fits counts."""
 
 
 def note_of(question: str) -> str:

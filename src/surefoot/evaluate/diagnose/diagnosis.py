@@ -1,4 +1,4 @@
-"""What a run's scores come to, by rules alone: which stages lost the records, why, and what to change first."""
+"""The diagnosis of a run by rules alone: which stages failed the answers, why, and what to change first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LONGEST_QUESTION = 24
 FORM = "format"
 """The stage whose answers are right and badly put."""
 RULES = "rules"
-"""What a diagnosis without a model is by."""
+"""The author of a diagnosis without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ def configured(records: Sequence[Record], config: Mapping[str, Any] | None = Non
 
 
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
-    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`. Form comes last, however
-    many it lost: their answers are right."""
+    """The answers that each stage lost, the worst stage first; of equals, the first in `STAGES`. Form comes last,
+    however many it lost: their answers are right."""
     names = [record.group or f"\0{record.id}" for record in records]
     groups = dict(zip((record.id for record in records), names, strict=True))
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
@@ -111,7 +111,7 @@ def insight(
     summaries: Sequence[Summary],
     metrics: Mapping[str, Metric] | None = None,
 ) -> Insight:
-    """What one metric says, in three to five sentences; it has to have a mean, and to be one of `metrics`."""
+    """One metric in three to five sentences; it has to have a mean, and to be one of `metrics`."""
     level, about = summary.level or "low", (diamond() if metrics is None else metrics)[summary.metric]
     return Insight(summary.metric, level, " ".join(_sentences(about, summary, scores, summaries)), RULES)
 
@@ -151,7 +151,7 @@ def _percent(share: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Diagnosed:
-    """What the texts are about."""
+    """The run that the texts are about."""
 
     records: Sequence[Record]
     scores: Sequence[Score]

@@ -1,4 +1,4 @@
-"""What to do about each way of losing a record: in words, and as settings of `surefoot.toml`."""
+"""A remedy for each way in which an answer fails: in words, and as settings of `surefoot.toml`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPARED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One way of losing records, in words whose lengths are those of a report; `remedies.toml` has them."""
+    """One way to fail, in words whose lengths are those of a report; `remedies.toml` has them."""
 
     title: str
     what: str
@@ -194,7 +194,7 @@ _PATCHES: dict[tuple[str, str], Callable[[SystemSettings, Sequence[Record]], Pat
     ("reading", "wrong"): _fewer_distractions,
     ("format", "form"): _whole_sentences,
 }
-"""What no setting mends has none."""
+"""A fault that no setting mends has none."""
 
 
 def _read() -> dict[tuple[str, str], Remedy]:
