@@ -16,15 +16,14 @@ def scored(judge: Judge, record: Record, value: float, reason: str, *quotes: Quo
     return Score(record.id, judge.metric, value, reason=reason, quotes=quotes, judge=judge.name)
 
 
-def unscored(judge: Judge, record: Record, because: str) -> Score:
-    """The metric applies, and there is no value."""
-    return Score(record.id, judge.metric, None, unscored_because=because, judge=judge.name)
+def unscored(judge: Judge, record: Record, because: str, applies: bool = True) -> Score:
+    """No value, and why."""
+    return Score(record.id, judge.metric, None, unscored_because=because, applies=applies, judge=judge.name)
 
 
 def lacks(judge: Judge, record: Record, what: str) -> Score:
     """The metric does not apply to a record without this."""
-    because = f"the record has no {what}"
-    return Score(record.id, judge.metric, None, unscored_because=because, applies=False, judge=judge.name)
+    return unscored(judge, record, f"the record has no {what}", applies=False)
 
 
 def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:

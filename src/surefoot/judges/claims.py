@@ -72,7 +72,7 @@ class Claims:
     def judge(self, record: Record) -> Score:
         """The share that is supported, with the verdicts as its reason; what fails on the way has its own."""
         if why := lacking(ContextAdherence.about, record):
-            return replace(unscored(self, record, why), applies=False)
+            return unscored(self, record, why, applies=False)
         return metered(self, record, lambda: self._judged(record))
 
     def claims(self, record: Record) -> tuple[Claim, ...] | None:
@@ -104,11 +104,10 @@ class Claims:
         if found is None:
             return unscored(self, record, "the claims or their verdicts could not be read, asked twice")
         if not found:
-            return replace(unscored(self, record, "the answer makes no claims"), applies=False)
+            return unscored(self, record, "the answer makes no claims", applies=False)
         share = sum(claim.verdict == "supported" for claim in found) / len(found)
-        return scored(
-            self, record, share, " ".join(map(_said, found)), *(claim.quote for claim in found if claim.quote)
-        )
+        quotes = [claim.quote for claim in found if claim.quote]
+        return scored(self, record, share, " ".join(map(_said, found)), *quotes)
 
     def _asked(
         self, messages: list[Message], form: dict[str, Any], room: int, read: Callable[[str], T | None]

@@ -103,7 +103,7 @@ class LLMJudge:
     def judge(self, record: Record) -> Score:
         """The record's score, with what was asked for it; what the model or its endpoint fails at has its reason."""
         if why := lacking(self.about, record):
-            return Score(record.id, self.metric, None, unscored_because=why, applies=False, judge=self.name)
+            return unscored(self, record, why, applies=False)
         return metered(self, record, lambda: self._judged(self.noted(record)))
 
     def noted(self, record: Record) -> Record:
