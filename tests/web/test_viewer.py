@@ -347,7 +347,7 @@ def test_what_is_missing_says_so(open_page: Open, contents: Contents, tmp_path: 
     tab.evaluate("location.hash = '#/run'")
     tab.wait_for_selector("text=No change has been tried")
     tab.evaluate("location.hash = '#/record/q00000'")
-    tab.wait_for_selector("text=comes without a trace")
+    tab.wait_for_selector("text=The record has no trace")
     for said in ("This record has not been judged", "The contexts were not kept", "None is known"):
         assert said in tab.inner_text("main")
     tab.evaluate("location.hash = '#/record/q9'")
