@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from surefoot.protocols import Knowledge
+from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
 from surefoot.types import Answer, Citation, Decision
 
@@ -15,20 +16,6 @@ _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.
 _OPENING = re.compile(r"[\"“«]|(?<!\w)['‘]")
 _DOUBLE, _SINGLE = re.compile(r"([^\"”»]{3,}?)[\"”»]"), re.compile(r"(.{3,}?)['’](?!\w)")
 """The rest of a quotation: the first is closed by any double mark, the second by a single one on the same line."""
-_SOURCES = r"(?:sources?|texts?|passages?|documents?|context|evidence|excerpts?|material)"
-_NOT_FOUND = re.compile(
-    rf"""
-      ^\W*not\s+found\b
-    | \b{_SOURCES}\b[^.]{{0,60}}\b(?:do(?:es)?\s+not|don['’]t|doesn['’]t|did\s+not|didn['’]t)\s+(?:\w+ly\s+)?
-        (?:hold|contain|provide|mention|say|give|specify|include|state|indicate|tell|answer|explain|have)\b
-    | \b(?:not|isn['’]t|wasn['’]t)\s+(?:\w+ly\s+)?(?:found|mentioned|stated|specified|given|provided|included|answered
-        |available)\s+(?:in|by)\b[^.]{{0,30}}\b{_SOURCES}\b
-    | \b(?:none|neither)\s+of\s+the\s+(?:\w+\s+)?{_SOURCES}\b
-    | \b(?:cannot|can\s+not|can['’]t|could\s+not|unable\s+to|not\s+possible\s+to)\s+(?:be\s+)?(?:answer|determine|find)
-    | \bI\s+(?:do(?:n['’]t|\s+not)\s+know|am\s+not\s+sure)\b | \bno\s+(?:information|mention|answer)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 
 _LINK = re.compile(
     r"""
@@ -84,7 +71,7 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     if knowledge and _VERDICT.match(draft.text) and not citations:
         citations = [_on_trust(question, knowledge)]
         pieces.append(f"[{citations[0].marker}]")
-    elif _NOT_FOUND.search(draft.text) or not any(citation.quote for citation in citations):
+    elif refuses(draft.text) or not any(citation.quote for citation in citations):
         return replace(draft, text="", refused=True, withheld=whole.text)
     withheld = whole.text if draft != whole else draft.withheld
     return replace(draft, text=" ".join(pieces), citations=tuple(citations), withheld=withheld)
@@ -206,7 +193,7 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
         return "Nothing that was found is good enough to stand on"
     if draft is None:
         return "Evidence was found, but the model that reads it failed"
-    if draft.withheld and not _NOT_FOUND.search(draft.withheld):
+    if draft.withheld and not refuses(draft.withheld):
         return "What the model said does not stand in what was found"
     return "What was found does not hold the answer"
 

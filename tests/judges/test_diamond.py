@@ -6,7 +6,9 @@ from dataclasses import fields, replace
 
 import pytest
 
-from surefoot.judges._diamond import lacking, metrics
+from surefoot.errors import TraceFault
+from surefoot.judges._diamond import lacking, metric, metrics, recorded, title
+from surefoot.store import to_json
 from surefoot.types import Metric, Passage, Record
 
 WHOLE = Record("1", "Who built it?", (Passage("a", "Tomas Aldwin built it."),), "Tomas Aldwin", ("Tomas Aldwin",))
@@ -59,6 +61,24 @@ def test_the_grading_note_is_judged_from_question_note_and_answer() -> None:
     metric = sees("grading_note", ("question", "answer"), "grading_note_score", "question", "note", "answer")
     assert "gets 5" in metric.switch
     assert "gets 5" not in metric.special
+
+
+def test_a_run_describes_the_metrics_of_others() -> None:
+    """They come behind the built-in ones, whose words nobody can change."""
+    charm = Metric("charm", ("question", "answer"), ("question", "answer"), "Is it charming?")
+    known = recorded({"metrics": {"charm": to_json(charm), "factuality": to_json(replace(charm, name="factuality"))}})
+    assert [*known] == [*metrics(), "charm"]
+    assert known["factuality"] is metrics()["factuality"]
+    assert (title("charm", known), title("charm"), title("context_recall")) == ("Charm", "charm", "Context Recall")
+    for damaged in ("charm", {"charm": 7}, {"charm": {"name": "charm"}}):
+        with pytest.raises(TraceFault):
+            recorded({"metrics": damaged})
+
+
+def test_a_judge_may_declare_no_metric() -> None:
+    """`llm` judges any, `claims` one of its own; a judge that there is not declares none either."""
+    assert [metric(name) for name in ("llm", "claims", "nobody")] == [None, None, None]
+    assert metric("surefoot.judges.factuality:Factuality") is metrics()["factuality"]
 
 
 def test_only_one_metric_has_a_rule_to_switch() -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 FEW, SOME, MANY = 60, 200, 5000
 MARKS = {"#/records": ".records tbody a", "#/record/": ".answer", "#/item/": ".drill", "#/run": "main dl"}
 VIEWS = ("#/", "#/item/1", "#/records", "#/record/q00000", "#/run")
-PARTS = ["Problem", "Root cause", "Evidence", "Protocol", "Patch of surefoot.toml", "Gain", "What was tried"]
+PARTS = ["Problem", "Root cause", "Evidence", "Protocol", "Patch of surefoot.toml", "Gain", "Trials"]
 PATIENCE = 120_000
 """Milliseconds; a busy machine is no reason to fail."""
 
@@ -126,7 +126,7 @@ def test_the_dashboard_says_what_to_change_first_and_why(open_page: Open, few: P
         assert diagnosis["items"][0][gist] in first
     assert "critical" in first
     assert "expected +0.15" in first
-    assert "realised +0.13" in first
+    assert "measured +0.13" in first
     assert tab.locator(".metrics tbody tr").count() == len(summaries)
 
 
@@ -157,7 +157,7 @@ def test_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, c
     text = tab.inner_text("main")
     for score in contents.scores["q00000"]:
         assert (score["reason"] or score["unscored_because"]) in text
-    assert "✓ stands in" in text
+    assert "✓ found in" in text
     assert tab.locator("article.passage").count() == len(trace["passages"]) + len(trace["external"])
     graded = zip(trace["passages"], trace["grades"], strict=False)
     spans = [passage["text"][slice(*grade["span"])] for passage, grade in graded if grade["span"]]
@@ -345,10 +345,10 @@ def test_what_is_missing_says_so(open_page: Open, contents: Contents, tmp_path: 
     assert "no diagnosis.json" in tab.inner_text("main")
     assert "no summaries.json" in tab.inner_text("main")
     tab.evaluate("location.hash = '#/run'")
-    tab.wait_for_selector("text=No change was tried")
+    tab.wait_for_selector("text=No change has been tried")
     tab.evaluate("location.hash = '#/record/q00000'")
-    tab.wait_for_selector("text=comes without a trace")
-    for said in ("Nobody has judged this record", "Nobody kept the contexts", "There is none"):
+    tab.wait_for_selector("text=The record has no trace")
+    for said in ("This record has not been judged", "The contexts were not kept", "None is known"):
         assert said in tab.inner_text("main")
     tab.evaluate("location.hash = '#/record/q9'")
     tab.wait_for_selector("text=There is no record")

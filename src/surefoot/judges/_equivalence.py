@@ -1,4 +1,4 @@
-"""How far an answer says what a reference answer says, in numbers that a small linear head can weigh."""
+"""The likeness of an answer and a reference answer, in numbers that a small linear head can weigh."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}$")
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What an answer and one reference have in common; each in [0, 1]."""
+    """The likeness of an answer and one reference; each number in [0, 1]."""
 
     run: float
-    """The reference's words stand in the answer side by side, or its letters do, where spaces went astray."""
+    """1 where the reference's words stand in the answer side by side, or its letters do, where spaces went astray."""
     held: float
     """Share of the reference's telling words, those that the question does not have, in the answer; a word that is
     spelt a little otherwise counts by its likeness."""

@@ -23,7 +23,7 @@ _PERSON = frozenset("i me my we our you your im ourselves myself".split())
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What a claim shares with texts."""
+    """The words and the meaning that a claim shares with texts."""
 
     triples: float
     """Share of its word triples that stand in the texts; of fewer than three words, whether they stand side by side."""
@@ -114,9 +114,9 @@ class SourceTexts:
 
 
 def claims(text: str) -> list[str]:
-    """What an answer claims, a sentence or a line of a list each, as they stand there.
+    """The claims of an answer, a sentence or a line of a list each, as they stand there.
 
-    What only leads up to a list, or says that nothing is known, claims nothing.
+    A line that leads up to a list, or says that nothing is known, claims nothing.
     """
     return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from surefoot.judges._equivalence import normal, telling
 from surefoot.judges._heads import chance
+from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import claims, plainly
 from surefoot.protocols import Evaluator
 from surefoot.text.refusals import refuses
@@ -16,7 +17,7 @@ from surefoot.types import Metric, Passage, Quote, Record, Score
 REFUSED = 0.1
 """The value of an answer that gives none, or that only says the question again: the need is not met."""
 OTHER_KIND = 0.5
-"""What is left where the answer has nothing of the kind that is asked for: no number to a "how many"."""
+"""Factor of the value where the answer has nothing of the kind that is asked for: no number to a "how many"."""
 SENTENCE = 4
 """Telling words from which an answer stands by itself; a shorter one is read behind its question."""
 
@@ -66,36 +67,30 @@ class AnswerRelevancy:
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where an answer was kept. An empty answer counts as a refusal."""
         if record.answer is None:
-            told = "the record has no answer"
-            return Score(record.id, self.metric, None, unscored_because=told, applies=False, judge=self.name)
+            return lacks(self, record, "answer")
         if refuses(record.answer) and not claims(record.answer):
-            return self._score(record, REFUSED, "the answer gives none")
+            return scored(self, record, REFUSED, "the answer gives none")
         answer = plainly(record.answer)
         new = telling(answer, record.question)
         asked = {stem(word) for word in normal(record.question)}
         if all(stem(word) in asked for word in new) and len(new) >= SENTENCE:
-            return self._score(record, REFUSED, "the answer only says the question again")
+            return scored(self, record, REFUSED, "the answer only says the question again")
         text = answer if len(telling(answer)) >= SENTENCE else f"{record.question.rstrip('? ')}: {answer}"
         (grade,) = self.evaluator.grade([(record.question, Passage("answer", text))])
         sure = chance(grade, self.evaluator.thresholds)
         if sure is None:
-            because = f"the answer could not be graded: {grade.reason}"
-            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
-        lacks = lacking(record.question, answer)
+            return unscored(self, record, f"the answer could not be graded: {grade.reason}")
+        missing = lacking(record.question, answer)
         told = f"the evaluator takes it for an answer with {sure:.2f}"
-        told += f"; but it has no {lacks}, which is asked for" if lacks else ""
+        told += f"; but it has no {missing}, which is asked for" if missing else ""
         pointed = text[slice(*grade.span)] if grade.span else ""
-        return self._score(record, sure * (OTHER_KIND if lacks else 1.0), told, pointed)
-
-    def _score(self, record: Record, value: float, reason: str, pointed: str = "") -> Score:
-        said = " ".join((record.answer or "").split()).casefold()
-        there = bool(pointed) and " ".join(pointed.split()).casefold() in said
-        quotes = (Quote(pointed, "answer", True),) if there else ()
-        return Score(record.id, self.metric, value, reason=reason, quotes=quotes, judge=self.name)
+        there = " ".join(pointed.split()).casefold() in " ".join(record.answer.split()).casefold()
+        quotes = [Quote(pointed, "answer", True)] if pointed and there else []
+        return scored(self, record, sure * (OTHER_KIND if missing else 1.0), told, *quotes)
 
 
 def lacking(question: str, answer: str) -> str:
-    """What kind of thing the question asks for and the answer has none of; empty: it has, or any kind will do."""
+    """The kind of thing that the question asks for and the answer lacks; empty: it has one, or any kind will do."""
     every = set(normal(answer))
     numbered = any(word[0].isdigit() for word in every)
     if _WHEN.search(question):

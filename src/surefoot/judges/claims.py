@@ -9,11 +9,12 @@ from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter, protocols
 from surefoot.cost import Spent, tokens
-from surefoot.errors import ComponentError, ConfigError
+from surefoot.errors import ConfigError
 from surefoot.judges._diamond import lacking
+from surefoot.judges._scores import metered, scored, unscored
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, suspects
 from surefoot.types import Message, Quote, Record, Score
 
@@ -70,18 +71,9 @@ class Claims:
 
     def judge(self, record: Record) -> Score:
         """The share that is supported, with the verdicts as its reason; what fails on the way has its own."""
-        nothing = Score(record.id, self.metric, None, judge=self.name)
         if why := lacking(ContextAdherence.about, record):
-            return replace(nothing, unscored_because=why, applies=False)
-        with meter.metered() as spent:
-            try:
-                score = self._judged(record, nothing)
-            except ComponentError as error:
-                score = replace(nothing, unscored_because=str(error), passing=True)
-        meter.count(calls=spent.calls, tokens=spent.tokens, cached=spent.cached)
-        for what in spent.degraded:
-            meter.degrade(what)
-        return replace(score, calls=spent.calls, tokens=spent.tokens)
+            return unscored(self, record, why, applies=False)
+        return metered(self, record, lambda: self._judged(record))
 
     def claims(self, record: Record) -> tuple[Claim, ...] | None:
         """The answer's claims with their verdicts; None: the model said nothing that could be read, asked twice.
@@ -107,15 +99,15 @@ class Claims:
         first = Spent(1, tokens(splitting(record)), 20 * count)
         return first.plus(Spent(1, tokens(holding(record, ["x" * 60] * count)), 40 * count))
 
-    def _judged(self, record: Record, nothing: Score) -> Score:
+    def _judged(self, record: Record) -> Score:
         found = self.claims(record)
         if found is None:
-            return replace(nothing, unscored_because="the claims or their verdicts could not be read, asked twice")
+            return unscored(self, record, "the claims or their verdicts could not be read, asked twice")
         if not found:
-            return replace(nothing, unscored_because="the answer makes no claims", applies=False)
+            return unscored(self, record, "the answer makes no claims", applies=False)
         share = sum(claim.verdict == "supported" for claim in found) / len(found)
-        quotes = tuple(claim.quote for claim in found if claim.quote)
-        return replace(nothing, value=share, reason=" ".join(map(_said, found)), quotes=quotes)
+        quotes = [claim.quote for claim in found if claim.quote]
+        return scored(self, record, share, " ".join(map(_said, found)), *quotes)
 
     def _asked(
         self, messages: list[Message], form: dict[str, Any], room: int, read: Callable[[str], T | None]
@@ -190,19 +182,15 @@ def _said(claim: Claim) -> str:
     return f"{claim.text.rstrip('.')}: {claim.verdict}{where}."
 
 
-def _form(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-
-
 def _held_form(claims: int) -> dict[str, Any]:
     """An object with a verdict under the number of each claim: a grammar then writes the numbers itself."""
     verdict = {"type": "string", "enum": [*get_args(Verdict)]}
-    return _form(
+    return object_form(
         {
-            str(n): _form({"passage": {"type": "integer"}, "words": _WORDS, "verdict": verdict})
+            str(n): object_form({"passage": {"type": "integer"}, "words": _WORDS, "verdict": verdict})
             for n in range(1, claims + 1)
         }
     )
 
 
-_SPLIT_FORM = _form({"claims": {"type": "array", "items": {"type": "string", "pattern": '^[^"\\\\]{1,300}$'}}})
+_SPLIT_FORM = object_form({"claims": {"type": "array", "items": {"type": "string", "pattern": '^[^"\\\\]{1,300}$'}}})

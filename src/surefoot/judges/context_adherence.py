@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import SourceTexts, Support, claims, plainly
 from surefoot.protocols import Embedder
 from surefoot.types import Metric, Quote, Record, Score
@@ -51,39 +52,18 @@ class ContextAdherence:
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are an answer and contexts."""
         if record.contexts is None or not record.answer or not record.answer.strip():
-            lacking = "contexts" if record.contexts is None else "answer"
-            return self._score(record, unscored_because=f"the record has no {lacking}", applies=False)
+            return lacks(self, record, "contexts" if record.contexts is None else "answer")
         if not (said := claims(record.answer)):
-            return self._score(record, 1.0, "the answer claims nothing that a context would have to carry")
+            return scored(self, record, 1.0, "the answer claims nothing that a context would have to carry")
         if not record.contexts:
-            return self._score(record, 0.0, "there was no context, so that nothing carries the answer")
+            return scored(self, record, 0.0, "there was no context, so that nothing carries the answer")
         evidence = SourceTexts(record.contexts, self.embedder)
         if evidence.empty:
-            return self._score(record, unscored_because="the contexts hold no words to hold the answer against")
+            return unscored(self, record, "the contexts hold no words to hold the answer against")
         each = [evidence.of(claim) for claim in said]
         value = sum(one.probability for one in each) / len(each)
         least = min(range(len(each)), key=lambda place: each[place].probability)
-        return self._score(record, value, _told(each, said[least], least), _quotes(said[least], each[least]))
-
-    def _score(
-        self,
-        record: Record,
-        value: float | None = None,
-        reason: str = "",
-        quotes: tuple[Quote, ...] = (),
-        unscored_because: str = "",
-        applies: bool = True,
-    ) -> Score:
-        return Score(
-            record.id,
-            self.metric,
-            value,
-            reason=reason,
-            quotes=quotes,
-            unscored_because=unscored_because,
-            applies=applies,
-            judge=self.name,
-        )
+        return scored(self, record, value, _told(each, said[least], least), *_quotes(said[least], each[least]))
 
 
 def _told(each: list[Support], claim: str, least: int) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._heads import chance
+from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.protocols import Embedder, Evaluator
 from surefoot.types import Metric, Passage, Quote, Record, Score
@@ -58,20 +59,11 @@ class ContextRecall:
         """The record's score; it applies where there are contexts and a reference with a word in it."""
         truths = [truth for truth in record.truths if telling(truth)]
         if not truths or record.contexts is None:
-            lacking = "contexts" if truths else "reference answer"
-            return Score(
-                record.id,
-                self.metric,
-                None,
-                unscored_because=f"the record has no {lacking}",
-                applies=False,
-                judge=self.name,
-            )
+            return lacks(self, record, "contexts" if truths else "reference answer")
         if all(set(telling(truth)) in _VERDICTS for truth in truths):
-            because = "a bare yes or no cannot be looked up in the contexts"
-            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+            return unscored(self, record, "a bare yes or no cannot be looked up in the contexts")
         if not any(passage.text.strip() for passage in record.contexts):
-            return self._score(record, 0.0, "there was no context")
+            return scored(self, record, 0.0, "there was no context")
         long = [truth for truth in truths if len(telling(truth)) > SHORT]
         short = [truth for truth in truths if truth not in long]
         found = [self._by_facts(record, record.contexts, truth) for truth in long]
@@ -82,7 +74,7 @@ class ContextRecall:
         evidence = SourceTexts(contexts, self.embedder)
         facts = claims(truth) or [truth]
         if evidence.empty:
-            return self._score(record, 0.0, "the contexts hold no words")
+            return scored(self, record, 0.0, "the contexts hold no words")
         each = [evidence.of(fact) for fact in facts]
         least = min(range(len(facts)), key=lambda place: each[place].probability)
         missing = f"; nowhere in the contexts: {', '.join(each[least].missing[:8])}" if each[least].missing else ""
@@ -92,7 +84,7 @@ class ContextRecall:
             f"“{plainly(each[least].sentence)}”{missing}"
         )
         quotes = (Quote(facts[least], "truth", True), Quote(each[least].sentence, each[least].passage_id, True))
-        return self._score(record, sum(one.probability for one in each) / len(each), told, quotes)
+        return scored(self, record, sum(one.probability for one in each) / len(each), told, *quotes)
 
     def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
         texts = [passage for passage in contexts if passage.text.strip()]
@@ -105,8 +97,5 @@ class ContextRecall:
             value = each[best].held * (0.5 + 0.5 * (sure or 0.0))
             answers = "which could not be graded" if sure is None else f"which answers the question with {sure:.2f}"
             told = f"{passage.id}, {answers}, holds {each[best].held:.0%} of the telling words of “{truths[best]}”"
-            found.append(self._score(record, value, told, (Quote(truths[best], "truth", True),)))
+            found.append(scored(self, record, value, told, Quote(truths[best], "truth", True)))
         return found
-
-    def _score(self, record: Record, value: float, reason: str, quotes: tuple[Quote, ...] = ()) -> Score:
-        return Score(record.id, self.metric, value, reason=reason, quotes=quotes, judge=self.name)

@@ -6,11 +6,12 @@ import re
 from typing import ClassVar
 
 from surefoot.judges._heads import chance
+from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.protocols import Evaluator
 from surefoot.types import Grade, Metric, Passage, Quote, Record, Score
 
 SPLIT = 0.75
-"""What is left of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
+"""Factor of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
 _BEGINS_INSIDE = re.compile(r"\W{0,3}[a-z]|[,;:)]|\.{3}|…")
 _ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?:\s*\[\d+\])*\s*$")
 _CUT_OFF = re.compile(r"(?:\.{3}|…)\s*$")
@@ -56,17 +57,15 @@ class ContextRelevancy:
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where contexts were kept."""
         if record.contexts is None:
-            told = "the record has no contexts"
-            return Score(record.id, self.metric, None, unscored_because=told, applies=False, judge=self.name)
+            return lacks(self, record, "contexts")
         texts = [passage for passage in record.contexts if passage.text.strip()]
         if not texts:
-            return Score(record.id, self.metric, 0.0, reason="there was no context", judge=self.name)
+            return scored(self, record, 0.0, "there was no context")
         grades = self.evaluator.grade([(record.question, passage) for passage in texts])
         chances = [chance(grade, self.evaluator.thresholds) for grade in grades]
         known = [place for place, sure in enumerate(chances) if sure is not None]
         if not known:
-            because = f"no context could be graded: {grades[0].reason}"
-            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+            return unscored(self, record, f"no context could be graded: {grades[0].reason}")
         best = max(known, key=lambda place: chances[place] or 0.0)
         return self._score(record, texts[best], grades[best], chances[best] or 0.0, len(texts))
 
@@ -76,9 +75,8 @@ class ContextRelevancy:
         pointed = passage.text[slice(*grade.span)] if grade.span else ""
         told += f", with “{pointed}”" if pointed else ""
         told += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
-        value = sure * (SPLIT if cut else 1.0)
-        quotes = (Quote(pointed, passage.id, True),) if pointed else ()
-        return Score(record.id, self.metric, value, reason=told, quotes=quotes, judge=self.name)
+        quotes = [Quote(pointed, passage.id, True)] if pointed else []
+        return scored(self, record, sure * (SPLIT if cut else 1.0), told, *quotes)
 
 
 def split(text: str) -> list[str]:

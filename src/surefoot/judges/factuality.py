@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from surefoot.judges._equivalence import Likeness, likeness, telling
 from surefoot.judges._heads import head
+from surefoot.judges._scores import lacks, scored
 from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.protocols import Embedder
 from surefoot.text.refusals import refuses
@@ -58,17 +59,9 @@ class Factuality:
         """The record's score; it applies where there are an answer and a reference with a word in it."""
         truths = [truth for truth in record.truths if truth.strip()]
         if not truths or record.answer is None:
-            lacking = "answer" if truths else "reference answer"
-            return Score(
-                record.id,
-                self.metric,
-                None,
-                unscored_because=f"the record has no {lacking}",
-                applies=False,
-                judge=self.name,
-            )
+            return lacks(self, record, "answer" if truths else "reference answer")
         if refuses(record.answer) and not claims(record.answer):
-            return self._score(record, REFUSED, "the answer gives none", "")
+            return scored(self, record, REFUSED, "the answer gives none")
         long = [truth for truth in truths if len(telling(truth)) > SHORT]
         short = [truth for truth in truths if truth not in long]
         found = [self._by_facts(record, record.answer, truth) for truth in long]
@@ -80,7 +73,7 @@ class Factuality:
         each = likeness(record.question, plainly(answer), truths, self.embedder)
         chances = [head("equivalence").probability(astuple(one)) for one in each]
         best = max(range(len(truths)), key=lambda place: chances[place])
-        return self._score(record, chances[best], _told(truths[best], each[best]), truths[best])
+        return scored(self, record, chances[best], _told(truths[best], each[best]), Quote(truths[best], "truth", True))
 
     def _by_facts(self, record: Record, answer: str, truth: str) -> Score:
         said = SourceTexts([Passage("answer", answer)], self.embedder)
@@ -93,11 +86,7 @@ class Factuality:
             f"of {len(facts)} facts of the reference the answer carries {sum(p >= 0.5 for p in each)}; the least: "
             f"“{plainly(least)}” ({min(each):.2f}); cosine of the two as wholes {near:.2f}"
         )
-        return self._score(record, (sum(each) / len(each) + near) / 2, told, least)
-
-    def _score(self, record: Record, value: float, reason: str, quoted: str) -> Score:
-        quotes = (Quote(quoted, "truth", True),) if quoted else ()
-        return Score(record.id, self.metric, value, reason=reason, quotes=quotes, judge=self.name)
+        return scored(self, record, (sum(each) / len(each) + near) / 2, told, Quote(least, "truth", True))
 
 
 def _told(truth: str, one: Likeness) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from surefoot.judges._equivalence import normal
+from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import claims
 from surefoot.text.json_values import parsed
 from surefoot.text.refusals import refuses
@@ -175,7 +176,7 @@ RULES = (
     ),
     *(_rule(name, rf"\bin {name}\b", _in_language(name)) for name in (*_SPOKEN, *_WRITTEN)),
 )
-"""What is looked for; the order is that of the explanation."""
+"""All structures that are looked for, in the order of the explanation."""
 _COUNT = r"(?:\d{1,4}|an?|single|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _UNITS: dict[str, Callable[[str], int]] = {
     "word": lambda answer: len(words(answer)),
@@ -184,7 +185,7 @@ _UNITS: dict[str, Callable[[str], int]] = {
     "line": lambda answer: sum(1 for line in answer.splitlines() if line.strip()),
     "character": lambda answer: len(answer.strip()),
 }
-"""What the length of an answer is counted in."""
+"""Units in which the length of an answer is counted."""
 _LEAST = r"at least|no (?:fewer|less) than|a minimum of"
 _MOST = r"at most|(?:no|not) more than|up to|under|below|fewer than|less than|a maximum of|exactly|about|around|roughly"
 _LENGTH = re.compile(
@@ -242,34 +243,22 @@ class GradingNote:
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are a note and an answer that was kept."""
         if not record.note.strip() or record.answer is None:
-            lacks = "answer" if record.note.strip() else "grading note"
-            return Score(
-                record.id,
-                self.metric,
-                None,
-                unscored_because=f"the record has no {lacks}",
-                applies=False,
-                judge=self.name,
-            )
+            return lacks(self, record, "answer" if record.note.strip() else "grading note")
         if self.refusal and refuses(record.answer) and not claims(record.answer):
-            return self._score(record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
+            return scored(self, record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
         wanted = required(record.note, record.answer)
         if not wanted:
-            because = "the note asks for no structure that the rules know"
-            return Score(record.id, self.metric, None, unscored_because=because, judge=self.name)
+            return unscored(self, record, "the note asks for no structure that the rules know")
         has = [called for called, there in wanted.items() if there]
-        lacks = ", ".join(called for called, there in wanted.items() if not there)
+        missing = ", ".join(called for called, there in wanted.items() if not there)
         told = f"of what the note asks for the answer has {', '.join(has) or 'nothing'}" + (
-            lacks and f"; it lacks {lacks}"
+            missing and f"; it lacks {missing}"
         )
-        return self._score(record, len(has) / len(wanted), told)
-
-    def _score(self, record: Record, value: float, reason: str) -> Score:
-        return Score(record.id, self.metric, value, reason=reason, judge=self.name)
+        return scored(self, record, len(has) / len(wanted), told)
 
 
 def required(note: str, answer: str) -> dict[str, bool]:
-    """What a note asks for, and whether the answer has it; what it says that is not needed is not asked for."""
+    """By structure that the note asks for, whether the answer has it; one that the note rules out is left aside."""
     found = {}
     if (match := _LENGTH.search(note)) and not _NO.search(note[: match.start()]):
         found[match[0].lower()] = _so_long(match, answer)
@@ -330,7 +319,7 @@ _WISHES = (
         "list {} items",
     ),
 )
-"""What a question says itself of the answer's form, and how the note says it, with the words that it found."""
+"""Wishes for the answer's form that a question states itself, and how the note puts them, with the words found."""
 _FORMS = (
     (
         rf"{_CLAUSE}how (?:(?:do|can|should|could|would) (?:i|you|we|one)|to) (?!spell|say|pronounce|call)",
@@ -355,7 +344,7 @@ _FORMS = (
     (rf"{_CLAUSE}what (?:do(?:es)? \w+ mean|is the (?:definition|meaning) of)\b|{_CLAUSE}define\b", "define it"),
     (rf"{_CLAUSE}{_YOU}list\b|\bwhat are (?:the|some)\b", "be a list"),
 )
-"""What the kind of question asks for, the first that fits."""
+"""The form that a kind of question asks for; the first that fits counts."""
 
 
 def note_of(question: str) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 from surefoot import meter, protocols
 from surefoot.cost import Spent, tokens
-from surefoot.errors import ComponentError, ConfigError
+from surefoot.errors import ConfigError
 from surefoot.judges._diamond import HIGHEST, lacking, metrics
 from surefoot.judges._diamond import metric as declared
-from surefoot.text.replies import objects
+from surefoot.judges._scores import metered, unscored
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
 from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score
 
@@ -60,7 +61,7 @@ _QUOTED = re.compile(r"[\"“]([^\"“”]{3,400})[\"”]")
 
 @dataclass(frozen=True, slots=True)
 class JudgeReading:
-    """What a reply says."""
+    """A judgement as a reply states it."""
 
     rating: int
     explanation: str
@@ -102,16 +103,8 @@ class LLMJudge:
     def judge(self, record: Record) -> Score:
         """The record's score, with what was asked for it; what the model or its endpoint fails at has its reason."""
         if why := lacking(self.about, record):
-            return Score(record.id, self.metric, None, unscored_because=why, applies=False, judge=self.name)
-        with meter.metered() as spent:
-            try:
-                score = self._judged(self.noted(record))
-            except ComponentError as error:
-                score = self._unscored(record, str(error), passing=True)
-        meter.count(calls=spent.calls, tokens=spent.tokens, cached=spent.cached)
-        for what in spent.degraded:
-            meter.degrade(what)
-        return replace(score, calls=spent.calls, tokens=spent.tokens)
+            return unscored(self, record, why, applies=False)
+        return metered(self, record, lambda: self._judged(self.noted(record)))
 
     def noted(self, record: Record) -> Record:
         """The record with a grading note, where this metric needs one and there is none; raises what the model raises.
@@ -137,12 +130,12 @@ class LLMJudge:
 
     def _judged(self, record: Record) -> Score:
         if "note" in self.about.sees and not record.note:
-            return self._unscored(record, "the model wrote no readable grading note, asked twice")
+            return unscored(self, record, "the model wrote no readable grading note, asked twice")
         if record.contexts and "contexts" in self.about.sees and (ordering := suspects(record.contexts)):
             meter.degrade(f"instructions found in {', '.join(ordering)}: not shown to {self.name}")
         found = [self._read(record, reading) for reading in range(1, self.repeats + 1)]
         if not (read := [one for one in found if isinstance(one, JudgeReading)]):
-            return self._unscored(record, str(found[0]))
+            return unscored(self, record, str(found[0]))
         values = tuple(one.rating / HIGHEST for one in read)
         mean = sum(values) / len(values)
         chosen = min(read, key=lambda one: abs(one.rating / HIGHEST - mean))
@@ -160,7 +153,7 @@ class LLMJudge:
         )
 
     def _read(self, record: Record, number: int) -> JudgeReading | str:
-        """What the model says of it, or what kept it from being read."""
+        """The model's judgement, or why its reply could not be read."""
         said = Completion("", "")
         for again in (False, True):
             messages = prompt(self.about, record, again, number, self._excuses)
@@ -169,9 +162,6 @@ class LLMJudge:
                 return found
         cut = ", cut off at its token limit" if said.truncated else ""
         return f"the reply was no judgement, asked twice{cut}: {line(said.text)[:120]!r}"
-
-    def _unscored(self, record: Record, why: str, passing: bool = False) -> Score:
-        return Score(record.id, self.metric, None, unscored_because=why, passing=passing, judge=self.name)
 
 
 def prompt(metric: Metric, record: Record, again: bool = False, number: int = 1, excuses: bool = True) -> list[Message]:
@@ -216,7 +206,7 @@ def schema(metric: Metric) -> dict[str, Any]:
         metric.key: {"type": "string", "enum": [str(rating) for rating in range(1, HIGHEST + 1)]},
         "quotes": {"type": "array", "items": {"type": "string", "pattern": f'^[^"\\\\]{{1,{LONGEST_QUOTE}}}$'}},
     }
-    return _object(properties)
+    return object_form(properties)
 
 
 def reading(metric: Metric, reply: str) -> JudgeReading | None:
@@ -294,8 +284,4 @@ def _shown(name: str, record: Record) -> list[str]:
     return [said] if said else []
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-
-
-_NOTE_FORM = _object({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})
+_NOTE_FORM = object_form({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})

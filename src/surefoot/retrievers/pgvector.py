@@ -117,13 +117,13 @@ _REASONS = (
     "does not exist",
     "SSL",
 )
-"""What may be repeated of a failed connection: a password with an unescaped "@" makes the rest of it part of the host's
-name, which the message quotes."""
+"""Parts of an error that may be repeated. The rest may quote a password: with an unescaped "@" in it, what follows is
+part of the host's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """What a push did to the passages of the table, in numbers of passages."""
+    """The passages of the table that a push added, changed, deleted and left."""
 
     added: int
     changed: int

@@ -7,18 +7,19 @@ import re
 _ADMITS = re.compile(
     r"""
       \b(?:I|we)\s+(?:(?:do|does|did|could|can|was|were|am|are)\s*(?:n['’]t|not)|cannot|can['’]t|couldn['’]t)\s+(?:\w+ly\s+)?
-        (?:know|find|answer|determine|provide|locate|tell|see|confirm|identify|access|have\s+(?:any|enough|specific|access))\b
+        (?:know|find|answer|determine|provide|locate|tell|say|see|confirm|identify|access|have\s+(?:any|enough|specific|access))\b
     | \b(?:I['’]m|I\s+am|we['’]re|we\s+are)\s+(?:unable\b|not\s+(?:able\s+to\b|(?:sure|aware|certain)\W*$))
     | \b(?:un|not\s+)(?:able|possible)\s+to\s+(?:answer|find|determine|provide|say|tell)\b
-    | \b(?:is|are|was|were)\s+(?:not|n['’]t)\s+(?:\w+ly\s+)?(?:mentioned|stated|specified|provided|given|included|found)
-        \s+(?:in|by)\s+the\b
+    | \b(?:is|are|was|were)\s+(?:not|n['’]t)\s+(?:\w+ly\s+)?(?:mentioned|stated|specified|provided|given|included|found
+        |answered|available)\s+(?:in|by)\s+the\b
     | \b(?:context|passages?|documents?|texts?|sources?|evidence|information|conversation)\b[^.]{0,60}
         \b(?:do(?:es)?\s*(?:n['’]t|not)|did\s*(?:n['’]t|not))\s+(?:\w+ly\s+)?
-        (?:contain|provide|mention|say|give|specify|include|state|indicate|hold|answer|have|discuss|cover)
+        (?:contain|provide|mention|say|give|specify|include|state|indicate|hold|answer|have|discuss|cover|tell|explain)
     | \b(?:there\s+is|contains?|provides?|has|have|found|gives?)\s+(?:no|not\s+enough|insufficient)\s+
         (?:specific\s+|further\s+|such\s+|enough\s+)?(?:information|mention|answer|evidence|details?)\b
     | \bcannot\s+be\s+(?:answered|determined|found)\b | ^\W*(?:unknown|unanswerable|no\s+answer|not\s+found|n/a)\W*$
-    | ^\W*(?:I['’]m|I\s+am)\s+sorry\b
+    | ^\W*(?:I['’]m|I\s+am)\s+sorry\b | ^\W*not\s+found\b
+    | \b(?:none|neither)\s+of\s+the\s+(?:\w+\s+)?(?:sources|passages|documents|texts|excerpts)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -29,6 +29,11 @@ _SHORT = 20_000
 Token = re.Match[str]
 
 
+def object_form(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, all of them required, and no others."""
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
 def objects(reply: str, whole: bool = False) -> list[dict[str, Any]]:
     """The outermost objects of a reply, in order; of one that was cut off, what is there of it, or nothing if `whole`.
 

@@ -38,20 +38,20 @@ function cases(item) {
   index().then(({ byId }) => {
     list.replaceChildren(...item.cases.map((id) => {
       const row = byId.get(id);
-      if (!row) return h("li", {}, said(id), h("span", { class: "dim" }, " is not among the records"));
+      if (!row) return h("li", {}, said(id), h("span", { class: "dim" }, " is not in this file"));
       const scores = (item.metrics ?? []).filter((metric) => row.values[metric] !== undefined).map((metric) => h("span", { class: "score" }, `${called(metric)} `, valueOf(row.values[metric])));
       return h("li", {}, h("a", { href: recordLink(id) }, said(cut(row.question, 200))), " ", scores);
     }));
   });
-  return [h("p", { class: "small dim" }, "Records that show it:"), list];
+  return [h("p", { class: "small dim" }, "Records with this problem:"), list];
 }
 
 function patchOf(lines) {
-  if (!lines?.length) return h("p", { class: "missing" }, "No setting would do it: this item is done by hand.");
+  if (!lines?.length) return h("p", { class: "missing" }, "No setting does this: it takes work by hand.");
   const kinds = { "+": ["ins", "added: "], "-": ["del", "removed: "], " ": ["span", ""] };
   const known = lines.some(([sign]) => sign === "-");
   const one = ([sign, text]) => h(kinds[sign]?.[0] ?? "span", { class: "line" }, unseen(kinds[sign]?.[1] ?? ""), h("span", { "aria-hidden": "true" }, `${sign} `), text, "\n");
-  return [h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Patch" }, h("code", {}, lines.map(one))), known ? null : h("p", { class: "dim small" }, "What these settings are now, the run does not say.")];
+  return [h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Patch" }, h("code", {}, lines.map(one))), known ? null : h("p", { class: "dim small" }, "The run does not record what these settings are now.")];
 }
 
 function gains(item) {
@@ -59,20 +59,20 @@ function gains(item) {
   const { predicted, realised } = item;
   return [
     facts([
-      ["expected", isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "nothing is predicted"],
-      ["realised", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : "not tried yet"],
+      ["expected", isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "no prediction"],
+      ["measured", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : "not tried yet"],
       ["95 % interval", realised ? interval(realised.low, realised.high) : null],
       ["p", realised ? short(realised.p) : null],
       ["questions", realised ? counted(realised.questions) : null],
     ]),
-    realised ? h("p", { class: "dim small" }, "Measured on questions that nobody had looked at before.") : null,
+    realised ? h("p", { class: "dim small" }, "Measured on questions that were held back until then.") : null,
   ];
 }
 
 // The rows of the ledger that name this item; all of them are in the view of the run.
 function tried(title, depth) {
   const rows = head.ledger.filter((row) => Object.values(row ?? {}).includes(title));
-  return rows.length ? part("What was tried", depth, ledgerTable(rows, "Changes and their control arms")) : null;
+  return rows.length ? part("Trials", depth, ledgerTable(rows, "Changes and their control arms")) : null;
 }
 
 const recordLink = (id) => `#/record/${encodeURIComponent(id)}`;

@@ -17,8 +17,8 @@ function overview() {
 const named = () => String(head.about.experiment ?? head.about.name ?? head.name);
 
 function health(diagnosis) {
-  if (!diagnosis) return part("Health", 2, h("p", { class: "missing" }, "Nobody has made a diagnosis of this run: there is no diagnosis.json in its folder."));
-  return part("Health", 2, h("div", { class: "gist" }, markdown(diagnosis.executive_summary_gist)), more("The whole summary", markdown(diagnosis.executive_summary)), doubts(diagnosis.unsupported));
+  if (!diagnosis) return part("Health", 2, h("p", { class: "missing" }, "This run has no diagnosis yet: its folder has no diagnosis.json."));
+  return part("Health", 2, h("div", { class: "gist" }, markdown(diagnosis.executive_summary_gist)), more("Full summary", markdown(diagnosis.executive_summary)), doubts(diagnosis.unsupported));
 }
 
 function changes(diagnosis) {
@@ -47,13 +47,13 @@ function chips(item) {
     h("li", { class: `chip ${item.priority}` }, item.priority),
     item.stage ? h("li", { class: "chip" }, said(item.stage)) : null,
     isNumber(item.predicted) ? h("li", { class: "chip" }, `expected ${signed(item.predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}`) : null,
-    h("li", { class: item.realised ? "chip proven" : "chip" }, item.realised ? ["realised ", gainOf(item.realised)] : "not tried yet"),
+    h("li", { class: item.realised ? "chip proven" : "chip" }, item.realised ? ["measured ", gainOf(item.realised)] : "not tried yet"),
   );
 }
 
 function diamondPart(summaries) {
-  if (!summaries) return part("The metric diamond", 2, h("p", { class: "missing" }, "The scores have not been summed up: there is no summaries.json in the folder."));
-  const key = h("p", { class: "dim small" }, "▼ low is below 0.5, ◆ moderate below 0.9, ▲ high from there on. In brackets: 95 % intervals.");
+  if (!summaries) return part("The metric diamond", 2, h("p", { class: "missing" }, "The scores have no summary yet: the folder has no summaries.json."));
+  const key = h("p", { class: "dim small" }, "▼ low: below 0.5; ◆ moderate: below 0.9; ▲ high: 0.9 or more. In brackets: the 95 % interval.");
   const wide = h("div", { class: "only-wide" }, diamond(summaries, WIDE));
   const narrow = h("div", { class: "only-narrow" }, diamond(summaries, NARROW));
   return part("The metric diamond", 2, h("figure", {}, wide, narrow, h("figcaption", {}, key)));
@@ -72,14 +72,14 @@ function metricsPart(summaries) {
     `${fixed(one.smallest)} – ${fixed(one.largest)}`,
     one.not_applicable ? counted(one.not_applicable) : "–",
   ]);
-  const headings = [{ name: "metric", head: true }, { name: "mean", right: true }, { name: "95 % interval", right: true }, { name: "from 0 to 1" }, { name: "level" }, { name: "scored", right: true }, { name: "bounds", right: true }, { name: "range", right: true }, { name: "does not apply", right: true }];
+  const headings = [{ name: "metric", head: true }, { name: "mean", right: true }, { name: "95 % interval", right: true }, { name: "from 0 to 1" }, { name: "level" }, { name: "scored", right: true }, { name: "bounds", right: true }, { name: "lowest – highest", right: true }, { name: "not applicable", right: true }];
   const missing = summaries.filter((one) => one.unscored);
   const why = missing.map((one) => h("li", {}, `${called(one.metric)}: `, Object.entries(one.unscored_because ?? {}).map(([reason, count], n) => [n ? "; " : "", `${counted(count)} × `, said(reason)])));
   return part(
     "Metrics",
     2,
     table("Mean of each metric with its interval, coverage and bounds", headings, rows, "metrics"),
-    h("p", { class: "dim small" }, "Bounds: what the mean would be if all that is unscored had the lowest value, and if it had 1. The links list the records, the lowest first."),
+    h("p", { class: "dim small" }, "Bounds: the mean if every unscored record had the lowest value, and if every one had 1. A metric's link lists its records, the lowest first."),
     why.length ? more(`Why ${many(missing.reduce((sum, one) => sum + one.unscored, 0), "judgement is", "judgements are")} missing`, h("ul", {}, why)) : null,
   );
 }

@@ -21,14 +21,14 @@ function recordPage(id, found) {
     h("h1", { tabindex: "-1", class: "question" }, long(record.question || "(no question)")),
     facts([["id", said(record.id)], ["group", record.group && said(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), said(String(value))])]),
     sure("answer", () => answerPart(record, trace)),
-    sure("scores", () => part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "Nobody has judged this record."))),
+    sure("scores", () => part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "This record has not been judged."))),
     trace ? sure("decision", () => decisionPart(trace)) : null,
     trace ? sure("passages", () => passagesPart(trace)) : null,
     sure("contexts", () => contextsPart(record)),
     trace?.conflicts?.length ? sure("conflicts", () => conflictsPart(trace)) : null,
     attribution ? sure("attribution", () => attributionPart(attribution)) : null,
     trace ? sure("steps", () => stepsPart(trace)) : null,
-    trace ? null : h("p", { class: "missing" }, "The record comes without a trace: how its passages were found, graded and cut, nobody kept."),
+    trace ? null : h("p", { class: "missing" }, "The record has no trace, which would show how its passages were found, graded and cut."),
     way(id, ", once more"),
   ];
 }
@@ -64,13 +64,13 @@ function answerPart(record, trace) {
     "Answer",
     2,
     answer?.refused ? h("p", {}, h("span", { class: "chip" }, "refused")) : null,
-    text === null || text === undefined ? h("p", { class: "missing" }, "Nobody kept the answer.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
+    text === null || text === undefined ? h("p", { class: "missing" }, "The answer was not kept.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
     trace?.error ? h("p", { class: "doubt" }, "The question failed: ", said(trace.error)) : null,
-    answer?.withheld ? more("What the model said and was not passed on", long(answer.withheld)) : null,
+    answer?.withheld ? more("The model's words, which were withheld", long(answer.withheld)) : null,
     cited.length ? h("ul", { class: "citations", "aria-label": "Citations" }, cited.map(citation)) : null,
     h("h3", {}, record.truths?.length > 1 ? "Possible answers" : "Ground truth"),
-    record.truths?.length ? h("ul", { class: "truths" }, record.truths.map((truth) => h("li", {}, long(truth)))) : h("p", { class: "missing" }, "There is none: what is judged by it does not apply."),
-    record.note ? more("What an answer should be like", h("p", { dir: "auto" }, record.note)) : null,
+    record.truths?.length ? h("ul", { class: "truths" }, record.truths.map((truth) => h("li", {}, long(truth)))) : h("p", { class: "missing" }, "None is known, so metrics that need one do not apply."),
+    record.note ? more("Grading note: the form of a good answer", h("p", { dir: "auto" }, record.note)) : null,
   );
 }
 
@@ -103,10 +103,10 @@ function scoreCard(score, record) {
 }
 
 function whence({ where, verified }, record) {
-  if (!verified) return checked(false, "stands nowhere in what the judge saw");
+  if (!verified) return checked(false, "not in the texts that the judge saw");
   const there = [...(record.contexts ?? []), ...(record.trace?.passages ?? [])].some((passage) => passage.id === where);
   const known = ["question", "answer", "truth"].includes(where) ? `the ${where}` : where;
-  return [checked(true, "stands in "), there ? jump(where, `passage-${where}`) : said(known)];
+  return [checked(true, "found in "), there ? jump(where, `passage-${where}`) : said(known)];
 }
 
 function decisionPart(trace) {
@@ -144,8 +144,8 @@ function passageCard(passage, grade, strips, depth) {
     facts([
       ["id", said(passage.id)],
       ["grade", grade ? (isNumber(grade.score) ? short(grade.score) : "could not be graded") : null],
-      ["holds the answer with", probability],
-      ["retriever's score", isNumber(passage.score) ? short(passage.score) : null],
+      ["chance that it answers", probability],
+      ["retrieval score", isNumber(passage.score) ? short(passage.score) : null],
       ["from", passage.source === "external" ? ["outside", passage.via ? [", ", said(passage.via)] : ""] : null],
       ["place", passage.url ? address(passage.url) : null],
       ["from the file", passage.file && passage.file !== passage.url ? said(passage.file) : null],
@@ -175,8 +175,8 @@ function stripsTable(strips) {
 }
 
 function contextsPart(record) {
-  const title = "What the generator was given";
-  if (!record.contexts) return part(title, 2, h("p", { class: "missing" }, "Nobody kept the contexts."));
+  const title = "Texts given to the generator";
+  if (!record.contexts) return part(title, 2, h("p", { class: "missing" }, "The contexts were not kept."));
   if (!record.contexts.length) return part(title, 2, h("p", { class: "missing" }, "Nothing."));
   const cards = record.contexts.map((passage) => (record.trace ? h("article", { class: "card" }, h("h3", {}, said(passage.title || passage.id)), long(passage.text)) : passageCard(passage, null, [], 3)));
   return part(title, 2, record.trace ? more(many(cards.length, "text"), h("div", { class: "cards" }, cards)) : h("div", { class: "cards" }, cards));
@@ -184,7 +184,7 @@ function contextsPart(record) {
 
 function conflictsPart(trace) {
   const rows = trace.conflicts.map((one) => [said(one.local), said(one.local_says), said(one.external), said(one.external_says)]);
-  return part("Conflicts", 2, table("Where the corpus and what came from outside say different things", [{ name: "corpus", head: true }, { name: "says" }, { name: "outside" }, { name: "says" }], rows));
+  return part("Conflicts", 2, table("Where the corpus and the outside sources disagree", [{ name: "corpus", head: true }, { name: "says" }, { name: "outside" }, { name: "says" }], rows));
 }
 
 const DEGREES = [0.15, 0.4, 0.7];
@@ -202,10 +202,10 @@ function attributionPart(found) {
   const order = found.values.map((_, n) => n).toSorted((a, b) => Math.abs(found.values[b]) - Math.abs(found.values[a]));
   const rows = order.slice(0, 400).map((n) => [said(found.units[n].words), found.units[n].side, signed(found.values[n]), short(found.errors[n])]);
   return part(
-    "What the grade owes to its words",
+    "Words that moved the grade",
     2,
     h("p", {}, said(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
-    h("p", { class: "dim small" }, "Words with + raise it, words with − lower it; the more signs, the more."),
+    h("p", { class: "dim small" }, "+ marks words that raise the grade, − words that lower it; more signs mean a stronger effect."),
     h("dl", { class: "words" }, sides.map((side) => h("div", {}, h("dt", {}, side), h("dd", {}, found.units.map((unit, n) => (unit.side === side ? word(unit, n) : null)))))),
     more("All values", table("The Shapley value of each word", [{ name: "word", head: true }, { name: "of" }, { name: "value", right: true }, { name: "± standard error", right: true }], rows)),
     h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", said(note), "."])),
@@ -215,7 +215,7 @@ function attributionPart(found) {
 function stepsPart(trace) {
   const total = trace.steps.reduce((sum, step) => sum + (step.seconds || 0), 0);
   const rows = trace.steps.map((step) => [said(step.name), seconds(step.seconds), share(step.seconds, total), ...["calls", "graded", "tokens", "cached"].map((name) => (step[name] ? counted(step[name]) : "–")), step.error || step.degraded ? [step.error ? said(step.error) : null, step.error && step.degraded ? "; " : null, step.degraded ? ["instead: ", said(step.degraded)] : null] : "–"]);
-  const headings = [{ name: "step", head: true }, { name: "time", right: true }, { name: "share" }, ...["calls", "graded", "tokens", "cached"].map((name) => ({ name, right: true })), { name: "went wrong" }];
+  const headings = [{ name: "step", head: true }, { name: "time", right: true }, { name: "share" }, ...["calls", "graded", "tokens", "cached"].map((name) => ({ name, right: true })), { name: "problem" }];
   return part("Steps", 2, table(`What each step cost: ${seconds(total)} in all`, headings, rows), Object.keys(trace.config ?? {}).length ? more("Configuration of this trace", json(trace.config)) : null);
 }
 

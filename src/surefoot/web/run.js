@@ -7,10 +7,10 @@ function runView() {
   const deep = Object.entries(rest).filter(([, value]) => typeof value === "object" && value !== null);
   return [
     h("h1", { tabindex: "-1" }, "The run"),
-    part("What was run", 2, facts([["folder", said(name)], ["records", counted(head.records)], ...plain.map(([key, value]) => [spaced(key), said(String(value))])]), deep.map(([key, value]) => more(upper(spaced(key)), json(value)))),
-    part("Configuration of the system", 2, Object.keys(settings).length ? json(settings) : h("p", { class: "missing" }, "The run does not say it, or its traces differ in it.")),
-    part("Where it ran", 2, environments?.length ? environments.map(json) : h("p", { class: "missing" }, "The run does not say it.")),
-    part("Ledger", 2, ledger.length ? ledgerTable(ledger, "Changes that were tried") : h("p", { class: "missing" }, "No change was tried: there is no ledger.jsonl in the folder.")),
+    part("What was evaluated", 2, facts([["folder", said(name)], ["records", counted(head.records)], ...plain.map(([key, value]) => [spaced(key), said(String(value))])]), deep.map(([key, value]) => more(upper(spaced(key)), json(value)))),
+    part("Configuration of the system", 2, Object.keys(settings).length ? json(settings) : h("p", { class: "missing" }, "The run does not record it, or its traces differ.")),
+    part("Where it ran", 2, environments?.length ? environments.map(json) : h("p", { class: "missing" }, "The run does not record it.")),
+    part("Ledger", 2, ledger.length ? ledgerTable(ledger, "Changes that were tried") : h("p", { class: "missing" }, "No change has been tried: the folder has no ledger.jsonl.")),
   ];
 }
 

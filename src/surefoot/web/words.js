@@ -95,4 +95,4 @@ function inline(text) {
 }
 
 const doubts = (unsupported) =>
-  unsupported?.length ? h("p", { class: "doubt" }, h("strong", {}, "Not borne out by the run: "), unsupported.map((one, n) => [n ? "; " : "", said(one)])) : null;
+  unsupported?.length ? h("p", { class: "doubt" }, h("strong", {}, "Not supported by the run: "), unsupported.map((one, n) => [n ? "; " : "", said(one)])) : null;

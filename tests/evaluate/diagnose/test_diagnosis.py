@@ -189,7 +189,7 @@ def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() ->
     records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
     made = diagnose(records, judged(records[2:], factuality=1.0, grading_note=0.2), ())
     assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
-    assert "above all to the generator's grounding" in made.executive_summary_gist
+    assert "for 2 of them the generator left its sources" in made.executive_summary_gist
 
 
 def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
@@ -219,7 +219,7 @@ def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -
     assert "| Factuality | 0.64 | 0.59 to 0.69 | 20 | 0 | moderate |" in page
     assert '[pipeline]\nk = 10\n[retriever]\nuse = "hybrid"\n```' in page
     assert "## 1. Retrieve the passage that answers (critical)" in page
-    assert "Not borne out by the run: “nowhere”" in page
+    assert "Not supported by the run: “nowhere”" in page
     assert "By rules: the model was down." in page
 
 

@@ -116,4 +116,4 @@ def test_the_rules_texts_keep_the_lengths(key: tuple[str, str]) -> None:
             recommended_protocol_gist=f"- {remedy.do}\n- {remedy.also}",
         )
         assert violations(report(made)) == ()
-    assert 1 <= count_words(remedy.where) <= 4
+    assert 3 <= count_words(remedy.fault) <= 5

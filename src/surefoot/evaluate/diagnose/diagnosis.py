@@ -1,4 +1,4 @@
-"""What a run's scores come to, by rules alone: which stages lost the records, why, and what to change first."""
+"""The diagnosis of a run by rules alone: which stages failed the answers, why, and what to change first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LONGEST_QUESTION = 24
 FORM = "format"
 """The stage whose answers are right and badly put."""
 RULES = "rules"
-"""What a diagnosis without a model is by."""
+"""The author of a diagnosis without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ def configured(records: Sequence[Record], config: Mapping[str, Any] | None = Non
 
 
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
-    """What each stage lost, the one that lost most first; of equals, the first in `STAGES`. Form comes last, however
-    many it lost: their answers are right."""
+    """The answers that each stage lost, the worst stage first; of equals, the first in `STAGES`. Form comes last,
+    however many it lost: their answers are right."""
     names = [record.group or f"\0{record.id}" for record in records]
     groups = dict(zip((record.id for record in records), names, strict=True))
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
@@ -111,7 +111,7 @@ def insight(
     summaries: Sequence[Summary],
     metrics: Mapping[str, Metric] | None = None,
 ) -> Insight:
-    """What one metric says, in three to five sentences; it has to have a mean, and to be one of `metrics`."""
+    """One metric in three to five sentences; it has to have a mean, and to be one of `metrics`."""
     level, about = summary.level or "low", (diamond() if metrics is None else metrics)[summary.metric]
     return Insight(summary.metric, level, " ".join(_sentences(about, summary, scores, summaries)), RULES)
 
@@ -151,7 +151,7 @@ def _percent(share: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Diagnosed:
-    """What the texts are about."""
+    """The run that the texts are about."""
 
     records: Sequence[Record]
     scores: Sequence[Score]
@@ -185,7 +185,7 @@ class _Diagnosed:
         )
 
     def summary(self, found: Sequence[Failure], by_stage: Sequence[Tally], items: Sequence[ActionItem]) -> str:
-        said = [f"{len(found)} of {len(self.records)} records are lost: wrong, refused, or scored low."]
+        said = [f"{len(found)} of {len(self.records)} answers need work: they are wrong, refused, or scored low."]
         ranked = self._ranked()
         if len(ranked) > 1:
             best, worst = ranked[0], ranked[-1]
@@ -193,23 +193,23 @@ class _Diagnosed:
         elif ranked:
             said.append(f"The one metric that was scored is {self._at(ranked[0])}.")
         else:
-            said.append("No metric was scored, so that only reference answers and traces can tell.")
+            said.append("No metric was scored, so only reference answers and traces can tell.")
         if items:
             first = by_stage[0]
-            where = REMEDIES[first.stage, first.kind].where
-            said.append(f"Above all they are lost to {where}: {len(first.lost)} of {len(found)}.")
+            said.append(f"For {len(first.lost)} of these {REMEDIES[first.stage, first.kind].fault}.")
         else:
-            said.append("No stage stands out as one that loses records.")
+            said.append("No stage stands out as the one at fault.")
         return " ".join(said)
 
     def gist(self, found: Sequence[Failure], by_stage: Sequence[Tally]) -> str:
         """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
         if by_stage:
-            where = REMEDIES[by_stage[0].stage, by_stage[0].kind].where
-            first = f"Of {len(self.records)} records {len(found)} are lost, and above all to {where}, "
-            second = "Change what the first item names, alone, and keep it only if questions not yet seen gain."
+            worst = by_stage[0]
+            fault = f"for {len(worst.lost)} of them {REMEDIES[worst.stage, worst.kind].fault}"
+            first = f"{len(found)} of {len(self.records)} answers need work; {fault}, "
+            second = "Make the first item's change alone, and keep it only if questions not yet seen gain."
         else:
-            first = f"None of the {len(self.records)} records is lost by any rule that applies here, "
+            first = f"None of the {len(self.records)} answers needs work by any rule that applies here, "
             second = (
                 "Keep the configuration, and judge more or harder questions before you trust that there is nothing "
                 "left to mend."
@@ -219,24 +219,24 @@ class _Diagnosed:
     def outlook(self, items: Sequence[ActionItem]) -> str:
         gains = [item for item in items if item.predicted]
         if not items:
-            return "What these records can show is in order. More of them, or harder ones, would say more."
+            return "These records show nothing to mend. More of them, or harder ones, would say more."
         if not gains:
             return (
-                "None of these changes is a setting, so that no gain is predicted. Measure again, on the same "
-                "questions, after each."
+                "None of these changes is a setting, so no gain is predicted. Measure again after each, on the same "
+                "questions."
             )
         return (
             f"The first patch is expected to gain about {gains[0].predicted:.2g} of "
-            f"{title(gains[0].metrics[0])}, shrunk for what is not known. Try it on questions that this diagnosis has "
-            "not seen, since what was found here explains here best. Then diagnose again: what lies behind a stage "
-            "shows only when the stage works."
+            f"{title(gains[0].metrics[0])}, shrunk for the uncertainty. Try it on questions that this diagnosis has "
+            "not seen, since it fits those that it was made from best. Then diagnose again: the faults behind a stage "
+            "show only once the stage works."
         )
 
     def _health(self, some_lost: bool) -> str:
         ranked = self._ranked()
         if not ranked:
             why = "was scored" if not some_lost else "has been scored on any of them"
-            return f"by the words of their reference answers alone, since no metric {why}"
+            return f"by the words of the reference answers alone, since no metric {why}"
         best, worst = ranked[0], ranked[-1]
         if best is worst:
             only = f"while {title(best.metric, self.metrics)}, the only metric that was scored,"
@@ -248,7 +248,7 @@ class _Diagnosed:
         interval = f"95 % interval {_percent(tally.low)} to {_percent(tally.high)}"
         levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
         level = f" {', '.join(levels)}." if levels else ""
-        return f"{count} ({_percent(tally.share)}, {interval}) are lost because {remedy.what}.{level}"
+        return f"{count} ({_percent(tally.share)}, {interval}) fail because {remedy.what}.{level}"
 
     def _cause(self, remedy: Remedy) -> str:
         settings = SystemSettings(self.config).told(remedy.settings, remedy.like)
@@ -410,4 +410,4 @@ def _patch(item: ActionItem) -> Iterator[str]:
 
 def _flags(unsupported: Sequence[str]) -> Iterator[str]:
     if unsupported:
-        yield from (f"*Not borne out by the run: {_shown('; '.join(unsupported))}.*", "")
+        yield from (f"*Not supported by the run: {_shown('; '.join(unsupported))}.*", "")

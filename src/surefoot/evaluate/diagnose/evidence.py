@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from surefoot.corpus.index import Index
+from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, content_words, names, places, sentences, stem, words
 from surefoot.types import Passage, Record
 
@@ -31,24 +32,12 @@ SEARCHED = 30
 
 _VERDICTS = {"yes", "no", "true", "false", "none", "unknown"}
 _ENDED = re.compile(r"[.!?…:;\"”’)\]|*`。！？]\s*\Z")
-_DECLINED = re.compile(
-    r"""
-      \b(?:cannot|can\s*not|can['’]t|could\s+not|couldn['’]t|unable\s+to|not\s+able\s+to|not\s+possible\s+to)\s+
-        (?:be\s+)?(?:answer|determine|find|say|tell|provide)
-    | \b(?:do(?:es)?\s+not|don['’]t|doesn['’]t|did\s+not|didn['’]t)\s+(?:\w+ly\s+)?
-        (?:know|contain|mention|provide|state|say|specify|include|have\s+(?:enough|any|the))\b
-    | \bno\s+(?:\w+\s+)?(?:information|answer|mention|evidence)\b | \b(?:insufficient|not\s+enough)\s+\w+
-    | ^\W*(?:not\s+found|unknown|n/a|unanswerable|i\s+am\s+not\s+sure)\b
-    | \bnot\s+(?:\w+ly\s+)?(?:mentioned|stated|specified|given|provided|found)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def declines(text: str) -> bool:
     """Whether an answer says that there is none; an empty one does, and a long one where it begins so."""
     first = text[slice(*next(iter(sentences(text)), (0, 0)))]
-    return not text.strip() or bool(_DECLINED.search(first if len(text.split()) > BRIEF else text))
+    return refuses(first if len(text.split()) > BRIEF else text)
 
 
 def ended(text: str) -> bool:

@@ -68,14 +68,14 @@ class Failure:
     stage: str
     """One of `STAGES`."""
     kind: str
-    """What of the stage: a key of `remedies.REMEDIES` with it."""
+    """The kind of fault: together with the stage a key of `remedies.REMEDIES`."""
     evidence: str
     """In one or two sentences, with quotations from the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What the walk over one record goes by."""
+    """All that the walk over one record goes by."""
 
     record: Record
     scores: Valued
@@ -170,14 +170,14 @@ def refused(record: Record) -> bool:
 
 
 def answer(record: Record) -> str:
-    """What the generator said, also where that was withheld, without its markers."""
+    """The generator's words without its markers, also where they were withheld."""
     made = record.trace.answer if record.trace else None
     said = (made.withheld or made.text) if made and made.refused else record.answer or ""
     return _MARKER.sub("", said)
 
 
 def read(record: Record) -> tuple[Passage, ...] | None:
-    """What the generator was given; None: nobody kept it."""
+    """The texts that the generator was given; None: they were not kept."""
     if record.trace is None or record.contexts is not None:
         return record.contexts
     origin = {passage.id: passage for passage in seen_by(record)}
@@ -253,7 +253,7 @@ def _good(cue: Cue, trace: Trace) -> list[Passage]:
 
 
 def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
-    """What happened to evidence that was found and never read."""
+    """The fate of evidence that was found and never read."""
     grades = {grade.passage_id: grade for grade in trace.grades}
     useful = [p for p in good if not grades or _label(grades.get(p.id)) not in (None, Action.INCORRECT)]
     if not useful:
@@ -284,7 +284,7 @@ def _misgraded(cue: Cue, trace: Trace, good: Sequence[Passage], grades: Mapping[
 
 
 def _not_retrieved(cue: Cue) -> Failure:
-    """The evidence is in nothing that was found: which stage should have brought it?"""
+    """Nothing that was found holds the evidence: which stage should have brought it?"""
     found, trace = seen_by(cue.record), cue.record.trace
     missing = f"{_truth(cue)} stands in {_none_of(len(found))}"
     if torn(found, cue.record.truths) or tiny(found):
@@ -337,7 +337,7 @@ def _form(cue: Cue, there: str) -> Failure:
 
 
 def _by_signature(cue: Cue) -> Failure | None:
-    """What the scores alone say, from the corpus to the answer."""
+    """The failure by the scores alone, from the corpus to the answer."""
     relevancy = cue.scores.get("context_relevancy")
     coverage = [metric for metric in ("context_recall", "context_relevancy") if cue.weak(metric)]
     fed = cue.strong("context_relevancy") or cue.strong("context_recall")

@@ -1,4 +1,4 @@
-"""What to do about each way of losing a record: in words, and as settings of `surefoot.toml`."""
+"""A remedy for each way in which an answer fails: in words, and as settings of `surefoot.toml`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SPARED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One way of losing records, in words whose lengths are those of a report; `remedies.toml` has them."""
+    """One way to fail, in words whose lengths are those of a report; `remedies.toml` has them."""
 
     title: str
     what: str
-    """Why they are lost, as it follows "because"."""
+    """Why the answer failed, as it follows "because"."""
     gist: str
     """The same as it follows "In 3 of 20 records", in 10 to 25 words."""
     cause: str
@@ -41,8 +41,8 @@ class Remedy:
     """One sentence of 15 to 35 words."""
     shown: str
     """As it follows "3 of 20 records show it:", in 19 to 34 words."""
-    where: str
-    """The stage, in up to four words."""
+    fault: str
+    """As it follows "46 of 52 answers need work; for 21 of them", in three to five words."""
     advice: str
     do: str
     """A bullet for where no setting does it; it starts with a verb."""
@@ -194,7 +194,7 @@ _PATCHES: dict[tuple[str, str], Callable[[SystemSettings, Sequence[Record]], Pat
     ("reading", "wrong"): _fewer_distractions,
     ("format", "form"): _whole_sentences,
 }
-"""What no setting mends has none."""
+"""A fault that no setting mends has none."""
 
 
 def _read() -> dict[tuple[str, str], Remedy]:

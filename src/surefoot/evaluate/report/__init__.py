@@ -1,1 +1,1 @@
-"""What an evaluation found, as a folder, a page and a text whose claims are checked."""
+"""The findings of an evaluation as a folder, a page and a text whose claims are checked."""

@@ -1,4 +1,4 @@
-"""What an evaluation's scores come to, written beside them: `summaries.json`, `diagnosis.json` and `report.md`."""
+"""An evaluation summed up and diagnosed beside its scores: `summaries.json`, `diagnosis.json` and `report.md`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUMMARIES, DIAGNOSIS, REPORT = "summaries.json", "diagnosis.json", "report.md"
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What was written."""
+    """The summaries and the diagnosis that were written."""
 
     summaries: tuple[Summary, ...]
     diagnosis: Diagnosis

@@ -61,7 +61,7 @@ _SPELT = re.compile(rf"\b({'|'.join(_WORDS[PROSE + 1 :])})\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Facts:
-    """What a run bears out."""
+    """The numbers, texts and settings of a run, which support a statement or do not."""
 
     records: Sequence[Record]
     scores: Sequence[Score]
@@ -93,7 +93,7 @@ class Facts:
 
     @cached_property
     def of_metric(self) -> dict[str, tuple[float, ...]]:
-        """What a summary and its scores come to, by metric."""
+        """The figures of a summary and its scores, by metric."""
         values: dict[str, list[float]] = defaultdict(list)
         for score in self.scores:
             if score.value is not None:
@@ -115,7 +115,7 @@ class Facts:
 
 
 def unsupported(text: str, facts: Facts, proposes: bool = False, about: str = "") -> tuple[str, ...]:
-    """What of a text the run does not bear out, as it stands there, each once.
+    """The numbers, quotations and settings in a text that the run does not support, as they stand there, each once.
 
     A quotation has to stand in a record, word for word but for case, white space and what … leaves out. A setting has
     to exist, and have the value that the text says it has. A number has to be one of the run to the digits that are
@@ -126,7 +126,7 @@ def unsupported(text: str, facts: Facts, proposes: bool = False, about: str = ""
 
 
 def checked(diagnosis: Diagnosis, facts: Facts) -> Diagnosis:
-    """The diagnosis with what its texts say without support."""
+    """The diagnosis with the statements of its texts that lack support."""
     whole = "\n".join((diagnosis.executive_summary, diagnosis.executive_summary_gist))
     told = dict.fromkeys((*unsupported(whole, facts), *unsupported(diagnosis.strategic_conclusion, facts, True)))
     return replace(
@@ -138,7 +138,7 @@ def checked(diagnosis: Diagnosis, facts: Facts) -> Diagnosis:
 
 
 def checked_insight(insight: Insight, facts: Facts) -> Insight:
-    """The insight with what it says without support; what it says of no metric it says of its own."""
+    """The insight with its statements that lack support; one that names no metric is about the insight's own."""
     return replace(insight, unsupported=unsupported(insight.text, facts, about=insight.metric))
 
 

@@ -39,7 +39,7 @@ _VERBS = {"implement", "complement", "supplement", "document", "bring", "apply",
 
 
 def violations(report: Mapping[str, Any], cases: int = 2) -> tuple[str, ...]:
-    """What of a report breaks the rules, each in a sentence; empty: nothing. `cases`: the fewest an item quotes."""
+    """Each breach of the rules in a sentence; empty: there is none. `cases`: the fewest that an item quotes."""
     return tuple(_violations(report, cases))
 
 

@@ -19,7 +19,7 @@ from surefoot.evaluate.report.facts import Facts, checked, checked_insight
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.protocols import LLM
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Metric, Record, Score, Summary
 
@@ -79,7 +79,7 @@ Reply with one JSON object and nothing else:
 
 @dataclass(frozen=True)
 class Scored:
-    """What a report is made from."""
+    """The run that a report is made from."""
 
     records: Sequence[Record]
     scores: Sequence[Score]
@@ -110,7 +110,7 @@ class Scored:
 
     @cached_property
     def facts(self) -> Facts:
-        """What a text may say; how many examples were shown may be said too."""
+        """The facts that a text may state, the number of examples shown among them."""
         shown = {float(len(examples)) for examples in self.samples.values()}
         return Facts(self.records, self.scores, self.summaries, self.config, tuple(shown), self.metrics)
 
@@ -126,7 +126,7 @@ def report(
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
 ) -> Diagnosis:
-    """The model's diagnosis; what in it the run does not bear out is said beside it.
+    """The model's diagnosis, with a note of each statement that the run does not support.
 
     Two calls at least: one a metric, which `executor` runs side by side, and one for the report. Where the form of
     a reply breaks the rules, it is asked for once more with the violations named. Where that fails too, or the model
@@ -195,11 +195,7 @@ def schema() -> dict[str, Any]:
     item["priority"] = {"type": "string", "enum": list(PRIORITIES)}
     item["settings"] = {"type": "array", "items": text}
     top = dict.fromkeys(("executive_summary", "executive_summary_gist", "strategic_conclusion"), text)
-    return _object({**top, "insights": {"type": "array", "items": _object(item)}})
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return object_form({**top, "insights": {"type": "array", "items": object_form(item)}})
 
 
 def _insight(llm: LLM, run: Scored, summary: Summary) -> Insight:
@@ -284,7 +280,7 @@ def _item(said: Mapping[str, Any], run: Scored) -> ActionItem:
 
 
 def _example(run: Scored, score: Score) -> dict[str, Any]:
-    """What a prompt shows of a scored record; what there is not is left out."""
+    """A scored record as a prompt shows it, without the fields that it lacks."""
     record = run.by_id[score.record_id]
     shown: dict[str, Any] = {
         "score": round(score.value or 0.0, 3),

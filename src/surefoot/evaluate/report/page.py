@@ -41,11 +41,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What lies in a run's folder, as plain JSON that has the shape of the values it was made from."""
+    """The contents of a run's folder, as plain JSON in the shape of the values that it was made from."""
 
     name: str
     about: Json
-    """What `run.json` holds; empty: there is none."""
+    """The contents of `run.json`; empty: there is none."""
     records: Mapping[str, Json]
     """By id, in the order of the run."""
     scores: Mapping[str, Sequence[Json]]
@@ -60,7 +60,7 @@ class Contents:
 
 
 def read(folder: Path) -> Contents:
-    """What a run's folder holds; a torn last line is not read.
+    """The contents of a run's folder; a torn last line is not read.
 
     Raises UsageError where there are no records, TraceFault, naming the place, for what is damaged.
     """
@@ -83,7 +83,7 @@ def read(folder: Path) -> Contents:
 
 
 def shared(contents: Contents) -> Contents:
-    """What may be handed on: every figure of records, scores and summaries, and none of their texts.
+    """A copy to hand on: every figure of records, scores and summaries, and none of their texts.
 
     `redacted.share_safe` says what stands in their place. What was written about the run quotes it, and is left out, as
     are its settings. Raises TraceFault for a record or a trace that is damaged.
@@ -121,7 +121,7 @@ def page(contents: Contents) -> str:
 
 
 def policy() -> str:
-    """What the page may do, as a Content-Security-Policy: run and look as it is, and nothing else."""
+    """The page's Content-Security-Policy: its own script and style, and nothing else."""
     parts = ["default-src 'none'", f"script-src '{_hash(_script())}'", f"style-src '{_hash(_file('viewer.css'))}'"]
     parts += ["base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
     return "; ".join(parts)
@@ -160,7 +160,7 @@ def _head(contents: Contents) -> Json:
 
 
 def _words(metric: Metric) -> Json:
-    """What the page says of a metric; its corners, where it has a place in the diamond."""
+    """A metric's words on the page, and its corners where it has a place in the diamond."""
     ends = " → ".join("ground truth" if corner == "truth" else corner for corner in metric.edge)
     return {
         "name": metric.name,
@@ -183,7 +183,7 @@ def _settings(contents: Contents) -> Json:
 
 
 def _index(contents: Contents) -> Json:
-    """What the list of records needs of each: a row of the columns that are named, then a value a metric."""
+    """A row of the list for each record: the named columns, then a value a metric."""
     metrics = list(dict.fromkeys(score["metric"] for scores in contents.scores.values() for score in scores))
     return {
         "metrics": metrics,

@@ -26,7 +26,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def host(self) -> str:
-        """What a browser that was sent here names as the host."""
+        """The host that a browser names when it was sent here."""
         return f"{LOOPBACK}:{self.server_address[1]}"
 
     @property

@@ -25,7 +25,7 @@ ATTRIBUTIONS = "attributions.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What became of one record."""
+    """The outcome for one record."""
 
     record_id: str
     attribution: Attribution | None

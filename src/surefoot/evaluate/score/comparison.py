@@ -96,7 +96,7 @@ class Comparison:
 
 
 def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE) -> Comparison:
-    """What changed from the first to the second, metric by metric; records are told by their ids.
+    """The change from the first to the second, metric by metric; records are told by their ids.
 
     The test of metrics with two values is McNemar's, exact, where no two records share a group. Else signs are flipped
     group by group (`flipped`), which tests the very mean that is shown, takes ties as they are, and is McNemar's where
@@ -253,7 +253,7 @@ FIGURES: dict[str, Callable[[Summary], float | None]] = {
     "unscored": lambda one: _missing(one),
     "coverage": lambda one: None if (missing := _missing(one)) is None else 1 - missing,
 }
-"""What a condition can be about; `unscored` and `coverage` are shares of the records that the metric applies to."""
+"""Figures that a condition can name; `unscored` and `coverage` are shares of the records that the metric applies to."""
 
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda number, limit: number >= limit - SLACK,

@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What people would make of a metric's mean, from a sample of their labels."""
+    """A metric's mean as people would have it, from a sample of their labels."""
 
     metric: str
     judge: str
@@ -155,7 +155,7 @@ def _correction(
 
 
 def _influences(people: Floats, judged: Floats, others: Floats, numbers: Ints) -> tuple[Floats, Floats]:
-    """What each group adds to the error of the labels' mean, and to that of what the judge is off by between the
+    """Each group's share of the error of the labels' mean, and of that by which the judge is off between the
     labelled and the rest; the second, weighted, is taken off the first."""
     labelled, rest, groups = numbers[: len(people)], numbers[len(people) :], int(numbers.max()) + 1
     off = _added(judged, labelled, groups) - (_added(others, rest, groups) if len(others) else 0.0)

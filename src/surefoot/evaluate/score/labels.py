@@ -1,4 +1,4 @@
-"""What people said of records: ratings, yes or no, or which of two is better."""
+"""People's labels of records: ratings, yes or no, or which of two is better."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = "label", "rating", "value"
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a person says of a record."""
+    """A person's verdict on a record."""
 
     record_id: str
     metric: str
@@ -86,7 +86,7 @@ def _cell(text: Any) -> Any:
 
 
 def _found(row: dict[str, Any], names: Sequence[str]) -> Any:
-    """What stands under the first of the names that is there; None: under none of them."""
+    """The value under the first of the names that is there; None: none of them is."""
     for name in names:
         inner: Any = row
         for part in name.split("."):

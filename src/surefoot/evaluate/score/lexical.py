@@ -48,7 +48,7 @@ _SPLITS_13A = (
 )
 _ENTITIES_13A = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 _ROUGE_EPSILON = 1e-8
-"""What the `rouge` package adds to the denominator of its f: identical texts come to 0.999999995."""
+"""The `rouge` package adds it to the denominator of its f: identical texts come to 0.999999995."""
 
 
 def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:

@@ -1,4 +1,4 @@
-"""Judges over records: many at a time, each judgement kept as it is made, and none made twice.
+"""Judges run over records: many at a time. Each judgement is kept as it is made, and none is made twice.
 
 The run's folder holds `records.jsonl` (a `Record` each; one that got a grading note has a second line, which counts),
 `scores.jsonl` (a `Score` each under `<record id>\\t<metric>`; the last line of a key counts), `passes.jsonl` (a `Pass`
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ScoringPlan:
-    """What a run would cost, from the texts themselves; without replies that have to be asked for again."""
+    """The cost of a run, reckoned from its texts; replies that have to be asked for again are not in it."""
 
     records: int
     judgements: int
@@ -72,7 +72,7 @@ class ScoringProgress:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one metric took in a pass."""
+    """The calls, tokens, time and money of one metric in a pass."""
 
     metric: str
     judged: int
@@ -103,7 +103,7 @@ class Pass:
     """Calls made again after silence or a failure."""
     stages: tuple[Stage, ...] = ()
     limits: dict[str, Any] = field(default_factory=dict)
-    """What it was run with that may change from pass to pass."""
+    """Limits that may change from pass to pass."""
 
 
 OnProgress = Callable[[ScoringProgress], None]
@@ -125,9 +125,9 @@ def plan(
     tokens: float | None = None,
     prices: Prices | None = None,
 ) -> ScoringPlan:
-    """What these judgements would cost; nothing is asked. `done`: what is there already.
+    """The cost of these judgements; nothing is asked. `done`: the scores that are there already.
 
-    `seconds` is what a call is thought to take; `requests` and `tokens` are the most a minute.
+    A call is thought to take so many `seconds`; `requests` and `tokens` are the most a minute.
     """
     known = done or {}
     missing = _missing(judges, records, known)
@@ -239,7 +239,7 @@ class _Work:
             pool.shutdown()
 
     def summary(self, model: Paced | None, limits: Mapping[str, Any]) -> Pass:
-        """What they took."""
+        """The calls, tokens, time and money that they took."""
         money = model.purse.spent.money if model and model.prices else None
         stages: dict[str, Stage] = {}
         for score, seconds in self._made:
@@ -324,7 +324,7 @@ def _failed(judge: Judge, record: Record, error: ComponentError, spent: meter.Me
 def _missing(
     judges: Sequence[Judge], records: Sequence[Record], done: Mapping[str, Score]
 ) -> list[tuple[Judge, Record]]:
-    """What is to be judged, record by record: a budget that ends leaves whole records behind."""
+    """The judgements to make, record by record: a budget that ends leaves whole records behind."""
 
     def final(score: Score | None) -> bool:
         return score is not None and not (score.passing and score.value is None)
@@ -333,7 +333,7 @@ def _missing(
 
 
 def _expected(judge: Judge, record: Record) -> Spent | None:
-    """What the judge says that it will cost; None: it does not say, and asks no language model."""
+    """The cost that the judge expects; None: it does not say, and asks no language model."""
     says = getattr(judge, "expected", None)
     return None if says is None else says(record)
 

@@ -1,4 +1,4 @@
-"""What the scores of each metric come to: means with intervals, coverage, and what the missing ones allow."""
+"""The scores of each metric summed up: mean with interval, coverage, and the bounds that the missing ones leave."""
 
 from __future__ import annotations
 

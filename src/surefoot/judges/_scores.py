@@ -1,0 +1,39 @@
+"""The scores that a judge gives: a value with its reason, none with a reason, or that its metric does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from surefoot import meter
+from surefoot.errors import ComponentError
+from surefoot.protocols import Judge
+from surefoot.types import Quote, Record, Score
+
+
+def scored(judge: Judge, record: Record, value: float, reason: str, *quotes: Quote) -> Score:
+    """A value in [0, 1], and what it rests on."""
+    return Score(record.id, judge.metric, value, reason=reason, quotes=quotes, judge=judge.name)
+
+
+def unscored(judge: Judge, record: Record, because: str, applies: bool = True) -> Score:
+    """No value, and why."""
+    return Score(record.id, judge.metric, None, unscored_because=because, applies=applies, judge=judge.name)
+
+
+def lacks(judge: Judge, record: Record, what: str) -> Score:
+    """The metric does not apply to a record without this."""
+    return unscored(judge, record, f"the record has no {what}", applies=False)
+
+
+def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
+    """The score that a language model gave, with its calls and tokens; a failure of the model is its reason."""
+    with meter.metered() as spent:
+        try:
+            score = judged()
+        except ComponentError as error:
+            score = replace(unscored(judge, record, str(error)), passing=True)
+    meter.count(calls=spent.calls, tokens=spent.tokens, cached=spent.cached)
+    for what in spent.degraded:
+        meter.degrade(what)
+    return replace(score, calls=spent.calls, tokens=spent.tokens)
