@@ -18,7 +18,8 @@ LOCK = "requirements.lock"
 
 COMMANDS = {
     "demo": [["surefoot", "demo"]],
-    "test": [["pytest"]],
+    # On all cores, and without the slow ones; a later -m has the last word: -m "" runs all tests, -m slow those alone.
+    "test": [["pytest", "-n", "logical", "--maxprocesses", "8", "--dist", "worksteal", "-m", "not slow"]],
     "lint": [["ruff", "check"], ["ruff", "format", "--check"]],
     "types": [["mypy"]],
     "docs": [["python", "docs/generate.py", "--check"]],

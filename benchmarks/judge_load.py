@@ -35,7 +35,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.scoring import ScoringProgress, run
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import prompt
 from surefoot.protocols import Judge
 from surefoot.types import Passage, Record, Score
@@ -180,7 +180,7 @@ def requests(folder: Path) -> set[str]:
     known = {one.id: one for one in scoring.records(folder / "run")}
     scores = [one for one in scoring.scores(folder / "run").values() if one.value is not None]
     texts = [
-        "\n".join(message.content for message in prompt(METRICS[one.metric], known[one.record_id])) for one in scores
+        "\n".join(message.content for message in prompt(metrics()[one.metric], known[one.record_id])) for one in scores
     ]
     return {hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts}
 

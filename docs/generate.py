@@ -30,7 +30,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS
+from surefoot.act import PRESETS
 from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID, SHARED
 from surefoot.config.settings import DEFAULTS
@@ -40,7 +40,19 @@ from surefoot.types import Thresholds
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
-ROLES = [*components.ROOMS, "policy"]
+EXITS = """\
+Exit codes: 0 done, 1 an answer that is no (`replay`, `gate`, `doctor`, `bench tune`), 2 a mistake of yours, 3 a part
+that failed, 130 interrupted. An error is one line on standard error. A command with a bare `--json` prints it on
+standard output instead, in the result's place and with the same exit code; `messages` holds several where a
+configuration has several faults:
+
+```json
+{"error": "ConfigError", "code": 2, "messages": ["no section called 'umpire'; there are: index, embedder, …"]}
+```
+
+`surefoot --install-completion` teaches your shell the commands and options.
+"""
+ROLES = [*components.GROUPS]
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
 """Shared parts that are options all the same, with what they are where nothing is said."""
 
@@ -76,7 +88,7 @@ def generated() -> Iterator[tuple[Path, str]]:
 
 def commands() -> str:
     """What `--help` says for every command."""
-    parts = [NOTE, "# Commands\n", "What `--help` prints.\n"]
+    parts = [NOTE, "# Commands\n", EXITS, "What `--help` prints, and `-h`:\n"]
     for path in _paths(get_command(app), ()):
         said = CliRunner().invoke(app, [*path, "--help"], prog_name="surefoot").output
         lines = "\n".join(line.rstrip() for line in said.strip().splitlines())
@@ -115,8 +127,6 @@ def table(role: str) -> str:
 
 
 def _built_in(role: str) -> list[tuple[str, Callable[..., Any]]]:
-    if role == "policy":
-        return sorted(POLICIES.items())
     return [(c.name, components.find(role, c.name)) for c in _components() if c.role == role and not c.missing]
 
 
@@ -233,7 +243,7 @@ def broken(page: Path) -> Iterator[str]:
         if not any(f"/{path}".endswith(f"/{file}") for path in _sources()):
             yield f"{name}: there is no file {file}"
     for dotted in sorted(set(_DOTTED.findall(prose)) | _imported(text)):
-        if not _is_there(dotted):
+        if not (_is_there(dotted) or dotted in components.GROUPS.values()):
             yield f"{name}: there is no {dotted}"
     for old in sorted(set(_SHIPPED.findall(text)) - {_shipped()}):
         yield f"{name}: the shipped evaluator is {_shipped()}, not {old}"

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from surefoot import components
+from surefoot.act import Count
 from surefoot.components import Component, assemble, build, find, known, names
+from surefoot.corpus.loaders import formats
+from surefoot.corpus.loaders.csv import CsvLoader
 from surefoot.errors import ConfigError, MissingExtra
 from surefoot.evaluators.lexical import Lexical
 from surefoot.llms.scripted import Scripted
@@ -68,6 +71,34 @@ def test_an_unknown_role_lists_the_roles() -> None:
 def test_any_class_can_be_named_by_its_path() -> None:
     """Without being plugged in."""
     assert find("llm", "surefoot.llms.scripted:Scripted") is Scripted
+
+
+def test_a_class_of_the_working_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which a script's own path lacks; nothing there takes a library's place."""
+    (tmp_path / "my_own_part.py").write_text("class Mine:\n    def rewrite(self, question, seen): return (question,)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    assert find("rewriter", "surefoot.rewriters.verbatim:Verbatim")
+    assert str(tmp_path) not in sys.path
+    assert find("rewriter", "my_own_part:Mine").__name__ == "Mine"
+    assert sys.path[-1] == str(tmp_path)
+    del sys.modules["my_own_part"]
+
+
+def test_a_policy_and_a_loader_are_components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Built in, and plugged in; a loader under its suffix."""
+    assert names("policy") == ["count", "threshold"]
+    assert find("policy", "count") is Count
+    assert find("loader", "csv") is CsvLoader
+    code = "class Mine:\n    def decide(self, grades, rewrites=0): ...\n    def read(self, stream, name): ...\n"
+    entry = "[surefoot.policies]\nmine = acme_plugins:Mine\n[surefoot.loaders]\npptx = acme_plugins:Mine\n"
+    plug_in(tmp_path, monkeypatch, entry, code)
+    assert find("policy", "mine").__module__ == "acme_plugins"
+    assert "pptx" in names("loader")
+    formats.cache_clear()
+    assert formats()[".pptx"] == "pptx"
+    monkeypatch.undo()
+    formats.cache_clear()
 
 
 @pytest.mark.parametrize("path", ["no.such.module:X", "pytest:NoSuchThing", ":X", ".relative:X", "pytest:"])

@@ -12,10 +12,24 @@ from typing import Any
 
 import pytest
 
-from surefoot import manifest
+from surefoot import manifest, store
 from surefoot.errors import TraceFault, UsageError
-from surefoot.store import Run, dumps, from_json, loads, read_trace, recorded, runs, to_json, write_text, write_trace
-from surefoot.types import Action, Grade, Passage, Trace
+from surefoot.store import (
+    Run,
+    dumps,
+    from_json,
+    keyed,
+    loads,
+    read_trace,
+    recorded,
+    rows,
+    runs,
+    to_json,
+    values,
+    write_text,
+    write_trace,
+)
+from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Trace
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
 
@@ -74,10 +88,10 @@ def test_other_data_is_refused(field: str, value: object, says: str) -> None:
         ("", "f.json is not JSON"),
         ("{", "f.json is not JSON"),
         ("[" * 100_000, "f.json is not JSON"),
-        ("[]", "f.json is not a Surefoot trace: it has no schema version"),
-        ('{"id": "t"}', "f.json is not a Surefoot trace: it has no schema version"),
+        ("[]", "f.json: this is no Surefoot trace: it has no schema version"),
+        ('{"id": "t"}', "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"schema": 1}', "f.json: this is not a Trace: "),
-        ('{"schema": 2}', "f.json has trace schema 2, this Surefoot reads 1; update Surefoot"),
+        ('{"schema": 3}', "f.json: it has trace schema 3, this Surefoot reads 2; update Surefoot"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
@@ -85,6 +99,26 @@ def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, s
     (tmp_path / "f.json").write_text(text)
     with pytest.raises(TraceFault, match=says):
         read_trace(tmp_path / "f.json")
+
+
+def test_a_reader_opens_every_schema_before_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step, from wherever it begins, alone and within a record; a later schema is refused."""
+    monkeypatch.setattr(store, "TRACE_SCHEMA", 4)
+    steps = {
+        2: lambda trace: {name: value for name, value in trace.items() if name != "asked"} | {"text": trace["asked"]},
+        3: lambda trace: {name: value for name, value in trace.items() if name != "text"} | {"question": trace["text"]},
+    }
+    monkeypatch.setattr(store, "MIGRATIONS", store.MIGRATIONS | steps)
+    for old in ({"asked": "Who?", "schema": 1}, {"asked": "Who?", "schema": 2}, {"text": "Who?", "schema": 3}):
+        trace = from_json(Record, {"id": "r", "question": "Who?", "trace": {"id": "t", **old}}).trace
+        assert trace == loads(json.dumps({"id": "t", **old})) == Trace("t", "Who?", schema=4)
+    with pytest.raises(TraceFault, match="it has trace schema 5, this Surefoot reads 4; update Surefoot"):
+        from_json(Trace, {"id": "t", "question": "Who?", "schema": 5})
+
+
+def test_a_schema_is_raised_with_a_migration() -> None:
+    """One for each schema before this one, so that none is forgotten."""
+    assert list(store.MIGRATIONS) == list(range(1, TRACE_SCHEMA))
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
@@ -163,16 +197,25 @@ def test_a_run_is_resumed_with_the_same_settings(tmp_path: Path) -> None:
 
 
 def test_how_answers_are_judged_is_no_part_of_what_was_run(tmp_path: Path) -> None:
-    """A folder of before there was a `[judge]` goes on, and so does one whose judge has another budget now; what it
-    says of itself stays, and any other section tells runs apart."""
+    """Nor is an empty section: a folder from before there was a `[judge]` or `[sources]` goes on, and so does one whose
+    judge has another budget now; what it says of itself stays, and any other section tells runs apart."""
     about = {"data": "q.jsonl", "config": {"pipeline": {"k": 3}}}
     Run(tmp_path, about).append("q1", TRACE)
     for judge in ({}, {"budget": "3 calls"}):
-        again = Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "judge": judge}})
+        again = Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "judge": judge, "sources": {}}})
         assert again.done() == {"q1": TRACE}
     assert json.loads((tmp_path / "run.json").read_text())["config"] == about["config"]
     with pytest.raises(TraceFault, match="holds another run"):
-        Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "network": {}}})
+        Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "network": {"allow": []}}})
+
+
+def test_a_run_whose_environments_are_no_list_is_damaged(tmp_path: Path) -> None:
+    """A stranger's run.json may say anything."""
+    Run(tmp_path, {"method": "crag"})
+    said = json.loads((tmp_path / "run.json").read_text()) | {"environments": 3}
+    (tmp_path / "run.json").write_text(json.dumps(said))
+    with pytest.raises(TraceFault, match="is damaged: its environments are no list"):
+        Run(tmp_path, {"method": "crag"})
 
 
 def test_a_folder_of_another_run_is_left_alone(tmp_path: Path) -> None:
@@ -194,8 +237,8 @@ def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
     [
         ("{torn", "line 2 is damaged"),
         ("[1]", "line 2 is damaged"),
-        ('{"key": "q"}', "line 2 is damaged: 'trace'"),
-        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 2}}', "line 2 has trace schema 2"),
+        ('{"key": "q"}', "line 2 is damaged: it has no trace; take the line out to go on"),
+        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 3}}', "line 2: it has trace schema 3"),
         ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "line 2: this is not a Trace"),
     ],
 )
@@ -212,7 +255,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: str, says: str) -> None:
 def test_a_damaged_description_is_named(tmp_path: Path) -> None:
     """It cannot be told which run it was."""
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(TraceFault, match=r"run\.json is damaged: .*; give a new folder"):
+    with pytest.raises(TraceFault, match=r"run\.json is damaged: .*; give another folder"):
         Run(tmp_path, {})
 
 
@@ -272,6 +315,32 @@ def test_a_run_is_read_and_not_touched(tmp_path: Path) -> None:
     assert (about["data"], traces, run.path.read_bytes()) == ("popqa.jsonl", {"1": TRACE}, before)
 
 
+def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
+    """Some editors write none; it is read, and the next line does not run into it."""
+    run = Run(tmp_path, {})
+    run.append("1", TRACE)
+    run.path.write_bytes(run.path.read_bytes().rstrip())
+    assert recorded(tmp_path)[1] == {"1": TRACE}
+    resumed = Run(tmp_path, {})
+    resumed.append("2", TRACE)
+    assert resumed.done() == {"1": TRACE, "2": TRACE}
+
+
+def test_every_reader_of_a_run_folder_takes_lines_alike(tmp_path: Path) -> None:
+    """Blank lines and a torn last one are none; a line in the middle that is damaged is named."""
+    run = Run(tmp_path, {}, "values.jsonl")
+    run.add("1", Passage("a", "t"))
+    whole = run.path.read_bytes()
+    for data in (whole + b"\n\n", whole + b'{"key": "2', whole[:-1]):
+        run.path.write_bytes(data)
+        assert run.values(Passage) == values(run.path, Passage) == {"1": Passage("a", "t")}
+        assert [row["key"] for _, row in rows(run.path)] == [key for _, key, _ in keyed(run.path)] == ["1"]
+    for damaged in (b"{\n", b"null\n", b"[1]\n"):
+        run.path.write_bytes(damaged + whole)
+        with pytest.raises(TraceFault, match=r"values\.jsonl, line 1 is damaged: .*; take the line out to go on"):
+            values(run.path, Passage)
+
+
 @pytest.mark.parametrize(
     ("about", "traces", "error", "says"),
     [
@@ -279,9 +348,9 @@ def test_a_run_is_read_and_not_touched(tmp_path: Path) -> None:
         ("{", "", TraceFault, r"run\.json is damaged: Expecting"),
         ("[]", "", TraceFault, r"run\.json is damaged: it is no description of a run"),
         ("{}", None, UsageError, r"traces\.jsonl cannot be read"),
-        ("{}", "{}\n", TraceFault, "line 1 is damaged: 'trace'|line 1 is damaged: 'key'"),
-        ("{}", '{"key": {"1": 2}, "trace": {}}\n', TraceFault, "line 1 is damaged: its key is no text"),
-        ("{}", '{"key": "1", "trace": {"schema": 99}}\n', TraceFault, "line 1 has trace schema 99"),
+        ("{}", "{}\n", TraceFault, "line 1 is damaged: it has no key that is a text"),
+        ("{}", '{"key": {"1": 2}, "trace": {}}\n', TraceFault, "line 1 is damaged: it has no key that is a text"),
+        ("{}", '{"key": "1", "trace": {"schema": 99}}\n', TraceFault, "line 1: it has trace schema 99"),
     ],
 )
 def test_what_is_no_run_says_so(tmp_path: Path, about: Any, traces: Any, error: type[Exception], says: str) -> None:

@@ -5,31 +5,31 @@ trace = surefoot.load().run("Who built the bridge?")
 print(trace.decision.action, trace.answer.text)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from surefoot import meter
-from surefoot.act import PRESETS, Count, Threshold
-from surefoot.errors import SurefootError
-from surefoot.pipeline import Pipeline
-from surefoot.store import read_trace, write_trace
-from surefoot.types import (
-    Action,
-    Answer,
-    Citation,
-    Completion,
-    Decision,
-    Event,
-    Grade,
-    Message,
-    Passage,
-    Step,
-    Strip,
-    Thresholds,
-    Trace,
-)
-
 if TYPE_CHECKING:
+    from surefoot import meter
+    from surefoot.act import PRESETS, Count, Threshold
     from surefoot.config.builder import load
+    from surefoot.errors import SurefootError
+    from surefoot.pipeline import Pipeline
+    from surefoot.store import read_trace, write_trace
+    from surefoot.types import (
+        Action,
+        Answer,
+        Citation,
+        Completion,
+        Decision,
+        Event,
+        Grade,
+        Message,
+        Passage,
+        Step,
+        Strip,
+        Thresholds,
+        Trace,
+    )
 
 __version__ = "0.1.0"
 
@@ -58,11 +58,16 @@ __all__ = [
     "write_trace",
 ]
 
+_HOMES = ("types", "errors", "store", "act", "pipeline", "config.builder")
+"""Modules that hold these names, the cheapest first."""
+
 
 def __getattr__(name: str) -> Any:
-    """`load` pulls in numpy and the index; it is imported when it is first asked for."""
-    if name == "load":
-        from surefoot.config.builder import load
-
-        return load
+    """Import what is first asked for: the command line starts without waiting for any of it."""
+    if name == "meter":
+        return import_module("surefoot.meter")
+    for home in _HOMES if name in __all__ else ():
+        module = import_module(f"surefoot.{home}")
+        if hasattr(module, name):
+            return globals().setdefault(name, getattr(module, name))
     raise AttributeError(f"module 'surefoot' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""What `surefoot` and `python -m surefoot` start."""
+"""The entry point of `surefoot` and `python -m surefoot`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import gc
 
 
 def main() -> None:
-    """Run the command line. The garbage collector rests while it is imported: nothing imported is ever garbage."""
+    """Run the command line. The garbage collector rests until a command is imported: no module is ever garbage."""
     gc.disable()
     from surefoot.cli import main as run
 
-    gc.enable()
     run()
 
 

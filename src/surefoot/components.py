@@ -3,8 +3,8 @@ for what they do not use.
 
 A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in any
 case, and may end in the role's: `LLMGenerator` in `generators/llm.py`. A file whose name begins with an underscore is
-no component, but helps the others. Another package plugs in through the entry-point group `surefoot.<room>` (see
-`ROOMS`), and `use = "package.module:Class"` names any class that has the role's verb. What is no such class is refused
+no component, but helps the others. Another package plugs in through the entry-point group of the role (see `GROUPS`),
+and `use = "package.module:Class"` names any class that has the role's verb. What is no such class is refused
 before it is called, and the standard library, which holds none, before it is imported: `subprocess:Popen` would run its
 options.
 """
@@ -13,15 +13,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
 from surefoot import protocols
+from surefoot.act import POLICIES
 from surefoot.errors import ConfigError, MissingExtra, UsageError
 
 ROOMS = {
@@ -35,7 +38,11 @@ ROOMS = {
     "embedder": "embedders",
     "judge": "judges",
 }
-"""The package that holds each role's built-ins; `surefoot.` before it is also the role's entry-point group."""
+"""The package that holds the built-ins of each role that has a room of its own."""
+
+GROUPS = {role: f"surefoot.{room}" for role, room in ROOMS.items()}
+GROUPS |= {"policy": "surefoot.policies", "loader": "surefoot.loaders"}
+"""The entry-point group of every role. A loader is plugged in under the suffix that it reads."""
 
 SHAPES: dict[str, type] = {
     "retriever": protocols.Retriever,
@@ -47,6 +54,8 @@ SHAPES: dict[str, type] = {
     "llm": protocols.LLM,
     "embedder": protocols.Embedder,
     "judge": protocols.Judge,
+    "policy": protocols.Policy,
+    "loader": protocols.Loader,
 }
 """What a class must be able to do to be of a role."""
 
@@ -88,23 +97,27 @@ def names(role: str) -> list[str]:
 
 def built_in(role: str) -> list[str]:
     """What Surefoot itself has for this role; found without importing any of it."""
-    package = importlib.import_module(f"surefoot.{ROOMS[role]}")
+    if role == "policy":
+        return sorted(POLICIES)
+    package = importlib.import_module(_room(role))
     return [name for _, name, _ in pkgutil.iter_modules(package.__path__) if not name.startswith("_")]
 
 
 def find(role: str, name: str) -> Callable[..., Any]:
     """The class behind a name; raises ConfigError for one that does not exist or is none of this role, MissingExtra for
     what it lacks."""
-    if role not in ROOMS:
-        raise ConfigError(f"no role called '{role}'; there are: {', '.join(ROOMS)}")
+    if role not in GROUPS:
+        raise ConfigError(misnamed("no role called", role, GROUPS))
+    if role == "policy" and name in POLICIES:
+        return POLICIES[name]
     if ":" in name:
         return _of_role(role, name, _by_path(role, name))
     if name in built_in(role):
-        module = _import(f"surefoot.{ROOMS[role]}.{name}", f"{role} '{name}'", name)
+        module = _import(f"{_room(role)}.{name}", f"{role} '{name}'", name)
         return _named(module, role, name)
     if name in (plugged := _plugged_in(role)):
         return _of_role(role, name, _load(plugged[name], role))
-    raise ConfigError(f"no {role} called '{name}'; there are: {', '.join(names(role))}")
+    raise ConfigError(misnamed(f"no {role} called", name, names(role)))
 
 
 def known(role: str, name: str) -> Callable[..., Any] | None:
@@ -123,7 +136,7 @@ def current(name: str) -> str:
 
 def components() -> list[Component]:
     """All that can be plugged in, by role; imports every one, so it is for people, not for start-up."""
-    return [_describe(role, name) for role in ROOMS for name in names(role)]
+    return [_describe(role, name) for role in GROUPS for name in names(role)]
 
 
 def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
@@ -136,24 +149,42 @@ def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callab
 
 def assemble(what: str, make: Callable[..., Any], options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
     """What `make` makes of its options and of the parts that it has parameters for; errors call it `what`."""
-    try:
-        wanted = inspect.signature(make).parameters
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{what} is nothing that can be built: {error}") from error
-    for key, value in options.items():
-        if key not in wanted:
-            known = ", ".join(name for name in wanted if name not in parts) or "none"
-            raise ConfigError(f"{what} has no option '{key}'; it has: {known}")
-        if not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
-            raise ConfigError(f"{what}: the option '{key}' must be {kind}, not {value!r}")
-    for key, parameter in wanted.items():
-        if parameter.default is parameter.empty and key not in {*options, *parts} and parameter.kind not in _ANY:
-            raise ConfigError(f"{what} needs the option '{key}'")
-    shared = {key: parts[key]() for key in wanted if key in parts and key not in options}
+    if found := [*faults(what, make, options, parts)]:
+        raise ConfigError(*found)
+    shared = {key: parts[key]() for key in _wanted(what, make) if key in parts and key not in options}
     try:
         return make(**shared, **options)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{what} cannot be built from {options}: {error}") from error
+
+
+def faults(what: str, make: Callable[..., Any], options: Mapping[str, Any], parts: Container[str]) -> Iterator[str]:
+    """Each option that does not exist, does not fit or is lacking; nothing is built. `parts` are given to `make`."""
+    wanted = _wanted(what, make)
+    for key, value in options.items():
+        if key not in wanted:
+            known = [name for name in wanted if name not in parts] or ["none"]
+            yield misnamed(f"{what} has no option", key, known, "it has")
+        elif not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
+            yield f"{what}: the option '{key}' must be {kind}, not {value!r}"
+    for key, parameter in wanted.items():
+        given = key in options or key in parts or parameter.kind in _ANY
+        if parameter.default is parameter.empty and not given:
+            yield f"{what} needs the option '{key}'"
+
+
+def misnamed(lacking: str, name: str, known: Collection[str], listed: str = "there are") -> str:
+    """The error for a name that nothing has: all names that there are, and the one that it is most like."""
+    said = f"{lacking} '{name}'; {listed}: {', '.join(known)}"
+    near = get_close_matches(str(name), known, 1)
+    return f"{said}; did you mean '{near[0]}'?" if near else said
+
+
+def _wanted(what: str, make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(make).parameters
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{what} is nothing that can be built: {error}") from error
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -164,8 +195,12 @@ def _fits(value: Any, kind: str) -> bool:
     return any(isinstance(value, _SCALARS[name]) and isinstance(value, bool) == (name == "bool") for name in kinds)
 
 
+def _room(role: str) -> str:
+    return f"surefoot.{ROOMS.get(role, 'corpus.loaders')}"
+
+
 def _plugged_in(role: str) -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=f"surefoot.{ROOMS[role]}")}
+    return {point.name: point for point in entry_points(group=GROUPS[role])}
 
 
 def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
@@ -181,10 +216,18 @@ def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
 def _by_path(role: str, path: str) -> Any:
     module, _, attribute = current(path).partition(":")
     _not_the_standard_librarys(f"{role} '{path}'", module)
+    if not module.startswith("surefoot."):
+        _look_here()
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ConfigError(f"{role} '{path}' cannot be imported: {error}") from error
+
+
+def _look_here() -> None:
+    """A script's path lacks the working directory. At the end: nothing there takes a library's place."""
+    if not {"", os.getcwd()} & {*sys.path}:
+        sys.path.append(os.getcwd())
 
 
 def _load(point: EntryPoint, role: str) -> Any:

@@ -10,17 +10,20 @@ tests run the same checks over every built-in.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
+from io import BytesIO
 from math import isfinite
 from typing import Any
 
 from surefoot import protocols
-from surefoot.errors import ConfigError, NetworkError, SearchError
+from surefoot.errors import ConfigError, NetworkError, SearchError, UsageError
 from surefoot.meter import metered
 from surefoot.types import (
     Action,
     Completion,
     Decision,
+    Document,
+    DocumentProblem,
     Grade,
     Message,
     Passage,
@@ -211,6 +214,10 @@ BARE = (
 )
 
 
+CORNERS = ("question", "context", "answer", "truth")
+"""Of the diamond, whose edges metrics are."""
+
+
 def judge(component: protocols.Judge) -> None:
     """Checks a judge."""
 
@@ -228,6 +235,12 @@ def judge(component: protocols.Judge) -> None:
         _holds(not known or bool(score.reason), "explains a value", score)
         return score
 
+    if isinstance(component, protocols.MetricJudge):
+        about = component.about
+        _holds(about.name == component.metric, "declares the metric that it judges", about)
+        _holds({*about.edge} <= {*CORNERS} and len(about.edge) == 2, "its metric is an edge of the diamond", about.edge)
+        _holds({*about.sees} <= {field.name for field in fields(Record)}, "sees fields of a record", about.sees)
+        _holds(len(about.levels) in (0, 5), "has five levels to be rated by, or none", about.levels)
     whole = scored(RECORD)
     _holds(whole.applies, "applies to a record that lacks nothing", whole)
     again = replace(component.judge(RECORD), calls=whole.calls, tokens=whole.tokens)  # it may be remembered
@@ -238,6 +251,20 @@ def judge(component: protocols.Judge) -> None:
     _holds(not bare.applies, "does not apply where there is but a question", bare)
     for text in HOSTILE:
         scored(Record("hostile", text, (Passage("x", text, text),), text, (text,), text))
+
+
+def loader(component: protocols.Loader) -> None:
+    """Checks a loader with bytes that are a file of hardly any format."""
+    for content in (b"", b"\0" * 64, *(text.encode("utf-8", "replace") for text in HOSTILE)):
+        try:
+            found = [*component.read(BytesIO(content), "a file.bin")]
+        except UsageError as error:
+            _holds(bool(str(error)), "says why it cannot read a file", error)
+            continue
+        of_kind = all(isinstance(one, Document | DocumentProblem) for one in found)
+        _holds(of_kind, "gives documents and problems", found)
+        empty = [one for one in found if isinstance(one, Document) and not one.text.strip()]
+        _holds(not empty, "gives no document without a text", empty)
 
 
 CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
@@ -251,6 +278,7 @@ CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
     "generator": (protocols.Generator, generator),
     "embedder": (protocols.Embedder, embedder),
     "judge": (protocols.Judge, judge),
+    "loader": (protocols.Loader, loader),
 }
 """The protocol and the check of each role."""
 

@@ -1,4 +1,4 @@
-"""What calls of language models cost, and how much of it there is to spend."""
+"""The cost of calls of language models, and budgets that limit it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from surefoot.errors import ComponentError, ConfigError
 from surefoot.types import Message
 
 _BYTES = 4
-"""Of a token, about, where nobody has counted; in bytes, since scripts with longer letters have more tokens."""
+"""Length of a token, about, where nobody has counted; scripts with longer letters have more tokens."""
 
 _TURN = 4
-"""Tokens that a message takes beside its text."""
+"""Tokens of a message beside its text."""
 
 
 class OverBudget(ComponentError):
-    """What there was to spend is spent."""
+    """The budget has too little left for the next call."""
 
 
 def tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens a conversation has."""
+    """The tokens of a conversation, about."""
     return sum(_length(message.content) + _TURN for message in messages)
 
 
@@ -32,15 +32,15 @@ def _length(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in whatever money."""
+    """The price of a million tokens, in whatever money."""
 
     asked: float
-    """Of the prompts."""
+    """A million tokens of prompts."""
     said: float
-    """Of the replies."""
+    """A million tokens of replies."""
 
     def of(self, asked: int, said: int) -> float:
-        """What so many tokens cost."""
+        """The price of so many tokens."""
         return (asked * self.asked + said * self.said) / 1e6
 
 
@@ -54,15 +54,15 @@ class Spent:
     said: int = 0
     """Tokens of the replies."""
     money: float = 0.0
-    """0 also where no prices are known."""
+    """0 where no prices are known."""
 
     @property
     def tokens(self) -> int:
-        """Of prompts and replies."""
+        """Tokens of prompts and replies."""
         return self.asked + self.said
 
     def plus(self, other: Spent, times: int = 1) -> Spent:
-        """Both together; `times` -1 takes the other away."""
+        """The sum of both; `times` -1 subtracts the other."""
         return Spent(
             self.calls + times * other.calls,
             self.asked + times * other.asked,
@@ -91,7 +91,7 @@ class Budget:
         return cls(calls=int(amount)) if said[3].startswith("call") else cls(tokens=int(amount))
 
     def holds(self, spent: Spent) -> bool:
-        """Whether it is enough for that."""
+        """Whether the budget allows that much."""
         pairs = (self.calls, spent.calls), (self.tokens, spent.tokens), (self.money, spent.money)
         return all(most is None or taken <= most for most, taken in pairs)
 
@@ -101,7 +101,7 @@ class Budget:
 
 
 class Purse:
-    """What is left of a budget, for all threads: nothing is begun that could go beyond it."""
+    """A budget that all threads draw from; no call begins that could exceed it."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -111,10 +111,8 @@ class Purse:
         self._changed = Condition()
 
     def reserve(self, most: Spent) -> None:
-        """Put so much aside, if need be once others have settled; raises OverBudget where there is too little.
-
-        Once there is too little for one call there is nothing more for any, so that a run ends and does not fray.
-        """
+        """Put the most that a call can cost aside, waiting for others to settle if need be; raises OverBudget where too
+        little is left, and from then on for every call, so that a run ends at once."""
         with self._changed:
             while not self._over:
                 if self.budget.holds(self.spent.plus(self._reserved).plus(most)):
@@ -128,7 +126,7 @@ class Purse:
         raise OverBudget(f"the budget of {self.budget} is spent; run it again to go on")
 
     def settle(self, reserved: Spent, spent: Spent) -> None:
-        """What was put aside has become this."""
+        """Replace the reservation by the true cost."""
         with self._changed:
             self._reserved = self._reserved.plus(reserved, -1)
             self.spent = self.spent.plus(spent)

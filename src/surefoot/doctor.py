@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 
+from surefoot import components
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.corpus import loaders
 from surefoot.corpus.storage import making
-from surefoot.errors import SurefootError
+from surefoot.errors import ConfigError, SurefootError
 from surefoot.models import registry
 
 ENOUGH_DISK = 500_000_000
@@ -73,11 +73,11 @@ def _sqlite() -> str:
 def _loaders() -> str:
     """Whether the libraries are there that the loaders import when the first file of their format turns up."""
     broken: dict[str, str] = {}
-    for suffix, module in loaders.FORMATS.items():
+    for suffix, name in sorted(loaders.formats().items()):
         try:
-            import_module(f"{loaders.__name__}.{module}")
-        except ImportError as error:
-            broken[suffix] = " ".join(str(error).split())
+            components.find("loader", name)
+        except ConfigError as error:
+            broken[suffix] = " ".join(str(error.__cause__ or error).split())
     if broken:
         why = "; ".join(f"{suffix}: {reason}" for suffix, reason in broken.items())
         raise SurefootError(f"cannot read {' '.join(broken)} ({why}); run: pip install surefoot")

@@ -30,7 +30,10 @@ class UsageError(SurefootError):
 
 
 class ConfigError(UsageError):
-    """A setting that does not exist or does not fit."""
+    """A setting that does not exist or does not fit; each argument is one fault, and there may be several."""
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.args))
 
 
 class UnagreedCode(ConfigError):

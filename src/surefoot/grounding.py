@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from surefoot.text.words import STOP_WORDS, WORD, content_words, names, sentences, words
@@ -13,7 +13,9 @@ Knowledge = Sequence[tuple[Strip, Passage]]
 
 _MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
-_QUOTED = re.compile(r"[\"“«]([^\"”»]{3,}?)[\"”»]|(?<!\w)['‘](.{3,}?)['’](?!\w)")
+_OPENING = re.compile(r"[\"“«]|(?<!\w)['‘]")
+_DOUBLE, _SINGLE = re.compile(r"([^\"”»]{3,}?)[\"”»]"), re.compile(r"(.{3,}?)['’](?!\w)")
+"""The rest of a quotation: the first is closed by any double mark, the second by a single one on the same line."""
 _SOURCES = r"(?:sources?|texts?|passages?|documents?|context|evidence|excerpts?|material)"
 _NOT_FOUND = re.compile(
     rf"""
@@ -151,9 +153,24 @@ def _absent(question: str, said: str, source: str) -> list[str]:
     """Quotations that the source does not hold; names and numbers that neither it nor the question holds."""
     there = set(words(source)) | set(words(question))
     flat = f" {' '.join(words(source))} "
-    quotes = [double or single for double, single in _QUOTED.findall(said)]
-    made_up = [quote for quote in quotes if f" {' '.join(words(quote))} " not in flat]
+    made_up = [quote for quote in _quotations(said) if f" {' '.join(words(quote))} " not in flat]
     return made_up + [name for name in names(said) if not there.issuperset(content_words(name))]
+
+
+def _quotations(said: str) -> Iterator[str]:
+    """What stands in quotation marks, each once, in order; in one pass, however many of them nobody closes."""
+    at, unclosed = 0, {_DOUBLE: 0, _SINGLE: 0}
+    while opening := _OPENING.search(said, at):
+        at, rest = opening.end(), _DOUBLE if opening[0] in '"“«' else _SINGLE
+        if at <= unclosed[rest]:
+            continue
+        if quotation := rest.match(said, at):
+            yield quotation[1]
+            at = quotation.end()
+        elif rest is _SINGLE:
+            unclosed[rest] = line if (line := said.find("\n", at)) >= 0 else len(said)
+        elif not re.search('["”»]', said[at : at + 3]):  # a mark so near closes nothing, and may open the next
+            unclosed[rest] = len(said)
 
 
 def _unsaid(question: str, said: str, source: str) -> list[str]:

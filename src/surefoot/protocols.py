@@ -6,10 +6,24 @@ grades have a `span`. Components are safe to share between threads and hold no s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias, runtime_checkable
 
-from surefoot.types import Answer, Completion, Decision, Grade, Message, Passage, Record, Score, Strip, Thresholds
+from surefoot.types import (
+    Answer,
+    Completion,
+    Decision,
+    Document,
+    DocumentProblem,
+    Grade,
+    Message,
+    Metric,
+    Passage,
+    Record,
+    Score,
+    Strip,
+    Thresholds,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +40,15 @@ class Retriever(Protocol):
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages, best first, ids distinct, each with its `score`; raises ComponentError."""
+
+
+@runtime_checkable
+class VectorDatabase(Retriever, Protocol):
+    """A retriever that searches a server, which has to be filled first."""
+
+    def push(self, passages: Iterable[tuple[Passage, npt.ArrayLike]]) -> object:
+        """Make these passages, each with its vector, the whole of what the server holds; what was done, as `str` says
+        it. Raises ComponentError, and then the server holds what it held."""
 
 
 @runtime_checkable
@@ -160,3 +183,21 @@ class Judge(Protocol):
     def judge(self, record: Record) -> Score:
         """The record's score on the metric. Where the record lacks what the metric is about, `applies` is False; what
         cannot be judged has no value and a reason. Only a mistake in what was configured is raised."""
+
+
+@runtime_checkable
+class MetricJudge(Judge, Protocol):
+    """A judge that declares its metric."""
+
+    @property
+    def about(self) -> Metric:
+        """The metric, whose name is `metric`; a class attribute, so that it is known before a judge is built."""
+
+
+@runtime_checkable
+class Loader(Protocol):
+    """Reads one format of files, by whose suffix it is plugged in."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The documents of a seekable file, in its order, and a problem in place of each part that cannot be read. For
+        want of a better title, a document has that of the file's `name`. Raises Unreadable, also after some."""

@@ -1,4 +1,5 @@
-"""Traces on disk: the JSON codec, single files, and a run folder that is appended to and resumed."""
+"""Values on disk: the JSON codec, the migrations of traces, single files, and run folders that are appended to and
+resumed."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import math
 import os
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from functools import cache
@@ -25,7 +26,13 @@ from surefoot.types import TRACE_SCHEMA, Trace
 T = TypeVar("T")
 
 ENVIRONMENTS = "environments"
-"""Of `run.json`: in what it ran. It is no part of what was run."""
+"""The key of `run.json` that lists where it ran, which is no part of what was run."""
+
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
+}
+"""By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
 
 
 def to_json(value: Any) -> Any:
@@ -39,12 +46,31 @@ def to_json(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def from_json(kind: type[T], data: Any) -> T:
-    """The value of type `kind` that `to_json` made `data` from. Raises TraceFault for any other data."""
+def from_json(kind: type[T], data: Any, origin: str = "") -> T:
+    """The value of type `kind` that `to_json` made `data` from; a trace may have an earlier schema.
+
+    Raises TraceFault for any other data, naming `origin` where that is given.
+    """
+    place = f"{origin}: " if origin else ""
     try:
         return typing.cast(T, _decoded(kind, data))
+    except TraceFault as error:
+        raise TraceFault(f"{place}{error}") from error
     except (TypeError, ValueError, OverflowError) as error:
-        raise TraceFault(f"this is not a {kind.__name__}: {error}") from error
+        raise TraceFault(f"{place}this is not a {kind.__name__}: {error}") from error
+
+
+def migrated(trace: Any, origin: str = "") -> dict[str, Any]:
+    """The JSON of a trace of any schema so far, as today's schema has it. Raises TraceFault for all else."""
+    place = f"{origin}: " if origin else ""
+    if not isinstance(trace, dict) or "schema" not in trace:
+        raise TraceFault(f"{place}this is no Surefoot trace: it has no schema version")
+    schema, now = trace["schema"], dict(trace)
+    while type(schema) is int and schema in MIGRATIONS:
+        now, schema = MIGRATIONS[schema](now), schema + 1
+    if schema != TRACE_SCHEMA:
+        raise TraceFault(f"{place}it has trace schema {schema!r}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot")
+    return {**now, "schema": schema}
 
 
 def dumps(trace: Trace) -> str:
@@ -55,7 +81,7 @@ def dumps(trace: Trace) -> str:
 def loads(text: str, origin: str = "this text") -> Trace:
     """The trace that `dumps` wrote. Raises TraceFault, naming `origin`."""
     try:
-        return _trace(parsed(text), origin)
+        return from_json(Trace, parsed(text), origin)
     except ValueError as error:
         raise TraceFault(f"{origin} is not JSON: {error}") from error
 
@@ -111,7 +137,7 @@ class Run:
         self._claim(about)
         try:
             with self._lock.acquire(timeout=0):
-                self._mend()
+                mend(self.path)
         except Timeout:
             pass  # what looks torn is a line that another process is just writing
 
@@ -133,8 +159,8 @@ class Run:
         self._add({"key": key, "value": to_json(value)}, f"what was found on {key}")
 
     def done(self) -> dict[str, Trace]:
-        """What is there, by key. Raises TraceFault, naming the line, for one that is damaged."""
-        return dict(_traces(self.path.read_bytes(), self.path)) if self.path.exists() else {}
+        """The traces that are there, by key. Raises TraceFault, naming the line, for one that is damaged."""
+        return values(self.path, Trace, "trace")
 
     def values(self, kind: type[T]) -> dict[str, T]:
         """What `add` left there, by key, as values of this type. Raises TraceFault."""
@@ -148,33 +174,69 @@ class Run:
     def _claim(self, about: dict[str, Any]) -> None:
         path = self.folder / "run.json"
         wanted = parsed(_encoded(about, "the description of the run"))
-        known = _described(path) if path.exists() else {**wanted, ENVIRONMENTS: []}
-        ran = known.pop(ENVIRONMENTS, [])
+        known = described(self.folder) if path.exists() else {**wanted, ENVIRONMENTS: []}
+        if not isinstance(ran := known.pop(ENVIRONMENTS, []), list):
+            raise TraceFault(f"{path} is damaged: its environments are no list; give a new folder")
         if _asked(known) != _asked(wanted):
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
         if (here := manifest.environment()) not in ran:
             whole = {**known, ENVIRONMENTS: [*ran, here]}
             write_text(path, _encoded(whole, "the description of the run", indent=1) + "\n")
 
-    def _mend(self) -> None:
-        if self.path.exists() and not (data := self.path.read_bytes()).endswith(b"\n"):
-            with self.path.open("r+b") as file:
-                file.truncate(data.rfind(b"\n") + 1)
 
+def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each line of a file of JSON objects is, and the object; all such files of a run folder are read here.
 
-def values(path: Path, kind: type[T]) -> dict[str, T]:
-    """What `Run.add` left in a file, by key, the last of each; nothing is written, and a torn last line is not read.
-
-    Raises TraceFault, naming the line, for one that is damaged.
+    Blank lines are skipped, and so is a last line that was cut short, which another process may just be writing.
+    Raises UsageError where the file cannot be read, TraceFault, naming the line, where one is damaged.
     """
-    data = path.read_bytes() if path.exists() else b""
-    found: dict[str, T] = {}
-    for key, value, origin in _rows(data[: data.rfind(b"\n") + 1], path, "value"):
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
         try:
-            found[key] = from_json(kind, value)
-        except TraceFault as error:
-            raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
-    return found
+            row = parsed(line) if line.strip() else None
+        except ValueError as error:
+            if number == len(lines):
+                return
+            raise _damaged(where, error) from error
+        if isinstance(row, dict):
+            yield where, row
+        elif line.strip():
+            raise _damaged(where, "it is no JSON object")
+
+
+def keyed(path: Path, name: str = "value") -> Iterator[tuple[str, str, Any]]:
+    """Where each line of a file that a `Run` appended to is, its key, and the JSON under `name`. Raises as `rows`."""
+    for where, row in rows(path):
+        if not isinstance(key := row.get("key"), str):
+            raise _damaged(where, "it has no key that is a text")
+        if name not in row:
+            raise _damaged(where, f"it has no {name}")
+        yield where, key, row[name]
+
+
+def values(path: Path, kind: type[T], name: str = "value") -> dict[str, T]:
+    """What a `Run` left in a file, by key, the last of each; empty where there is no file. Raises TraceFault."""
+    lines = keyed(path, name) if path.exists() else ()
+    return {key: from_json(kind, value, where) for where, key, value in lines}
+
+
+def mend(path: Path) -> None:
+    """Make a file of JSON lines ready to be appended to: cut off a torn last line, end one that only lacks its end."""
+    data = path.read_bytes() if path.exists() else b""
+    if not (last := data[data.rfind(b"\n") + 1 :]):
+        return
+    with path.open("r+b") as file:
+        try:
+            parsed(last)
+        except ValueError:
+            file.truncate(len(data) - len(last))
+        else:
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
 
 
 def runs(folder: Path) -> list[Path]:
@@ -183,57 +245,45 @@ def runs(folder: Path) -> list[Path]:
     return [folder] if (folder / "run.json").exists() or not inner else inner
 
 
+def described(folder: Path, what: str = "a run") -> dict[str, Any]:
+    """What `run.json` says of the folder. Raises UsageError where it is no folder of `what`, TraceFault for damage."""
+    path = folder / "run.json"
+    try:
+        about = parsed(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{folder} is no folder of {what}: {path} cannot be read") from error
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}; give another folder") from error
+    if not isinstance(about, dict):
+        raise TraceFault(f"{path} is damaged: it is no description of a run; give another folder")
+    return about
+
+
 def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
-    """What a run folder says was run, and the trace of each question by its key; nothing is written there, and a torn
-    last line is not read.
+    """What a run folder says was run, and the trace of each question by its key; nothing is written there.
 
     Raises UsageError where there is no run, TraceFault where it is damaged.
     """
-    try:
-        about = parsed((folder / "run.json").read_bytes())
-        lines = (folder / "traces.jsonl").read_bytes()
-    except OSError as error:
-        raise UsageError(f"{folder} is no folder of a run: {error.filename} cannot be read") from error
-    except ValueError as error:
-        raise TraceFault(f"{folder / 'run.json'} is damaged: {error}") from error
-    if not isinstance(about, dict):
-        raise TraceFault(f"{folder / 'run.json'} is damaged: it is no description of a run")
-    return about, dict(_traces(lines[: lines.rfind(b"\n") + 1], folder / "traces.jsonl"))
+    about, path = described(folder), folder / "traces.jsonl"
+    if not path.exists():
+        raise UsageError(f"{folder} is no folder of a run: {path} cannot be read")
+    return about, values(path, Trace, "trace")
+
+
+def _damaged(where: str, why: object) -> TraceFault:
+    return TraceFault(f"{where} is damaged: {why}; take the line out to go on")
 
 
 def _asked(about: dict[str, Any]) -> dict[str, Any]:
-    """What a run is told from others by. How its answers are judged, `[judge]` of the configuration, is no part of it:
-    what is judged says so itself, and a folder of before there was such a section can be gone on with."""
-    config = about.get("config")
-    if not isinstance(config, dict):
-        return about
-    return {**about, "config": {section: of for section, of in config.items() if section != "judge"}}
+    """What tells a run from others. `[judge]` of its configuration does not: what is judged says so itself. Nor does an
+    empty section, so that a folder from before there was such a section can be resumed."""
 
+    def told(name: str, held: Any) -> Any:
+        if not isinstance(held, dict):
+            return held
+        return {key: of for key, of in held.items() if of != {} and (name, key) != ("config", "judge")}
 
-def _described(path: Path) -> dict[str, Any]:
-    try:
-        known = parsed(path.read_bytes())
-    except ValueError as error:
-        raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
-    return known if isinstance(known, dict) else {}
-
-
-def _traces(lines: bytes, path: Path) -> Iterator[tuple[str, Trace]]:
-    return ((key, _trace(data, origin)) for key, data, origin in _rows(lines, path, "trace"))
-
-
-def _rows(lines: bytes, path: Path, name: str) -> Iterator[tuple[str, Any, str]]:
-    """Of each line the key, what it holds under this name, and where it is."""
-    for number, line in enumerate(lines.splitlines(), start=1):
-        origin = f"{path}, line {number}"
-        try:
-            row = parsed(line)
-            key, held = row["key"], row[name]
-            if not isinstance(key, str):
-                raise TypeError("its key is no text")
-        except (ValueError, TypeError, KeyError) as error:
-            raise TraceFault(f"{origin} is damaged: {error}; take the line out to go on") from error
-        yield key, held, origin
+    return {name: told(name, held) for name, held in about.items()}
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:
@@ -241,19 +291,6 @@ def _encoded(data: Any, what: str, indent: int | None = None) -> str:
         return spelled(data, indent)
     except (TypeError, ValueError) as error:
         raise TraceFault(f"{what} cannot be written as JSON: {error}") from error
-
-
-def _trace(data: Any, origin: str) -> Trace:
-    if not isinstance(data, dict) or "schema" not in data:
-        raise TraceFault(f"{origin} is not a Surefoot trace: it has no schema version")
-    if data["schema"] != TRACE_SCHEMA:
-        raise TraceFault(
-            f"{origin} has trace schema {data['schema']!r}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot"
-        )
-    try:
-        return from_json(Trace, data)
-    except TraceFault as error:
-        raise TraceFault(f"{origin}: {error}") from error
 
 
 def _decoded(kind: Any, data: Any) -> Any:
@@ -273,6 +310,7 @@ def _decoded(kind: Any, data: Any) -> Any:
             raise ValueError(f"{data!r} is none of {arguments}")
         return data
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        data = migrated(data) if kind is Trace else data
         hints = _hints(kind)
         if unknown := sorted(set(_expected(dict, data)) - set(hints)):
             raise ValueError(f"{kind} has no field '{unknown[0]}'")

@@ -1,7 +1,4 @@
-"""The values that flow through Surefoot: frozen, comparable, free of behaviour and of imports.
-
-A question becomes a `Trace`; everything else here is a part of one.
-"""
+"""The values that flow through Surefoot: frozen, comparable, without behaviour. A question becomes a `Trace`."""
 
 from __future__ import annotations
 
@@ -9,15 +6,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-TRACE_SCHEMA = 1
-"""Version of the JSON form of `Trace`; a reader refuses any other. New fields with defaults do not raise it."""
+TRACE_SCHEMA = 2
+"""Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
+ones are read; a later one is refused."""
 
 Source = Literal["corpus", "external"]
 Standing = Literal["vouched", "plain", "doubted"]
 
 
 class Action(StrEnum):
-    """What corrective RAG decides to do with what was retrieved (CRAG paper, section 4.3)."""
+    """The action that corrective RAG takes on what was retrieved (CRAG paper, section 4.3)."""
 
     CORRECT = "correct"
     AMBIGUOUS = "ambiguous"
@@ -33,17 +31,17 @@ class Passage:
     title: str = ""
     source: Source = "corpus"
     url: str | None = None
-    """Where a reader finds the document: a path as it was indexed, or an address, which its row or the web claims."""
+    """The document's place for a reader: a path as it was indexed, or an address that its row or the web claims."""
     start: int = 0
     """Offset in characters of `text` in the document's extracted text."""
     score: float | None = None
     """The retriever's own score; higher is better, comparable only within one retrieval."""
     via: str = ""
-    """How a searcher came to it ("direct title", "snippet"); empty: it is of the corpus, or there is one way only."""
+    """The way a searcher found it ("direct title", "snippet"); empty: of the corpus, or there is only one way."""
     file: str | None = None
-    """The file of an index that it really stands in, by its path as it was indexed; None: it is not of an index."""
+    """The file of an index that really holds it, by its path as indexed; None: not of an index, or an older trace."""
     standing: Standing = "plain"
-    """How far its source is relied on: "doubted" alone decides nothing, "vouched" may repeat the question."""
+    """Trust in its source: "doubted" alone decides nothing, "vouched" may repeat the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +54,19 @@ class Grade:
     probability: float | None = None
     """Calibrated probability in [0, 1] that the passage holds the answer; None: the evaluator is not calibrated."""
     label: Action | None = None
-    """What this passage alone would mean for the action; None: could not be graded."""
+    """The action that this passage alone would lead to; None: could not be graded."""
     reason: str = ""
     span: tuple[int, int] | None = None
-    """Offsets in the passage's text of the words that answer; None: the evaluator points at none."""
+    """Offsets of the answering words in the passage's text; None: the evaluator points at none."""
     window: tuple[int, int] | None = None
-    """Offsets of the part of an over-long passage that earned the score; None: the whole was read at once."""
+    """Offsets of the part of an over-long passage that earned the score; None: it was read whole."""
     cap: Action | None = None
-    """The most that the passage may decide by itself, whatever its score, as `reason` says; None: nothing caps it."""
+    """The most that the passage may decide alone, whatever its score; `reason` says why. None: no cap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where an evaluator's scores become actions. They never travel without the evaluator they were fitted for."""
+    """The scores at which an evaluator's grades become actions, with the name of that evaluator."""
 
     upper: float
     """τ+: a passage at or above it carries the answer."""
@@ -79,12 +77,12 @@ class Thresholds:
     evaluator: str
     """Name of the evaluator whose scores these are."""
     fitted_on: str = ""
-    """The data, and the rule, that they come from."""
+    """The data and the rule that they come from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The action taken, with what is needed to take it again from the same grades."""
+    """The action taken, with all that `redecide` needs to take it again from the same grades."""
 
     action: Action
     policy: str
@@ -98,7 +96,7 @@ class Decision:
     again: bool = False
     """Rewrite the question and retrieve again before acting (count policy)."""
     rewrites: int = 0
-    """How many rewrites had been made when this was decided (count policy)."""
+    """Rewrites made before this decision (count policy)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +116,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Kept evidence of the corpus and kept evidence from outside that say different things about what was asked.
-
-    Shown, never averaged; which of the two is right is for the reader to judge.
-    """
+    """Kept evidence of the corpus and from outside that disagree. It is shown, never averaged; the reader judges."""
 
     local: str
     """Id of the passage of the corpus."""
@@ -149,7 +144,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the user is told: an answer with citations, or a refusal that names what was missing."""
+    """The reply to the user: an answer with citations, or a refusal that names what was missing."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -157,12 +152,12 @@ class Answer:
     model: str | None = None
     """None: no model was called."""
     withheld: str | None = None
-    """What the model said, where Surefoot refused to pass it on or took addresses out that are no source's."""
+    """The model's own words, where Surefoot refused to pass them on or removed addresses that are no source's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step cost and how it went."""
+    """The cost and outcome of one step."""
 
     name: str
     seconds: float
@@ -171,7 +166,7 @@ class Step:
     graded: int = 0
     """(question, text) pairs scored by the evaluator."""
     escalated: int = 0
-    """Pairs that a cascade also had graded by its dearer evaluator; `graded` counts each of them a second time."""
+    """Pairs that a cascade also passed to its expensive evaluator; `graded` counts each of them twice."""
     tokens: int = 0
     """Prompt and output tokens of those calls."""
     cached: int = 0
@@ -193,17 +188,17 @@ class Trace:
     decision: Decision | None = None
     """None: the question failed, or its method makes no decision."""
     queries: tuple[str, ...] = ()
-    """What was searched for, in order, beyond the question itself."""
+    """Searches made beyond the question itself, in order."""
     external: tuple[Passage, ...] = ()
     strips: tuple[Strip, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    """Empty also where evidence of one kind only was kept."""
+    """Empty also where the kept evidence is of one kind only."""
     answer: Answer | None = None
     steps: tuple[Step, ...] = ()
     config: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What the pipeline was built from, as it was given."""
+    """The configuration that the pipeline was built from, as given."""
     error: str | None = None
-    """Why there is no answer; None: the question ran to its end."""
+    """The reason why there is no answer; None: the question ran to its end."""
     created: str = ""
     """UTC, ISO 8601."""
     schema: int = TRACE_SCHEMA
@@ -211,19 +206,19 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What an explanation gives a share to: words of a question, a title or a text, or a whole passage of a trace."""
+    """One thing that an explanation credits: words of a question, a title or a text, or a passage of a trace."""
 
     side: Literal["question", "title", "text", "passage"]
     start: int
     """Offset in characters in the question, the title or the text; of a passage, 0."""
     end: int
     words: str
-    """What stands there; of a passage, its id."""
+    """The words there; of a passage, its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """What two units are worth together beyond what they are worth one by one (Shapley interaction index)."""
+    """The worth of two units together beyond their separate worth (Shapley interaction index)."""
 
     first: int
     """Number of the unit in `Attribution.units`, from 0."""
@@ -235,16 +230,16 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a number owes to its units: Shapley values, with how far they can be trusted."""
+    """Shapley values: how much each unit adds to a number, and how far these shares can be trusted."""
 
     of: str
-    """The number that is shared out, in words, with whose it is."""
+    """The explained number in words, and whose it is."""
     question: str
     passage: Passage | None
     """None: the units are passages."""
     units: tuple[Unit, ...]
     values: tuple[float, ...]
-    """One a unit, in the unit of the number itself."""
+    """One for each unit, on the scale of the number itself."""
     errors: tuple[float, ...]
     """The standard error of each value; 0: every coalition was counted."""
     base: float
@@ -255,19 +250,19 @@ class Attribution:
     """`full - base - sum(values)`: 0 but for rounding, or something is wrong."""
     method: Literal["exact", "regression", "permutation", "owen"]
     baseline: Literal["", "delete", "filler", "pad"]
-    """What stands where words are taken out; empty: the units are passages."""
+    """The stand-in for removed words; empty: the units are passages."""
     evaluations: int
-    """Distinct coalitions that were looked at, those of `interactions` included."""
+    """Distinct coalitions evaluated, including those of `interactions`."""
     seed: int
     tolerance: float
-    """The largest standard error that was asked for, as a share of the largest value."""
+    """The largest standard error allowed, as a share of the largest value."""
     reached: bool
-    """Whether the tolerance was kept; if not, the evaluations allowed were used up."""
+    """True: the tolerance was met. False: the allowed evaluations ran out first."""
     ties: tuple[tuple[int, ...], ...] = ()
-    """Units of the same value, each group by their numbers: which of them comes first says nothing."""
+    """Groups of units with equal values, by number: their order means nothing."""
     interactions: tuple[Interaction, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a reader must know, such as what a text without words was counted as."""
+    """Caveats for the reader, such as the score assumed for a text without words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +275,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a language model gave back."""
+    """A language model's reply."""
 
     text: str
     model: str
@@ -292,7 +287,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What `on_event` is told while a question runs: a finished `Step`, or a value as soon as it exists."""
+    """A message to `on_event` while a question runs: a finished `Step`, or a value as soon as it exists."""
 
     name: Literal[
         "passages", "grades", "decision", "queries", "external", "strips", "conflicts", "text", "answer", "step"
@@ -303,35 +298,35 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One question as some RAG system answered it: all that a judge may be shown."""
+    """One question as some RAG system answered it: all that a judge may see."""
 
     id: str
     question: str
     contexts: tuple[Passage, ...] | None = None
-    """What the generator was given, in its order. None: nobody kept it; empty: there was nothing."""
+    """The generator's sources, in its order. None: nobody kept them; empty: there were none."""
     answer: str | None = None
     """None: nobody kept it; empty: there was none, or a refusal without words."""
     truths: tuple[str, ...] = ()
     """Reference answers, any of which will do; empty: there is none."""
     note: str = ""
-    """What structure an answer to this question should have; empty: not said."""
+    """The structure that an answer should have; empty: not said."""
     group: str = ""
     """Records of one group are not independent of each other; empty: a group of its own."""
     tags: dict[str, str] = field(default_factory=dict)
-    """What results are told apart by, such as `domain` or `system`."""
+    """Labels by which results are grouped, such as `domain` or `system`."""
     trace: Trace | None = None
     """Of a run of Surefoot; None: the record comes from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words that a judge says stand in a record."""
+    """Words that a judge quotes from a record."""
 
     text: str
     where: str
     """"question", "answer", "truth", "note", or the id of a context; empty: they stand nowhere."""
     verified: bool
-    """They are there, word for word but for white space and case."""
+    """True: they stand there, word for word but for white space and case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,34 +342,34 @@ class Score:
     reason: str = ""
     """The judge's explanation, about this metric alone."""
     quotes: tuple[Quote, ...] = ()
-    """What the explanation says stands in the record, each looked up there."""
+    """The explanation's quotations from the record, each looked up there."""
     unscored_because: str = ""
-    """Why there is no value; empty: there is one."""
+    """The reason why there is no value; empty: there is one."""
     passing: bool = False
-    """What kept it from being scored may pass: a run that is gone on with asks again."""
+    """True: the obstacle may pass, so a resumed run asks again."""
     applies: bool = True
-    """False: the record lacks what the metric is about, so that it belongs in no mean and is no failure."""
+    """False: the record lacks what the metric is about; it counts in no mean and is no failure."""
     judge: str = ""
     repeats: tuple[float, ...] = ()
-    """The values of several judgements, whose mean `value` is; empty: it was judged once."""
+    """The values whose mean is `value`, where it was judged several times; empty: it was judged once."""
     calls: int = 0
     """Of a language model."""
     tokens: int = 0
 
 
 Level = Literal["low", "moderate", "high"]
-"""Of a mean: below .5, below .9, and from there on."""
+"""A mean below .5, below .9, or from .9 on."""
 
 Priority = Literal["critical", "high", "medium"]
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the scores of one metric come to over all records."""
+    """The scores of one metric, summed up over all records."""
 
     metric: str
     mean: float | None
-    """Of the scored ones; None: there are none."""
+    """Over the scored records; None: there are none."""
     low: float | None
     """95 % interval of the mean, from a bootstrap over groups; None: fewer than two groups."""
     high: float | None
@@ -383,19 +378,19 @@ class Summary:
     scored: int
     unscored: int
     not_applicable: int
-    """In no mean and no bound."""
+    """Records left out of every mean and bound."""
     least: float | None
-    """What the mean would be if all that is unscored had the metric's lowest value."""
+    """The mean if every unscored record had the metric's lowest value."""
     most: float | None
-    """And if it had 1."""
+    """The mean if every unscored record had 1."""
     level: Level | None
     unscored_because: dict[str, int] = field(default_factory=dict)
-    """How many by reason."""
+    """The number of unscored records by reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What the scores of one metric say, in three to five plain sentences."""
+    """A reading of one metric's scores in three to five plain sentences."""
 
     metric: str
     level: Level
@@ -403,12 +398,12 @@ class Insight:
     by: str
     """The model that wrote it, or "rules"."""
     unsupported: tuple[str, ...] = ()
-    """Numbers, quotations and settings in the text that the run does not bear out."""
+    """Numbers, quotations and settings in the text that the run does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a change was worth on questions that nobody had looked at before."""
+    """The effect of a change on questions that nobody had looked at before."""
 
     metric: str
     before: float
@@ -418,16 +413,16 @@ class Gain:
     """95 % interval of the difference, paired, from a bootstrap over groups."""
     high: float
     p: float
-    """Of the paired test, two-sided."""
+    """Two-sided, of the paired test."""
     questions: int
 
 
 @dataclass(frozen=True, slots=True)
 class ActionItem:
-    """What to change, why, and what it brings. Texts may hold Markdown, which whoever shows them has to sanitise."""
+    """A change to make, with its reason and effect. Texts may hold Markdown, which the viewer must sanitise."""
 
     title: str
-    """What to do, in a few words."""
+    """The change in a few words."""
     priority: Priority
     problem_detection: str
     problem_detection_gist: str
@@ -438,25 +433,25 @@ class ActionItem:
     recommended_protocol: str
     recommended_protocol_gist: str
     stage: str = ""
-    """Of the pipeline, or of what the rules know: "retrieval", "ranking", "chunking", "grading", "search",
+    """The part at fault: "retrieval", "ranking", "chunking", "grading", "search",
     "refinement", "grounding", "format", "refusal", "data"; empty: a model wrote the item and named none."""
     metrics: tuple[str, ...] = ()
-    """Whose signature it is."""
+    """The metrics that show the fault."""
     cases: tuple[str, ...] = ()
-    """Ids of records that show it."""
+    """Ids of records that show the fault."""
     patch: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Settings of `surefoot.toml` that the item comes to, by section and key; empty: none would do it."""
+    """The change as settings of `surefoot.toml`, by section and key; empty: no setting does it."""
     predicted: float | None = None
-    """Gain of the first of `metrics` that is expected of the patch; None: nothing is."""
+    """The patch's expected gain in the first of `metrics`; None: none is expected."""
     realised: Gain | None = None
     """None: it was not tried."""
     unsupported: tuple[str, ...] = ()
-    """Numbers, quotations and settings in the texts that the run does not bear out."""
+    """Numbers, quotations and settings in the texts that the run does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What a run's scores come to, for who has to act on them."""
+    """A run's scores turned into advice."""
 
     executive_summary: str
     executive_summary_gist: str
@@ -467,6 +462,77 @@ class Diagnosis:
     by: str
     """The model that wrote it, or "rules"."""
     unsupported: tuple[str, ...] = ()
-    """Of the summary and the conclusion."""
+    """Claims of the summary and the conclusion that the run does not support."""
     fallback: str = ""
-    """Why the rules wrote it although a model was asked; empty: none was asked, or its report stands."""
+    """The reason why the rules wrote it although a model was asked; empty: no model was asked, or its report stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text on its own: a whole file, or one row of a table."""
+
+    key: str
+    """Unique in its file and stable while the document's content is; "" where the file is one document."""
+    title: str
+    text: str
+    url: str | None = None
+    """The row's own address; None: the file is where a reader finds it."""
+    id: str | None = None
+    """The row's own id, which its passages take over; None: they get theirs from what they say."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Where in `text` sections begin, and what they are called; in the order of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProblem:
+    """Something in a file that was not read, or was read with a reservation."""
+
+    reason: str
+    skipped: bool = True
+    """False: nothing is missing, but the text may not be what its author wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One thing that can be good or bad about an answered question: an edge of the diamond of question, context, answer
+    and truth. Its judge declares it as `about`; reports and pages take their words from here."""
+
+    name: str
+    edge: tuple[str, str]
+    """From which corner of the diamond to which."""
+    sees: tuple[str, ...]
+    """Fields of the record that a judge of it may be shown, and no others."""
+    about: str
+    """The question that it answers, in one line."""
+    levels: tuple[str, ...] = ()
+    """The meaning of each rating, from 5 down to 1; empty: no language model can rate it."""
+    special: str = ""
+    """Rules for a judge beside the levels."""
+    switch: str = ""
+    """Another rule, which may be switched off; empty: there is none."""
+    stage: str = "generation"
+    """The part of a system that it is about, as a diagnosis names it."""
+    good: str = ""
+    """A high mean stands for these, such as "answers that address what was asked"; empty: nothing is said of it."""
+    advice: str = ""
+    """For a low mean, in the imperative and without a full stop; empty: there is none."""
+    remedy: tuple[str, str] = ("format", "form")
+    """Stage and kind of the remedy for a record that it alone scores low: a table of `remedies.toml`."""
+    place: int = 100
+    """Where it stands among the others: they are told in this order, the lowest first."""
+    alias: str = ""
+    """A shorter name that texts use; empty: there is none."""
+    label: str = ""
+    """Its name on a page; empty: `name` in words."""
+    aside: str = ""
+    """Words behind its edge on a page, such as "structure"; empty: none."""
+
+    @property
+    def key(self) -> str:
+        """The key of a rating in a model's reply."""
+        return f"{self.name}_score"
+
+    @property
+    def title(self) -> str:
+        """Its name in a text."""
+        return self.name.replace("_", " ").title()

@@ -13,6 +13,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of what shap imports
     shap = pytest.importorskip("shap", reason="shap is not installed")
 
+pytestmark = pytest.mark.slow  # it is compiled first
+
 
 @pytest.mark.parametrize("players", [3, 8, 12])
 @pytest.mark.parametrize("seed", range(3))

@@ -62,6 +62,19 @@ def test_a_question_that_cannot_be_asked_is_a_mistake_of_the_users(indexed: Call
     assert len(done.err) < 200
 
 
+def test_a_question_without_quotes_is_told_to_get_some(surefoot: Callable[..., Any]) -> None:
+    """With the line to type."""
+    done = surefoot("ask", "who", "built", "it", "--set", "pipeline.k=1")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == 'surefoot: put the question in quotes: surefoot ask "who built it"\n'
+
+
+def test_a_search_that_nobody_can_make_says_how_to_configure_one(indexed: Callable[..., Any]) -> None:
+    """The setting stands in the line."""
+    done = indexed("ask", QUESTION, "--set", "thresholds.upper=5")
+    assert "--set searcher.use=wikipedia" in " ".join(done.out.split())
+
+
 def test_one_setting_can_be_given_for_once(indexed: Callable[..., Any]) -> None:
     """Several times over, the last one wins; a model can be any class by its path."""
     sets = ("--set", "pipeline.k=2", "--set", "pipeline.k=1", "--set", "llm.use=surefoot.llms.scripted:Scripted")

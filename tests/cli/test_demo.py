@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from surefoot.cli.demo import called
 from surefoot.errors import ModelError
 from surefoot.models import registry
+
+
+@pytest.mark.parametrize(
+    ("program", "on_the_path", "name"),
+    [
+        (".venv/bin/surefoot", False, os.path.join(".venv", "bin", "surefoot")),
+        (".venv/bin/surefoot", True, "surefoot"),
+        ("src/surefoot/__main__.py", False, "python -m surefoot"),
+        ("-c", False, "surefoot"),
+    ],
+)
+def test_the_demo_names_a_command_that_exists(
+    here: Path, monkeypatch: pytest.MonkeyPatch, program: str, on_the_path: bool, name: str
+) -> None:
+    """Also where `python3 dev.py demo` has put it into a folder that no shell looks into."""
+    if program != "-c":
+        (here / program).parent.mkdir(parents=True)
+        (here / program).touch()
+        program = str(here / program)
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if on_the_path else None)
+    assert called() == name
 
 
 @pytest.mark.slow

@@ -33,7 +33,14 @@ def test_what_cannot_be_read_is_named_on_standard_error(surefoot: Callable[..., 
     assert "skipped" in done.err
     assert ".pdf" in done.err
     assert "\x1b" not in done.err + done.out
-    assert "2 new" in done.out
+    assert "Files     2 new, 1 skipped\n" in done.out
+
+
+def test_ignored_files_are_named_by_their_suffix(surefoot: Callable[..., Any], here: Path) -> None:
+    """So that one sees which kinds are not read."""
+    for name in ("a.rst", "b.rst", "c.gz"):
+        (here / "library" / name).touch()
+    assert "Files     2 new, 3 ignored (.rst 2, .gz 1)\n" in surefoot("index", "library").out
 
 
 def test_a_file_of_another_kind_is_refused_in_a_sentence(surefoot: Callable[..., Any], here: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -14,53 +16,100 @@ import pytest
 import typer
 
 from surefoot import __version__, cli
+from surefoot.cli._commands import PANELS, Listing
 from surefoot.cli._console import plain
 
-COMMANDS = ["demo", "index", "ask", "trace", "replay", "explain", "evaluate", "components", "doctor"]
-COMMANDS += ["models", "models list", "models pull", "models verify", "bench", "bench qa"]
-COMMANDS += ["compare", "gate", "agree"]
-COMMANDS += ["report", "view"]
-COMMANDS += [
-    "bench evaluator",
-    "bench tune",
-    "bench errors",
-    "bench robustness",
-    "bench ablate",
-    "bench facts",
-    "bench study",
-    "bench words",
-    "train",
-    "train evaluator",
-    "train average",
-    "train t5",
-    "improve",
-]
+
+def named(listing: Listing, above: str = "") -> dict[str, tuple[str, str]]:
+    """Each command by its words, groups too, with where it is and the first line of its help."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, (inner, line) in listing.items():
+        words = f"{above} {name}".strip()
+        found[words] = ("" if isinstance(inner, dict) else str(inner), line)
+        found |= named(inner, words) if isinstance(inner, dict) else {}
+    return found
 
 
-def test_every_command_is_listed_here() -> None:
-    """So that the tests below hold for one that is added."""
-    groups = {group.name: group.typer_instance for group in cli.app.registered_groups}
-    named = [command.name or command.callback.__name__ for command in cli.app.registered_commands if command.callback]
-    for name, group in groups.items():
-        assert name
-        named += [name]
-        named += [f"{name} {c.name or c.callback.__name__}" for c in group.registered_commands if c.callback]
-    assert sorted(named) == sorted(COMMANDS)
+COMMANDS = named(cli.COMMANDS)
 
 
-def test_the_list_of_commands_has_no_line_broken_by_hand() -> None:
-    """Its first paragraph is what a command says of itself there, and the list keeps the line ends of that."""
-    apps = [cli.app, *(group.typer_instance for group in cli.app.registered_groups)]
-    texts = [cleandoc(c.callback.__doc__ or "") for app in apps if app for c in app.registered_commands if c.callback]
-    assert [text for text in texts if "\n" in text.split("\n\n")[0]] == []
+@pytest.mark.parametrize("command", [command for command, (where, _) in COMMANDS.items() if where])
+def test_the_list_of_commands_says_what_a_command_says_of_itself(command: str) -> None:
+    """The list is shown without importing the command; its line is the first paragraph of the command's own help."""
+    where, line = COMMANDS[command]
+    module, _, function = where.partition(":")
+    found = getattr(import_module(f"surefoot.cli.{module}"), function)
+    assert cleandoc(found.__doc__).split("\n\n")[0] == line
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_the_command_line_wakes_without_importing_a_command(word: str) -> None:
+    """Nor the library: what a command needs is imported when that command is called."""
+    code = f"""
+import sys
+sys.argv = ["surefoot", "{word}"]
+from surefoot.__main__ import main
+try:
+    main()
+finally:
+    print(*sorted(name for name in sys.modules if name.split(".")[0] in ("surefoot", "numpy", "httpx")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    own = ["surefoot", "surefoot.__main__", "surefoot.cli", "surefoot.cli._commands", "surefoot.errors"]
+    assert done.stdout.splitlines()[-1].split() == own
+
+
+def test_a_command_imports_no_other() -> None:
+    """Asking a question takes nothing that only researchers use."""
+    code = "import sys, surefoot.cli.ask; print(*(name for name in sys.modules if name.startswith('surefoot.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    commands = {where.partition(":")[0] for where, _ in COMMANDS.values()} - {"ask", ""}
+    assert not {f"surefoot.cli.{name}" for name in commands} & {*done.stdout.split()}
+    assert "surefoot.lab" not in done.stdout
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_every_command_explains_itself(surefoot: Callable[..., Any], command: str) -> None:
-    """`--help` says what it does, and nothing on standard error."""
+    """`--help` says what it does, and nothing on standard error; `-h` says the same."""
     done = surefoot(*command.split(), "--help")
     assert (done.code, done.err) == (0, "")
     assert "Usage: " in done.out
+    assert surefoot(*command.split(), "-h") == done
+
+
+def test_completion_knows_commands_and_options(here: Path) -> None:
+    """Of a group too, and in the shell's own form; the script to install it can be shown."""
+
+    def asked(words: str) -> str:
+        line = [sys.executable, "-c", "import sys; sys.argv[0] = 'surefoot'; from surefoot.cli import main; main()"]
+        shell = {"_SUREFOOT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+        done = subprocess.run(line, env=os.environ | shell, capture_output=True, text=True, check=False)
+        return done.stdout
+
+    assert asked("surefoot eva").split() == ["evaluate"]
+    assert asked("surefoot bench rob").split() == ["robustness"]
+    assert asked("surefoot ask --js").split() == ["--json"]
+
+
+def test_the_script_of_the_completion_can_be_shown(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a shell that `--install-completion` does not set up by itself."""
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    done = surefoot("--show-completion")
+    assert (done.code, done.err) == (0, "")
+    assert "complete_bash" in done.out
+
+
+@pytest.mark.parametrize("command", PANELS)
+def test_the_help_of_a_large_command_is_sorted(surefoot: Callable[..., Any], command: str) -> None:
+    """Into panels; each option that a panel names exists, and few are left over."""
+    said = surefoot(command, "--help").out
+    options = said[said.index("─ Options ─") :]
+    for title, names in PANELS[command].items():
+        panel = options[options.index(f"─ {title} ─") :].partition("╰")[0]
+        assert {word for word in panel.split() if word.startswith("--")} >= {*names.split()}
+    assert options.partition("╰")[0].count("│ --") <= 6
 
 
 def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> None:
@@ -91,6 +140,38 @@ def test_a_mistake_of_the_users_is_one_line_and_exit_code_2(
     assert done.err.startswith("surefoot: ")
     assert done.err.count("\n") == 1
     assert said in done.err
+
+
+def test_each_fault_of_a_configuration_is_a_line(surefoot: Callable[..., Any]) -> None:
+    """All at once, with what was meant; as JSON, a message each."""
+    words = ("ask", "Who?", "--set", "evaluator.use=lexicla", "--set", "pipelin.k=3")
+    done = surefoot(*words)
+    assert (done.code, done.out) == (2, "")
+    section, component = done.err.splitlines()
+    assert section.startswith("surefoot: no section called 'pipelin'; there are: ")
+    assert component.endswith("did you mean 'lexical'?")
+    assert len(json.loads(surefoot(*words, "--json").out)["messages"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "said"),
+    [
+        (["ask", "Who?", "--json", "--index", "none.db"], "IndexFault", "none.db"),
+        (["ask", "--json"], "UsageError", "Missing argument"),
+        (["agree", "none", "none", "--json"], "UsageError", "none"),
+        (["gate", "none", "--json", "--minn", "x"], "UsageError", "No such option: --minn"),
+    ],
+)
+def test_an_error_is_json_where_the_result_would_be(
+    surefoot: Callable[..., Any], words: list[str], kind: str, said: str
+) -> None:
+    """One line on standard output, with the exit code that it has without --json."""
+    done = surefoot(*words)
+    assert (done.err, done.out.count("\n")) == ("", 1)
+    error = json.loads(done.out)
+    assert (error["error"], error["code"]) == (kind, done.code)
+    assert said in error["messages"][0]
+    assert surefoot(*[word for word in words if word != "--json"]).code == done.code
 
 
 @pytest.mark.parametrize(

@@ -182,9 +182,17 @@ def test_modules_are_not_looked_for_here_untold(recorded: Callable[..., list[Any
 def test_trust_says_what_it_imports(recorded: Callable[..., list[Any]], here: Path) -> None:
     """And from where, before it does; also from the working directory, which the console script's path lacks."""
     for done in recorded({"evaluator": {"use": "mine:Mine"}}, "--trust")[:4]:
-        assert f"importing mine:Mine from {here / 'mine.py'}, as " in done.err
+        assert f"is trusted to name mine:Mine, from {here / 'mine.py'}" in done.err
         assert done.code == 0
     assert (here / "imported").exists()
+
+
+def test_trust_does_not_say_that_it_imports_what_it_refuses(recorded: Callable[..., list[Any]]) -> None:
+    """The standard library holds no components, whoever is trusted."""
+    done = recorded({"evaluator": {"use": "subprocess:Popen"}}, "--trust")[0]
+    assert done.code == 2
+    assert "importing" not in done.err
+    assert "it was not imported" in done.err
 
 
 # Code that the user's own configuration names

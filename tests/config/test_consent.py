@@ -34,6 +34,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "config",
     [
         {"evaluator": "mine:X"},
+        {"policy": {"use": "mine:X"}},
+        {"judge": {"surefoot.judges.claims:Claims": "mine:X"}},
+        {"judge": {"factuality": {"use": "llm", "metric": "mine:X"}}},
         {"llm": {"use": "mine:X"}},
         {"retriever": {"use": "hybrid", "retrievers": ["bm25", "mine:X"]}},
         {"evaluator": {"use": "cascade", "evaluators": ["lexical", {"use": "mine:X"}]}},

@@ -11,12 +11,12 @@ from surefoot.config.builder import JUDGEMENTS, Builder
 from surefoot.config.settings import read, setting
 from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metrics
 from surefoot.judges.claims import Claims
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
-from surefoot.types import Record, Score
+from surefoot.types import Metric, Record, Score
 
 OPENAI = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 SCRIPTED = {"use": "scripted", "replies": []}
@@ -34,6 +34,13 @@ class Own:
         return Score(record.id, "factuality", 1.0, judge="own")
 
 
+class Charm(Own):
+    """A metric of somebody's own."""
+
+    about = Metric("charm", ("question", "answer"), ("question", "answer"), "Is it charming?", levels=("so",) * 5)
+    name = metric = "charm"
+
+
 def builder(llm: Any = SCRIPTED, /, **judge: Any) -> Builder:
     return Builder(read({"llm": llm, "judge": judge}))
 
@@ -46,7 +53,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_language_model_judges_the_diamond_where_there_is_an_endpoint() -> None:
     """All six metrics, unless others are named."""
     judges = builder(OPENAI).judges()
-    assert [judge.metric for judge in judges] == [*METRICS]
+    assert [judge.metric for judge in judges] == [*metrics()]
     assert all(isinstance(judge, LLMJudge) for judge in judges)
     assert [judge.metric for judge in builder(OPENAI, metrics=["factuality"]).judges()] == ["factuality"]
     assert [judge.metric for judge in builder(OPENAI).judges(["claims"])] == ["claims"]
@@ -59,6 +66,17 @@ def test_without_an_endpoint_this_machine_judges(monkeypatch: pytest.MonkeyPatch
     builder().judges(["factuality"])
     builder(use="llm", factuality="embedded").judges(["factuality"])
     assert named == ["factuality", "factuality"]
+
+
+def test_a_metric_can_be_named_by_the_path_of_its_judge() -> None:
+    """By its own judge, with options, or by a language model where the judge declares levels to rate by."""
+    path = f"{__name__}:Charm"
+    (own,) = builder(metrics=[path], **{path: {"strict": True}}).judges()
+    assert isinstance(own, Charm)
+    assert own.strict
+    (rated,) = builder(use="llm", metrics=[path]).judges()
+    assert isinstance(rated, LLMJudge)
+    assert (rated.metric, rated.about) == ("charm", Charm.about)
 
 
 def test_each_metric_can_have_a_judge_of_its_own() -> None:

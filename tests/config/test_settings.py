@@ -265,7 +265,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"thresholds": {"file": "a", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: file"),
         ({"thresholds": {"file": 3}}, r"\[thresholds\]: the option 'file' must be str, not 3"),
         ({"thresholds": {"file": "none.toml"}}, "^none.toml cannot be read: No such file"),
-        ({"policy": "vote"}, "no policy called 'vote'; there are: threshold, count"),
+        ({"policy": "vote"}, "no policy called 'vote'; there are: count, threshold"),
         ({"policy": {"use": "count", "rewrites": 3}}, "policy 'count' has no option 'rewrites'; it has: max_rewrites"),
         ({"policy": {"use": "count", "max_rewrites": "3"}}, "policy 'count': the option 'max_rewrites' must be int"),
         ({"evaluator": {"embedder": "minilm"}}, r"\[evaluator\] has no key 'embedder'.*: \[embedder\]"),
@@ -304,6 +304,74 @@ def test_a_setting_that_does_not_fit_is_refused_before_anything_is_asked(
     """Nothing is ignored in silence, and no traceback waits in the middle of a question."""
     with pytest.raises(ConfigError, match=message):
         built(small, **sections).pipeline()
+
+
+MANY = {
+    "umpire": {},
+    "index": {"path": 3},
+    "evaluator": {"use": "lexicla"},
+    "retriever": {"use": "hybrid", "retrievers": ["bm52"], "kk": 1},
+    "generator": {"use": "llm", "max_tokens": "many"},
+    "refiner": {"nodes": 1},
+    "thresholds": {"uper": 1, "lower": "low"},
+    "policy": "vote",
+    "network": {"alow": ["*"]},
+    "searcher": {"use": "pages", "of": {"use": "folder"}},
+    "judge": {"repeat": 2},
+    "pipeline": {"k": 0, "kk": 2},
+}
+FAULTS = (
+    "no evaluator called 'lexicla'",
+    "no retriever called 'bm52'",
+    "retriever 'hybrid' has no option 'kk'",
+    "generator 'llm': the option 'max_tokens' must be int",
+    "refiner 'strips' has no option 'nodes'",
+    "[thresholds] has no key 'uper'",
+    "[thresholds] lower must be a finite number",
+    "no policy called 'vote'",
+    "[network] has no option 'alow'",
+    "searcher 'folder' needs the option 'path'",
+    "[judge] has no key 'repeat'",
+    "[pipeline] k must be",
+    "[pipeline] has no key 'kk'",
+)
+
+
+def test_all_errors_of_a_configuration_are_told_at_once(small: dict[str, Any]) -> None:
+    """Sections, keys, components and types, each once: what is no configuration when it is read, the rest when the
+    pipeline is built."""
+
+    def told(caught: pytest.ExceptionInfo[ConfigError], expected: tuple[str, ...]) -> None:
+        faults = [str(fault) for fault in caught.value.args]
+        assert [fault for fault in faults if not fault.startswith(expected)] == []
+        assert len(faults) == len(expected)
+        assert str(caught.value) == "; ".join(faults)
+
+    with pytest.raises(ConfigError) as caught:
+        read(MANY)
+    told(caught, ("no section called 'umpire'", "[index] path must be the name of a file", *FAULTS))
+    sections = {name: values for name, values in MANY.items() if name not in ("umpire", "index")}
+    with pytest.raises(ConfigError) as caught:
+        built(small, **sections).pipeline()
+    told(caught, FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("sections", "meant"),
+    [
+        ({"evaluatr": {}}, "evaluator"),
+        ({"evaluator": "lexicla"}, "lexical"),
+        ({"generator": {"use": "llm", "max_token": 3}}, "max_tokens"),
+        ({"thresholds": {"uper": 1}}, "upper"),
+        ({"pipeline": {"externalk": 1}}, "external_k"),
+        ({"policy": "treshold"}, "threshold"),
+        ({"judge": {"budgets": "1 call"}}, "budget"),
+    ],
+)
+def test_a_misspelt_name_is_told_what_it_is_like(small: dict[str, Any], sections: dict[str, Any], meant: str) -> None:
+    """A section, a component, an option, a key."""
+    with pytest.raises(ConfigError, match=rf"did you mean '{meant}'\?"):
+        built(small, **sections, index={"path": 3})
 
 
 def test_a_missing_index_says_how_to_make_one(here: Path) -> None:

@@ -16,11 +16,24 @@ from surefoot import contracts, meter
 from surefoot.act import Threshold
 from surefoot.contracts import CONTRACTS, verify
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ConfigError, EndpointError
+from surefoot.errors import ConfigError, EndpointError, UsageError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.llms.scripted import Scripted
 from surefoot.refiners.strips import Strips
-from surefoot.types import Action, Answer, Citation, Completion, Grade, Passage, Record, Score, Strip, Thresholds
+from surefoot.types import (
+    Action,
+    Answer,
+    Citation,
+    Completion,
+    Document,
+    Grade,
+    Metric,
+    Passage,
+    Record,
+    Score,
+    Strip,
+    Thresholds,
+)
 
 OWN = Thresholds(0.5, -0.5, 0.0, "broken")
 NUMBERS = count()
@@ -268,7 +281,32 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ),
     ("judge", "is deterministic", lambda: judging(lambda score: replace(score, reason=str(next(NUMBERS))))),
     ("judge", "does not apply where there is but a question", lambda: judging(lambda score: score, lacks=False)),
+    ("judge", "declares the metric that it judges", lambda: declaring(name="luck")),
+    ("judge", "its metric is an edge of the diamond", lambda: declaring(edge=("question", "moon"))),
+    ("judge", "sees fields of a record", lambda: declaring(sees=("question", "moon"))),
+    ("judge", "has five levels to be rated by, or none", lambda: declaring(levels=("good", "bad"))),
+    ("loader", VERB, lambda: component("load", lambda stream, name: ())),
+    ("loader", "says why it cannot read a file", lambda: component("read", refusing)),
+    ("loader", "gives documents and problems", lambda: component("read", lambda stream, name: ["a text"])),
+    (
+        "loader",
+        "gives no document without a text",
+        lambda: component("read", lambda stream, name: [Document("", name, " ")]),
+    ),
 ]
+
+
+def declaring(**changes: Any) -> Any:
+    """A judge whose metric is declared wrongly."""
+    about = Metric("charm", ("question", "answer"), ("question", "answer"), "Is it charming?", levels=("so",) * 5)
+    return component(
+        "judge", judging(lambda score: score).judge, name="broken", metric="charm", about=replace(about, **changes)
+    )
+
+
+def refusing(stream: Any, name: str) -> Any:
+    """A loader's verb that reads nothing, and does not say why."""
+    raise UsageError("")
 
 
 def judging(change: Callable[[Score], Any], lacks: bool = True) -> Any:

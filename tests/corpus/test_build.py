@@ -216,10 +216,44 @@ def test_what_cannot_be_read_is_reported_and_the_rest_goes_on(docs, place, no_do
     (docs / "b.txt").write_text("one")
     first = build([docs], place, Hashing())
     assert [path for path, _ in first.skipped] == ["docs/a.pdf"]
-    assert build([docs], place, Hashing()).skipped == first.skipped
+    assert first.files == Changes(added=1, skipped=1)
+    again = build([docs], place, Hashing())
+    assert (again.skipped, again.files) == (first.skipped, Changes(unchanged=1, skipped=1))
     assert len(content(place)[0]) == 1
 
 
+def test_each_file_is_counted_once(docs, place, no_doubt):
+    """A file that can no longer be read is skipped, and not changed or gone as well."""
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (docs / name).write_text(f"file {name}")
+    assert build([docs], place, Hashing()).files == Changes(added=3)
+    (docs / "a.txt").write_bytes(b"\0")
+    (docs / "b.txt").write_text("x" * 1000)
+    report = build([docs], place, Hashing(), max_bytes=500)
+    assert report.files == Changes(unchanged=1, skipped=2)
+    assert build([docs / "c.txt"], place, Hashing()).files == Changes(unchanged=1)
+    (docs / "a.txt").write_text("read again")
+    assert build([docs], place, Hashing(), max_bytes=500).files == Changes(updated=1, unchanged=1, skipped=1)
+
+
+def test_a_file_with_some_bad_rows_is_not_skipped(docs, place):
+    """Its good rows are in the index."""
+    (docs / "a.jsonl").write_text('x\n{"text": "one"}')
+    report = build([docs], place, Hashing())
+    assert (report.files, len(report.skipped)) == (Changes(added=1), 1)
+
+
+def test_ignored_files_are_counted_by_kind(docs, place):
+    """The commonest first."""
+    for name in ("a.txt", "b.rst", "c.RST", "d.gz", "e", ".f"):
+        (docs / name).write_text("text")
+    (docs / "g.txt").symlink_to(docs / "a.txt")
+    kinds = build([docs], place, Hashing()).ignored
+    assert kinds[0] == (".rst", 2)
+    assert set(kinds[1:]) == {(".gz", 1), ("without a suffix", 1), ("hidden", 1), ("links", 1)}
+
+
+@pytest.mark.slow
 def test_what_takes_too_much_is_named_and_all_others_are_indexed(docs, place, monkeypatch):
     """A picture of 4 GB, and a page that takes minutes: neither takes its neighbours with it."""
     monkeypatch.setattr(limits, "processor_seconds", lambda size: 60 if size < 4_500_000 else 1)
@@ -236,7 +270,7 @@ def test_what_takes_too_much_is_named_and_all_others_are_indexed(docs, place, mo
         ("docs/d.html", "takes more than 1 s of processor time to be read; split it"),
     )
     again = build([docs], place, Hashing())
-    assert (again.skipped, again.files) == (report.skipped, Changes(unchanged=5))
+    assert (again.skipped, again.files) == (report.skipped, Changes(unchanged=3, skipped=2))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
@@ -547,6 +581,7 @@ def _until(true, process: subprocess.Popen) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_finished_by_the_next(docs, place, tmp_path):
     """After a real SIGKILL in the midst of a table and of a long document, the end is that of an undisturbed run."""
     rows(docs / "a.jsonl", *({"id": str(n), "text": f"hut number {n}"} for n in range(3 * BATCH)))

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -266,7 +267,7 @@ def test_an_index_of_the_first_version_is_not_added_to(former, tmp_path):
     """Its ids are of another kind; the message says what to do, and that works."""
     (tmp_path / "b.txt").write_text("A marmot.")
     before = former.read_bytes()
-    with pytest.raises(IndexFault, match=r"can be searched.*--rebuild"):
+    with pytest.raises(IndexFault, match=rf"can be searched.*--rebuild PATH… --index {re.escape(str(former))}$"):
         build([tmp_path / "b.txt"], former, Hashing())
     assert former.read_bytes() == before
     build([tmp_path / "b.txt"], former, Hashing(), rebuild=True)

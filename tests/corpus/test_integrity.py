@@ -260,7 +260,7 @@ def test_a_vector_that_is_not_finite_is_told_of(former):
     changed(former, f"UPDATE vectors SET vector = x'{nan.hex()}'")
     with pytest.raises(IndexFault, match="vectors"):
         searched(former)
-    with pytest.raises(IndexFault, match=r"the vector of the passage [\w#]+ has what is no number"):
+    with pytest.raises(IndexFault, match=r"the vector of the passage [\w#]+ has a value that is not a number"):
         verified(former)
 
 

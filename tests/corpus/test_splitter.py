@@ -2,6 +2,7 @@
 
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ def test_the_most_words_of_the_most_letters_stay_whole():
     assert cut(" ".join(["x" * 24] * 240)) == [" ".join(["x" * 24] * 240)]
 
 
+@pytest.mark.slow
 def test_white_space_between_words_is_no_passage_however_long():
     """60 MB of it cost each question that met it two minutes; the words around it are passages of their own."""
     begun = process_time()

@@ -32,7 +32,7 @@ class OnePage:
 
 
 def of_a_file(markup: str) -> str:
-    found = next(html.read(io.BytesIO(markup.encode()), "page.html"))
+    found = next(html.HtmlLoader().read(io.BytesIO(markup.encode()), "page.html"))
     assert isinstance(found, Document)
     return f"{found.title}\n{found.text}"
 

@@ -391,7 +391,7 @@ def test_a_wiki_that_is_slow_but_sound_costs_no_more_than_the_question_may(outsi
     searches = [step for step in trace.steps if step.name == "search"]
     assert 1 < len(came) <= 4
     assert sum(step.seconds for step in searches) < 3 + SLACK
-    assert "in time" in (searches[-1].error or "")
+    assert re.search("in time|no time was left", searches[-1].error or "")
     assert trace.answer
     assert trace.answer.refused
     assert next(part.default for part in fields(Pipeline) if part.name == "seconds") == 60

@@ -194,6 +194,7 @@ def test_a_lone_surrogate_does_not_move_the_offsets(evaluator: MiniLM) -> None:
 # Long passages
 
 
+@pytest.mark.parametrize("model", ["tiny", pytest.param("shipped", marks=pytest.mark.slow)], indirect=True)
 def test_a_long_passage_is_graded_by_its_best_window(evaluator: MiniLM) -> None:
     """100,000 characters; the answer deep inside is found by a window that holds it, and the span lies in that."""
     filler = "Grate the cheese, add flour and eggs, and boil the dumplings in salted water. " * 1300

@@ -269,9 +269,9 @@ def _endpoint() -> list[Files]:
 
 def _said() -> list[str]:
     rating = {"explanation": "It says so.", "quotes": ["Tomas Aldwin"]}
-    from surefoot.judges._diamond import METRICS
+    from surefoot.judges._diamond import metrics
 
-    keys = {metric.key: 4 for metric in METRICS.values()}
+    keys = {metric.key: 4 for metric in metrics().values()}
     grade = {"1": {"rationale": "names the builder", "grade": "CORRECT", "confidence": 0.9}}
     return [
         json.dumps({**rating, **keys}),

@@ -253,7 +253,7 @@ def _reply(folder: Path) -> None:
     from surefoot.evaluators.llm import LLMEvaluator as Evaluator
     from surefoot.generators.llm import LLMGenerator as Generator
     from surefoot.grounding import grounded
-    from surefoot.judges._diamond import METRICS
+    from surefoot.judges._diamond import metrics
     from surefoot.judges.claims import Claims
     from surefoot.judges.grading_note import GradingNote
     from surefoot.judges.llm import LLMJudge
@@ -278,7 +278,7 @@ def _reply(folder: Path) -> None:
     strip = Strip("p1", 0, len(passage.text), passage.text, 1.0, True)
     draft = Generator(llm).generate(QUESTION, [(strip, passage)])
     kept: list[Any] = [grades, grounded(QUESTION, draft, [(strip, passage)])]
-    for metric in METRICS:
+    for metric in metrics():
         kept.append(LLMJudge(llm, metric, repeats=2).judge(record))
         json.dumps(to_json(kept[-1]), allow_nan=False)
     kept.append(Claims(llm).judge(record))

@@ -140,6 +140,7 @@ class Workers:
         self._process = get_context("fork").Process(target=_serve, args=(theirs, self._root), daemon=False)
         self._process.start()
         theirs.close()
+        ours.recv()  # it is ready: what its start takes is no case's
         self._line, self._done = ours, 0
         self._inherited = max(0, _resident(self._process.pid) - USUAL_MEMORY)
 
@@ -171,8 +172,10 @@ class Workers:
         """Where it was is asked of it before it is killed."""
         with suppress(OSError):
             os.kill(self._process.pid, signal.SIGUSR1)
-        time.sleep(0.3)
-        told = self._dumped()
+        told, ends = "", time.monotonic() + 5
+        while (not told or told != self._dumped()) and time.monotonic() < ends:  # on a busy machine it writes slowly
+            told = self._dumped()
+            time.sleep(0.3)
         return Outcome(why, f"{kind}: {_innermost_dumped(told)}", told, memory=peak)
 
     def _dumped(self) -> str:
@@ -236,6 +239,7 @@ def _serve(line: Connection, root: Path) -> None:
         manifest.environment = lambda: here  # each time it starts git, which takes longer than most cases
         watch = _Watch(root)
         sys.addaudithook(watch)
+        line.send(None)
         while (asked := line.recv()) is not None:
             line.send(_case(*asked, root, watch))
     os._exit(0)  # what a case left running must not hold the worker

@@ -110,9 +110,10 @@ def test_only_so_many_claims_are_judged() -> None:
         judge(most=0)
 
 
-def test_a_passage_that_does_not_exist_bears_nothing_out() -> None:
-    """The verdict stays, without a place."""
-    (claim,) = judge('{"claims": ["It is loved."]}', held((9, "", "supported"))).claims(RECORD) or ()
+@pytest.mark.parametrize("number", [9, "²", "9" * 5000, -1, None])
+def test_a_passage_that_does_not_exist_bears_nothing_out(number: object) -> None:
+    """The verdict stays, without a place; a model may write any number."""
+    (claim,) = judge('{"claims": ["It is loved."]}', held((number, "", "supported"))).claims(RECORD) or ()
     assert (claim.verdict, claim.by) == ("supported", "")
 
 

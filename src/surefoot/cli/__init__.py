@@ -2,46 +2,83 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from contextvars import ContextVar
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from surefoot import __version__
-from surefoot.cli import (
-    agree,
-    ask,
-    bench,
-    compare,
-    demo,
-    evaluate,
-    explain,
-    gate,
-    improve,
-    index,
-    inspect,
-    models,
-    trace,
-    train,
-    view,
-)
-from surefoot.cli._console import err, out, plain, trusting
+from surefoot.cli._commands import CommandGroup, Listing, json_wanted
 from surefoot.errors import SurefootError, UsageError
+
+trusting: ContextVar[bool] = ContextVar("trusting", default=False)
+"""Whether the command was started with --trust: code that configurations and records name is imported unasked."""
+
+_MODELS: Listing = {
+    "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),
+    "pull": ("models:pull", "Fetch model files, check them, and keep them; an interrupted fetch goes on."),
+    "verify": ("models:verify", "Read model files in full and compare their hashes; exit code 3 when one is damaged."),
+}
+_BENCH: Listing = {
+    "evaluator": ("bench:evaluator", "Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed."),
+    "tune": ("bench:tune", "Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."),
+    "qa": ("qa:qa", "Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."),
+    "errors": ("errors:errors", "Count right answers by action and by type of question, from the traces of a run."),
+    "robustness": ("degrade:robustness", "Make retrieval worse in steps; count what corrective and plain RAG lose."),
+    "ablate": ("ablate:ablate", "Take out one stage of the pipeline after the other, and count what it earned."),
+    "facts": ("facts:facts", "Let the language model judge, fact by fact, whether texts support a run's answers."),
+    "study": ("study:study", "Explain many grades, test the claims that were fixed before, and report."),
+    "words": ("words:words", "Draw what a few grades of each action owe to their words: bars, and a heatmap."),
+}
+_TRAIN: Listing = {
+    "evaluator": ("train:evaluator", "Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."),
+    "average": ("train:average", "Make one minilm of several trainings from the same start: their mean, calibrated."),
+    "t5": ("train:t5", "Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."),
+}
+COMMANDS: Listing = {
+    "demo": ("demo:demo", "Ask a small library three questions, and watch Surefoot accept, complete and correct."),
+    "index": ("index:index", "Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."),
+    "ask": ("ask:ask", "Answer a question from your documents: graded, corrected, cited or refused, with the reasons."),
+    "trace": ("trace:trace", "Draw a recorded trace: grades, decision, strips, answer, and what each step cost."),
+    "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
+    "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),
+    "evaluate": ("evaluate:evaluate", "Score answered questions by several metrics, each score with its reason."),
+    "report": ("view:report", "Write an evaluation as one HTML file, from the dashboard down to each record."),
+    "view": ("view:view", "Show an evaluation in the browser, on this machine only."),
+    "improve": ("improve:improve", "Diagnose, try each proposed change, and show on held-out questions which helps."),
+    "compare": ("compare:compare", "Compare two evaluations on the records that both have: differences, with tests."),
+    "gate": ("gate:gated", "Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked."),
+    "agree": ("agree:agree", "Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."),
+    "components": ("inspect:components", "List what can be plugged in where, and what is not installed."),
+    "doctor": ("inspect:doctor", "Check models, index, endpoint and disk, and say what to do; code 1: a fault."),
+    "models": (_MODELS, "The model files that Surefoot uses: list, pull, verify."),
+    "bench": (_BENCH, "Measure on labelled data."),
+    "train": (_TRAIN, "Make an evaluator from labelled pairs."),
+}
+"""Each command: where it is, and the first line of its help."""
+
+
+class _Commands(CommandGroup):
+    listing = COMMANDS
+
 
 app = typer.Typer(
     name="surefoot",
+    cls=_Commands,
     help="Corrective RAG that tests every hold: it grades what it finds, corrects it, cites or refuses, and shows why.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        out.print(f"surefoot {__version__}")
+        typer.echo(f"surefoot {__version__}")
         raise typer.Exit
 
 
@@ -57,38 +94,28 @@ def _root(
     trusting.set(trust)
 
 
-demo.register(app)
-index.register(app)
-ask.register(app)
-trace.register(app)
-explain.register(app)
-evaluate.register(app)
-view.register(app)
-improve.register(app)
-compare.register(app)
-gate.register(app)
-agree.register(app)
-inspect.register(app)
-app.add_typer(models.app, name="models")
-app.add_typer(bench.app, name="bench")
-app.add_typer(train.app, name="train")
-
-
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 2 a mistake of the user's, 3 a part that failed, 130 interrupted."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ✓ still gets the rest of the line
+    json_wanted.set(False)
     try:
         app()
     except SurefootError as error:
-        _fail(str(error), 2 if isinstance(error, UsageError) else 3)
+        _fail(error, [*map(str, error.args)], 2 if isinstance(error, UsageError) else 3)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left; so do we, quietly
     except OSError as error:
-        _fail(f"{error.filename or 'the machine'}: {error.strerror or error}", 3)
+        _fail(error, [f"{error.filename or 'the machine'}: {error.strerror or error}"], 3)
 
 
-def _fail(why: str, code: int) -> None:
-    err.print(plain(f"surefoot: {why}"), soft_wrap=True)
+def _fail(error: Exception, messages: list[str], code: int) -> None:
+    if json_wanted.get():
+        typer.echo(json.dumps({"error": type(error).__name__, "code": code, "messages": messages}))
+    else:
+        from surefoot.cli._console import err
+
+        for message in messages:
+            err.say(f"surefoot: {message}")
     sys.exit(code)

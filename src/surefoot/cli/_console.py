@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
@@ -16,15 +14,13 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from surefoot.cli import trusting
 from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.draw.svg import drawable
 from surefoot.errors import UnagreedCode
 from surefoot.models import files
-
-trusting: ContextVar[bool] = ContextVar("trusting", default=False)
-"""Whether the command was started with --trust: code that configurations and records name is imported unasked."""
 
 REASONS = 3
 """Of the reasons why pairs could not be graded, so many are shown."""
@@ -33,6 +29,15 @@ WIDE = 120
 
 
 class _Console(Console):
+    def __init__(self, stderr: bool = False) -> None:
+        # Everything printed may hold text of documents, models and servers, so none of it is read as markup.
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+        self._width = self._height = None  # COLUMNS is read when something is printed, not now
+
+    def say(self, text: str, style: str | None = None) -> None:
+        """Print one line of text, however long it is, without what would steer a terminal."""
+        self.print(plain(text), style=style, soft_wrap=True)
+
     @property
     def size(self) -> ConsoleDimensions:
         own = super().size
@@ -44,9 +49,8 @@ class _Console(Console):
         self._width, self._height = new
 
 
-# Everything printed may hold text of documents, models and servers, so none of it is read as markup.
-out = _Console(highlight=False, markup=False, emoji=False)
-err = _Console(stderr=True, highlight=False, markup=False, emoji=False)
+out = _Console()
+err = _Console(stderr=True)
 
 # Controls, overrides and marks of direction, tags (which spell ASCII that nobody sees), halves of characters.
 _STEERING = re.compile(
@@ -77,16 +81,13 @@ def configured(config: str | None, sets: list[str] | None, index: str | None) ->
 
 
 def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
-    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on; from
-    then on its modules may also lie in the working directory, as for `python -m`."""
+    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on."""
     try:
         found = read(config, *overrides, trusted=trusting.get())
     except UnagreedCode as error:
         if not (sys.stdin.isatty() and err.is_terminal and _agree(error)):
             raise
         found = read(config, *overrides)
-    if consent.code(found):
-        _here()
     return found
 
 
@@ -103,30 +104,22 @@ def owned(sets: list[str] | None) -> Own:
 
 
 def say(found: Rebuilt, origin: str) -> None:
-    """Say what a record has imported, before it is, and what of it was not taken."""
+    """Say which code of a record is trusted, before any is imported, and which settings were not taken."""
     for name in found.imports:
-        err.print(plain(f"importing {name} from {consent.origin(name)}, as {origin} says"), soft_wrap=True)
-    if consent.code(found.config):
-        _here()
+        err.say(f"{origin} is trusted to name {name}, from {consent.origin(name)}")
     if found.left:
         kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
-        err.print(plain(f"{kept}: --set {found.left[0]}=…, or surefoot.toml"), style="dim", soft_wrap=True)
+        err.say(f"{kept}: --set {found.left[0]}=…, or surefoot.toml", "dim")
 
 
 def _agree(error: UnagreedCode) -> bool:
     err.print("The configuration names code that was never used in this folder:")
     for name in error.names:
-        err.print(plain(f"  {name}, from {consent.origin(name)}"), soft_wrap=True)
+        err.say(f"{name}, from {consent.origin(name)}")
     said = typer.confirm("Import and run it, now and later?", err=True)
     if said:
         consent.remember(error.names)
     return said
-
-
-def _here() -> None:
-    """The console script's own path lacks the working directory. At the end: nothing there takes a library's place."""
-    if not {"", os.getcwd()} & {*sys.path}:
-        sys.path.append(os.getcwd())
 
 
 def _drawn(path: Path | None) -> Path | None:

@@ -35,9 +35,9 @@ def show(reports: Sequence[GradingReport]) -> None:
         out.print()
     out.print(_LEGEND, style="dim", soft_wrap=True)
     for report in reports:
-        out.print(plain(_about(report)), style="dim", soft_wrap=True)
+        out.say(_about(report), "dim")
     for note in (*_missing(lines), *_trouble(lines)):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def names(reports: Sequence[GradingReport | robustness.RobustnessReport]) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import out, plain, short
+from surefoot.cli._console import out, short
 from surefoot.cli._evaluators import names
 from surefoot.lab.robustness import Flips, ProbeFileReport, ProbeFinding, RobustnessReport
 from surefoot.stats.figures import Figure
@@ -28,13 +28,13 @@ def show(reports: Sequence[RobustnessReport]) -> None:
         for name, report, one in zip(names(reports), reports, same, strict=True):
             used = f"τ+ {report.thresholds.upper:.3g}, τ− {report.thresholds.lower:.3g}"
             pairs = f"{one.relevant:,} relevant and {one.irrelevant:,} irrelevant pairs"
-            out.print(f"{short(one.file)} · {name} ({used}) · {pairs}", soft_wrap=True)
+            out.say(f"{short(one.file)} · {name} ({used}) · {pairs}")
             out.print(_table(one))
             for note in _ungraded(one):
-                out.print(plain(note), style="yellow", soft_wrap=True)
+                out.say(note, "yellow")
             out.print()
         for note in _left_out(same[0]):
-            out.print(plain(note), style="dim", soft_wrap=True)
+            out.say(note, "dim")
         out.print()
     out.print(_LEGEND, style="dim", soft_wrap=True)
 

@@ -135,7 +135,7 @@ def shown(name: str) -> Iterator[OnDone]:
 
 def kept_in(folder: Path) -> None:
     """Say where the traces are."""
-    err.print(f"traces in {folder}", style="dim", soft_wrap=True)
+    err.say(f"traces in {folder}", "dim")
 
 
 def compared(comparisons: list[MethodComparison]) -> Table:

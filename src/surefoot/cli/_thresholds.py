@@ -9,8 +9,9 @@ from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
 from surefoot.lab.risk_coverage import height
-from surefoot.lab.tuning import THIN, Choice, Point, TuningReport, percent
+from surefoot.lab.tuning import THIN, Choice, Point, TuningReport
 from surefoot.stats.figures import Share
+from surefoot.stats.text import percent
 
 COLUMNS, ROWS = 60, 6
 """Of the curve, in characters."""
@@ -30,7 +31,7 @@ def show(report: TuningReport) -> None:
         out.print(_curve(report))
     out.print(_legend(report), style="dim", soft_wrap=True)
     for note in _notes(report):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def _thresholds(report: TuningReport) -> Table:
@@ -86,9 +87,9 @@ def _crossed(report: TuningReport) -> Table:
 
 def _cells(taken: Share, right: Share, *more: Share) -> Iterator[str]:
     """How often an action was taken, and was wrong; and how often others were taken."""
-    yield _share(taken.share)
-    yield _share(None if right.share is None else 1 - right.share)
-    yield from (_share(one.share) for one in more)
+    yield percent(taken.share, 1)
+    yield percent(None if right.share is None else 1 - right.share, 1)
+    yield from (percent(one.share, 1) for one in more)
 
 
 def _curve(report: TuningReport) -> Table:
@@ -159,7 +160,3 @@ def _notes(report: TuningReport) -> Iterator[str]:
         because = [f"{reason} ({n:,})" for reason, n in [*report.ungraded_because.items()][:REASONS]]
         total = sum(file.pairs for file in report.files)
         yield f"{ungraded:,} of {total:,} pairs could not be graded: {'; '.join(because)}"
-
-
-def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share * 100:.1f} %"

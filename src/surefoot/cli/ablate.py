@@ -20,11 +20,6 @@ from surefoot.lab.qa import QAReport
 from surefoot.store import write_text
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(ablate)
-
-
 def ablate(
     data: questions.Data,
     index: IndexFile = None,
@@ -47,7 +42,7 @@ def ablate(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Take one stage of the pipeline out after the other, and count what it earned on the same questions."""
+    """Take out one stage of the pipeline after the other, and count what it earned."""
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples
@@ -64,9 +59,9 @@ def _show(reports: Sequence[QAReport], found: Sequence[Earned]) -> None:
     rule = qa.telling(reports)
     out.print(_table(reports, found, rule))
     for one in found:
-        out.print(f"without {one.stage}: {one.instead}", style="dim", soft_wrap=True)
+        out.say(f"without {one.stage}: {one.instead}", "dim")
     counted = f"{reports[0].questions:,} questions, right by {rule}; p: McNemar's exact test, each for itself"
-    out.print(f"{counted}; earned: the whole less without, bootstrap over questions", style="dim", soft_wrap=True)
+    out.say(f"{counted}; earned: the whole less without, bootstrap over questions", "dim")
 
 
 def _table(reports: Sequence[QAReport], found: Sequence[Earned], rule: str) -> Table:

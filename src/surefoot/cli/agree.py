@@ -33,11 +33,6 @@ _MEASURES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(agree)
-
-
 def agree(
     scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
     labels: Annotated[Path, typer.Argument(metavar="LABELS", help="What people said: JSON lines, or .csv.")],
@@ -59,7 +54,7 @@ def agree(
     ] = WITHIN,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
-    """Hold a judge against people: rank correlation, error, κ or AUC, and its means as people would have them."""
+    """Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."""
     run = opened(scores) if scores.is_dir() else None
     given = run.scores if run else scores_of(scores)
     told = labelled(labels, metric, label, _scale(scale), group)
@@ -76,9 +71,9 @@ def agree(
     for judge in dict.fromkeys(one.judge for one in found):
         _show([one for one in found if one.judge == judge], [one for one in means if one.judge == judge])
     for line in _legend(found, means):
-        out.print(line, style="dim", soft_wrap=True)
+        out.say(line, "dim")
     for note in _notes(found, lost):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def _scale(text: str) -> tuple[float, float]:
@@ -94,7 +89,7 @@ def _scale(text: str) -> tuple[float, float]:
 
 def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
     """What there is of one judge."""
-    out.print(plain(f"judge: {found[0].judge or 'not named'}"), soft_wrap=True)
+    out.say(f"judge: {found[0].judge or 'not named'}")
     tables = [_agreements(found), *([_means(means), _needed(means)] if means else [])]
     for table in tables:
         out.print(table)

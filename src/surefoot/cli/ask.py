@@ -10,16 +10,12 @@ import typer
 from surefoot.cli._console import ConfigFile, IndexFile, Settings, configured, err, out, pulling
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
+from surefoot.errors import UsageError
 from surefoot.store import dumps, write_trace
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(ask)
-
-
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know, in quotes.")],
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Your question, in quotes.")],
     index: IndexFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
@@ -29,11 +25,13 @@ def ask(
     trace: Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Keep the trace in this file.")] = None,
 ) -> None:
     """Answer a question from your documents: graded, corrected, cited or refused, with the reasons."""
+    if len(question) > 1:
+        raise UsageError(f'put the question in quotes: surefoot ask "{" ".join(question)}"')
     builder = Builder(configured(config, settings, index))
     if not builder.index.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
     with pulling(), Screen(out) as screen:
-        done = builder.pipeline().run(question, on_event=None if json else screen)
+        done = builder.pipeline().run(question[0], on_event=None if json else screen)
         if not json:
             screen.finish(done)
     if json:

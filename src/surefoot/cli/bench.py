@@ -17,7 +17,6 @@ from surefoot import __version__, manifest
 from surefoot.cli import _evaluators as evaluators
 from surefoot.cli import _probes as probes
 from surefoot.cli import _thresholds as tuning
-from surefoot.cli import ablate, degrade, errors, facts, qa, study, words
 from surefoot.cli._console import ConfigFile, Settings, agreed, bar, drawing, err, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
@@ -32,17 +31,10 @@ from surefoot.protocols import Evaluator
 from surefoot.store import write_text
 from surefoot.types import Thresholds
 
-app = typer.Typer(help="Measure on labelled data.", no_args_is_help=True)
 Built = tuple[Config, Evaluator, Thresholds | None]
 R = TypeVar("R", bench_evaluator.GradingReport, robustness.RobustnessReport)
 
 
-@app.callback()
-def _root() -> None:
-    """Measure on labelled data."""
-
-
-@app.command()
 def evaluator(
     data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     names: Annotated[
@@ -66,7 +58,7 @@ def evaluator(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Grade labelled pairs and count: AUC, accuracy, calibration, actions, pairs a second, with intervals.
+    """Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed.
 
     Settings of evaluator and thresholds are for the first --evaluator; those beside it have the options that are named
     with them. What takes thresholds stays empty for one that has none yet.
@@ -90,7 +82,6 @@ def evaluator(
         evaluators.show(reports)
 
 
-@app.command()
 def tune(
     data: Annotated[list[Path], typer.Argument(help="Labelled pairs: lines of {id, question, passages}.")],
     name: Annotated[
@@ -130,7 +121,7 @@ def tune(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Fit an evaluator's thresholds so that they keep a stated risk, with a bound. Code 1: they could not be found."""
+    """Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."""
     if folds < 0 or folds == 1:
         raise UsageError(f"--folds takes two or more, not {folds}: one part is fitted on the others")
     aim = bench_tune.Aim(target, discard_target, strip_target, confidence)
@@ -152,11 +143,7 @@ def tune(
         raise typer.Exit(1)
     if preset:
         write_text(preset, bench_tune.preset(report.thresholds))
-        err.print(f"to decide by them: --set thresholds.file={preset}", style="dim", soft_wrap=True)
-
-
-for one in (qa, errors, degrade, ablate, facts, study, words):
-    one.register(app)
+        err.say(f"to decide by them: --set thresholds.file={preset}", "dim")
 
 
 def _measured(built: Sequence[Built], files: Sequence[pairs.LabelledSet], run: Callable[..., R]) -> list[R]:

@@ -21,11 +21,6 @@ SHOWN = 5
 """Of the scores that fell most, and that rose most."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(compare)
-
-
 def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="Folder of an evaluation.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Folder of another one, of the same questions.")],
@@ -34,13 +29,13 @@ def compare(
     ] = DIFFERENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON, and nothing else.")] = False,
 ) -> None:
-    """Compare two evaluations on the records that both have: paired differences, tests, and what changed most."""
+    """Compare two evaluations on the records that both have: differences, with tests."""
     found = compared(opened(first), opened(second), difference)
     if as_json:
         out.print(spelled(to_json(found)), soft_wrap=True)
         return
     said = f"A is {first}, B is {second}. {found.records:,} records are in both; differences are of B less A."
-    out.print(plain(said), soft_wrap=True)
+    out.say(said)
     out.print()
     out.print(_differences(found))
     out.print()
@@ -53,7 +48,7 @@ def compare(
     out.print("p: by chance so far apart, or further; Holm: p corrected over all metrics.", style="dim")
     out.print("shows: the difference that so many records find four times in five.", style="dim")
     for note in _notes(found):
-        out.print(plain(note), style="yellow", soft_wrap=True)
+        out.say(note, "yellow")
 
 
 def _differences(found: Comparison) -> Table:

@@ -21,11 +21,6 @@ from surefoot.lab.degradation import DegradationReport, Gap
 from surefoot.store import write_text
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(robustness)
-
-
 def robustness(
     data: questions.Data,
     index: IndexFile = None,
@@ -55,7 +50,7 @@ def robustness(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Make retrieval worse in steps and count what is lost, by corrective RAG and by plain RAG on the same passages.
+    """Make retrieval worse in steps; count what corrective and plain RAG lose.
 
     Unnamed, the methods are crag and rag. Each is asked every question once, and once for each step of each kind.
     """
@@ -83,11 +78,11 @@ def _show(report: DegradationReport) -> None:
     counted = (
         f"{report.questions:,} questions, right by {report.rule}; intervals of differences: bootstrap over questions"
     )
-    out.print(counted, style="dim", soft_wrap=True)
+    out.say(counted, "dim")
     words = (
         "changed: questions whose passages are others than without; spared: what the second loses more than the first"
     )
-    out.print(words, style="dim", soft_wrap=True)
+    out.say(words, "dim")
 
 
 def _steps(report: DegradationReport) -> Table:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import tempfile
 import tomllib
 from importlib.resources import as_file, files
 from pathlib import Path
 
-import typer
 from rich.rule import Rule
 from rich.text import Text
 
@@ -18,13 +20,8 @@ from surefoot.config.settings import read
 from surefoot.corpus.build import build
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)
-
-
 def demo() -> None:
-    """Ask three questions of a small library, and watch Surefoot accept, complete and correct what it finds."""
+    """Ask a small library three questions, and watch Surefoot accept, complete and correct."""
     with as_file(files("surefoot") / "demo") as folder, tempfile.TemporaryDirectory() as place, pulling():
         builder = Builder(_indexed(folder, Path(place)))
         pipeline = builder.pipeline()
@@ -40,7 +37,16 @@ def demo() -> None:
             with Screen(out, shown=4) as screen:
                 screen.finish(pipeline.run(case["question"], on_event=screen))
             out.print(Text(case["why"], style="italic"))
-    out.print('\nYour own documents:  surefoot index FOLDER  and then  surefoot ask "…"')
+    name = called()
+    out.print(f'\nYour own documents:  {name} index FOLDER  and then  {name} ask "…"', soft_wrap=True)
+
+
+def called() -> str:
+    """The words that start Surefoot from here; `dev.py` installs it into a folder that is not on the PATH."""
+    program = Path(sys.argv[0])
+    if shutil.which("surefoot") or not program.is_file():
+        return "surefoot"
+    return "python -m surefoot" if program.name == "__main__.py" else os.path.relpath(program)
 
 
 def _indexed(folder: Path, place: Path) -> dict[str, dict[str, object]]:

@@ -28,11 +28,6 @@ Golds = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(errors)
-
-
 def errors(
     runs: Annotated[
         list[Path],
@@ -52,7 +47,10 @@ def errors(
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports here.")] = None,
     picture: Annotated[Path | None, drawing("types and actions of the one run")] = None,
 ) -> None:
-    """Accuracy by action, by type of question, and by both, from the traces of a run; nothing is asked again."""
+    """Count right answers by action and by type of question, from the traces of a run.
+
+    Nothing is asked again.
+    """
     folders = [inner for folder in runs for inner in store.runs(folder)]
     if picture and len(folders) > 1:
         raise UsageError(f"--figure draws one run; name one of: {', '.join(map(str, folders))}")
@@ -69,7 +67,7 @@ def remarks(problems: Iterable[DataProblem]) -> None:
     """Print what is amiss in the data: how often, what, and where first."""
     for problem in problems:
         where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
-        err.print(plain(f"data: {problem.count:,} × {problem.what} ({where})"), style="yellow", soft_wrap=True)
+        err.say(f"data: {problem.count:,} × {problem.what} ({where})", "yellow")
 
 
 def data_of(folder: Path, about: Mapping[str, Any]) -> Path:
@@ -84,13 +82,13 @@ def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> b
     named = data or data_of(folder, about)
     right = golds or (place(str(about["golds"]), "--golds") if about.get("golds") else None)
     if about.get("sha256", known := manifest.fingerprint(named)) != known:
-        err.print(plain(f"{named} has changed since {folder} was run on it"), style="yellow", soft_wrap=True)
+        err.say(f"{named} has changed since {folder} was run on it", "yellow")
     return bench_errors.report(str(folder), about, questions.load(named, golds=right), traces, rule)
 
 
 def _show(report: bench_errors.ErrorReport) -> None:
     asked = f"{report.right.of:,} questions of {report.data}, {report.method}, right by {report.rule}"
-    out.print(plain(f"{report.run}: {asked}"), soft_wrap=True)
+    out.say(f"{report.run}: {asked}")
     out.print(_actions(report))
     out.print(_types(report))
     out.print(_cells(report))

@@ -26,11 +26,6 @@ from surefoot.protocols import Judge
 from surefoot.types import Diagnosis, Record, Score
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(evaluate)
-
-
 def evaluate(
     records: Annotated[Path, typer.Argument(help="Answered questions: a file of records, or a run's folder.")],
     folder: Annotated[Path, typer.Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
@@ -132,7 +127,7 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         prices=builder.judging.prices if asks else None,
     )
     for line in _told(planned, judges):
-        out.print(plain(line), soft_wrap=True)
+        out.say(line)
 
 
 def _told(planned: ScoringPlan, judges: Sequence[Judge]) -> Iterator[str]:
@@ -159,7 +154,7 @@ def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
         reasons.update(one.unscored_because)
     out.print(table)
     for reason, times in reasons.most_common(REASONS):
-        out.print(plain(f"{times:,} unscored: {reason}"), style="yellow", soft_wrap=True)
+        out.say(f"{times:,} unscored: {reason}", "yellow")
     out.print()
     _diagnosed(conclusion.diagnosis)
     more = "; run it again to ask for what is unscored" if again else ""
@@ -168,7 +163,7 @@ def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
 
 def _diagnosed(told: Diagnosis) -> None:
     if told.fallback:
-        err.print(plain(f"{told.fallback}; what follows is by rules"), style="yellow", soft_wrap=True)
+        err.say(f"{told.fallback}; what follows is by rules", "yellow")
     out.print(plain(told.executive_summary_gist))
     for number, item in enumerate(told.items, start=1):
         out.print()

@@ -47,11 +47,6 @@ NAMED = 3
 """Words of a record that are listed with their values."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(explain)
-
-
 def explain(
     question: Annotated[str | None, typer.Argument(help="A question, in quotes.")] = None,
     passage: Annotated[str | None, typer.Argument(help="A passage, in quotes, or a text file with it.")] = None,
@@ -90,7 +85,7 @@ def explain(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Explain a grade by its words, a trace's action by thresholds and passages, or grades of an evaluation."""
+    """Explain a grade by its words, a trace's action, or grades of an evaluation."""
     options: dict[str, Any] = {
         "method": method,
         "baseline": baseline,
@@ -157,7 +152,7 @@ def _of_words(
     if not flip:
         return replace(told, grade=found)
     fewest = fewest_words(evaluator, found, builder.thresholds)
-    out.print(plain(flips_label(fewest)), soft_wrap=True)
+    out.say(flips_label(fewest))
     return replace(told, grade=found, flip=fewest, flipped=True)
 
 
@@ -191,12 +186,12 @@ def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None, option
     with pulling(), bar(MofNCompleteColumn()) as progress:
         for found in progress.track(each, total=len(ids), description="explaining"):
             if found.attribution is None:
-                err.print(plain(f"{found.record_id}: {found.reason}"), style="yellow", soft_wrap=True)
+                err.say(f"{found.record_id}: {found.reason}", "yellow")
                 continue
             one = found.attribution
             said = (f"{one.units[n].words} {number(one.values[n])}" for n in strongest(one, NAMED))
-            out.print(plain(f"{found.record_id}, {one.full:.3g}: {', '.join(said)}"), soft_wrap=True)
-    err.print(plain(f"kept in {folder}; to look at it: surefoot view {folder}"), style="dim", soft_wrap=True)
+            out.say(f"{found.record_id}, {one.full:.3g}: {', '.join(said)}")
+    err.say(f"kept in {folder}; to look at it: surefoot view {folder}", "dim")
 
 
 def _as_recorded(trace: Trace, file: Path, config: str | None, settings: list[str] | None) -> Builder:

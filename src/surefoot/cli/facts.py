@@ -20,11 +20,6 @@ from surefoot.lab.factscore import FactReport
 from surefoot.store import recorded, to_json, write_text
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(facts)
-
-
 def facts(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
     data: Annotated[
@@ -35,7 +30,7 @@ def facts(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Have the language model judge, fact by fact, whether texts support the answers of a run (FActScore).
+    """Let the language model judge, fact by fact, whether texts support a run's answers.
 
     The texts are those that came with the questions. It takes a call a sentence and one a fact; run again, it goes on
     where it stopped.
@@ -71,4 +66,4 @@ def _show(reports: list[FactReport]) -> None:
         if report.unjudged:
             because = [f"{plain(reason)} ({n:,})" for reason, n in [*report.unjudged.items()][:REASONS]]
             words = f"{report.run}: {sum(report.unjudged.values()):,} could not be judged: {'; '.join(because)}"
-            out.print(words, style="yellow", soft_wrap=True)
+            out.say(words, "yellow")

@@ -22,11 +22,6 @@ from surefoot.types import Summary
 _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("gate")(gated)
-
-
 def gated(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of an evaluation.")],
     conditions: Annotated[
@@ -40,7 +35,10 @@ def gated(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON, and nothing else.")] = False,
 ) -> None:
-    """Hold an evaluation against conditions. Code 1: one is not kept; 2: none is broken, but one cannot be checked."""
+    """Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked.
+
+    Code 2 is given where no condition is broken, but one cannot be checked.
+    """
     found = opened(run)
     sums = summaries(found.scores, found.groups)
     checks = gate(conditions, sums)
@@ -63,7 +61,7 @@ def _show(checks: Sequence[Condition], sums: Sequence[Summary]) -> None:
     out.print(table)
     for check in checks:
         if check.because:
-            out.print(plain(f"{check.condition}: {check.because}"), style="yellow", soft_wrap=True)
+            out.say(f"{check.condition}: {check.because}", "yellow")
     small = {one.metric for one in sums if one.scored < FEW}
     for metric in sorted({check.metric for check in checks if check.figure in ("low", "high")} & small):
         out.print(plain(f"{metric} has fewer than {FEW} scores: its interval is too narrow"), style="yellow")

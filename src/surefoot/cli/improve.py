@@ -45,11 +45,6 @@ Tried = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(improve)
-
-
 def improve(
     data: Questions = None,
     index: IndexFile = None,
@@ -65,7 +60,7 @@ def improve(
             "--metric",
             metavar="NAME",
             help="What has to gain: a rule for gold answers (unnamed: match_lower), f1 or another wording, or a metric "
-            "of the diamond, by the judge that [judge] has for it.",
+            "of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
     together: Annotated[int, typer.Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
@@ -78,14 +73,14 @@ def improve(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Diagnose the configuration, try each proposed change, and show on held-out questions which of them helps.
+    """Diagnose, try each proposed change, and show on held-out questions which helps.
 
-    Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. With
-    --apply, what helps is written into the configuration.
+    Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. What
+    helps is written into the configuration with --apply.
     """
     if revert:
         file = patch.revert(revert, Path(config or configuration.FILE))
-        out.print(plain(f"{file} is as it was before"), soft_wrap=True)
+        out.say(f"{file} is as it was before")
         return
     if data is None:
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
@@ -127,23 +122,23 @@ def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:
     if not done.kept:
         out.print("nothing is kept: no change is shown to help on the held-out half")
         return
-    out.print(plain(f"kept: {patch.shown(done.kept)}"), soft_wrap=True)
+    out.say(f"kept: {patch.shown(done.kept)}")
     if not wanted:
         out.print("write it into the configuration with --apply")
         return
     patch.apply(file, done.kept, folder)
     named = "" if file == configuration.FILE else f" --config {file}"
-    out.print(plain(f"written into {file}; undo with: surefoot improve --revert {folder}{named}"), soft_wrap=True)
+    out.say(f"written into {file}; undo with: surefoot improve --revert {folder}{named}")
 
 
 def _show(done: Outcome) -> None:
     out.print(_table(done.trials))
     out.print()
     for trial in done.trials:
-        out.print(plain(f"{trial.name}: {patch.shown(trial.patch)}"), style="dim", soft_wrap=True)
-        out.print(plain(f"  {trial.because}"), soft_wrap=True)
+        out.say(f"{trial.name}: {patch.shown(trial.patch)}", "dim")
+        out.say(trial.because)
     halves = f"{done.questions['development']} questions to choose on, {done.questions['held-out']} held out"
-    out.print(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", style="dim", soft_wrap=True)
+    out.say(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", "dim")
 
 
 def _table(trials: Sequence[Trial]) -> Table:
@@ -161,13 +156,13 @@ def _table(trials: Sequence[Trial]) -> Table:
 def _offered(proposals: Sequence[Proposal], text: str) -> None:
     """What a patch would change in the file, and what trying it takes."""
     for one in proposals:
-        out.print(plain(f"{one.name}: {one.title}"), style="bold", soft_wrap=True)
+        out.say(f"{one.name}: {one.title}", "bold")
         if one.refused:
-            err.print(plain(f"  not tried: {one.refused}"), style="yellow", soft_wrap=True)
+            err.say(f"not tried: {one.refused}", "yellow")
             continue
         for line in patch.diff(text, one.patch).splitlines():
-            out.print(line[:1] + plain(line[1:]), soft_wrap=True)
-        out.print(plain(f"  predicted {points(one.predicted)} points; {expected(one.cost)}"), soft_wrap=True)
+            out.say(line[:1] + plain(line[1:]))
+        out.say(f"predicted {points(one.predicted)} points; {expected(one.cost)}")
     if not proposals:
         out.print("nothing to try: the diagnosis proposes no change of settings")
 

@@ -12,10 +12,7 @@ from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.loaders import MAX_BYTES
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(index)
+_KINDS = 8
 
 
 def index(
@@ -31,7 +28,7 @@ def index(
     ] = False,
     max_mb: Annotated[int, typer.Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
 ) -> None:
-    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed since the last time is read."""
+    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."""
     builder = Builder(configured(config, settings, index))
     target = Path(builder.config["index"]["path"])
     with pulling():
@@ -53,9 +50,9 @@ def index(
 
 def _say(report: IndexReport, builder: Builder, target: Path) -> None:
     for path, reason in report.skipped:
-        err.print(plain(f"skipped  {path}: {reason}"), soft_wrap=True)
+        err.say(f"skipped {path}: {reason}")
     for path, note in report.notes:
-        err.print(plain(f"note     {path}: {note}"), soft_wrap=True)
+        err.say(f"note {path}: {note}")
     files, passages = report.files, report.passages
     changed = ", ".join(
         f"{count} {what}"
@@ -64,11 +61,17 @@ def _say(report: IndexReport, builder: Builder, target: Path) -> None:
             (files.updated, "changed"),
             (files.unchanged, "unchanged"),
             (files.removed, "gone"),
-            (len(report.skipped), "skipped"),
-            (report.ignored, "ignored"),
+            (files.skipped, "skipped"),
+            (sum(count for _, count in report.ignored), f"ignored ({_kinds(report)})"),
         )
         if count
     )
-    out.print(f"Files     {changed}")
+    out.print(f"Files     {changed}", soft_wrap=True)
     total = builder.index.info().passages
     out.print(f"Passages  {total:,} ({passages.added:,} new) in {target} · {report.seconds:.1f} s", soft_wrap=True)
+
+
+def _kinds(report: IndexReport) -> str:
+    """The commonest kinds of ignored files, and how many of each."""
+    named = ", ".join(f"{plain(kind)} {count}" for kind, count in report.ignored[:_KINDS])
+    return f"{named}, …" if len(report.ignored) > _KINDS else named

@@ -13,14 +13,8 @@ from surefoot.components import components as all_components
 from surefoot.doctor import examine
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(components)
-    app.command()(doctor)
-
-
 def components() -> None:
-    """What can be plugged in where, what it is, and what is not installed."""
+    """List what can be plugged in where, and what is not installed."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("Role", "use =", "From", "What it is"):
         table.add_column(heading)
@@ -38,10 +32,10 @@ def doctor(
     settings: Settings = None,
     deep: Annotated[bool, typer.Option("--deep", help="Read the model files and the whole index too.")] = False,
 ) -> None:
-    """Check models, index, endpoint and disk, and say what to do; exit code 1 when something is wrong."""
+    """Check models, index, endpoint and disk, and say what to do; code 1: a fault."""
     checks = examine(configured(config, settings, index), deep)
     for check in checks:
         out.print(Text("✓ " if check.ok else "✗ ", style="green" if check.ok else "red"), end="")
-        out.print(plain(f"{check.name}: {check.found}"), soft_wrap=True)
+        out.say(f"{check.name}: {check.found}")
     if not all(check.ok for check in checks):
         raise typer.Exit(1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import typer
 from rich.table import Table
 
 from surefoot.cli import _questions as questions
@@ -17,11 +16,6 @@ from surefoot.lab import qa as bench_qa
 from surefoot.lab.qa import QAReport
 from surefoot.stats.figures import Share, counted
 from surefoot.store import write_text
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(qa)
 
 
 def qa(
@@ -111,7 +105,7 @@ def _one(report: QAReport) -> None:
         table.add_row(name, percent(share), interval(share), _count(share))
     out.print(table)
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
-    out.print(f"median {report.seconds or 0:.2f} s a question: {stages}", soft_wrap=True)
+    out.say(f"median {report.seconds or 0:.2f} s a question: {stages}")
 
 
 def _count(share: Share) -> str:

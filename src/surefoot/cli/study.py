@@ -14,17 +14,12 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.datasets import pairs
 from surefoot.lab.study import controls, hypotheses, report
+from surefoot.lab.study.examination import StudySettings as Depth
 from surefoot.lab.study.run import Study, run
-from surefoot.lab.study.run import StudySettings as Depth
 from surefoot.protocols import Evaluator
 from surefoot.text.json_values import parsed
 
 _OWN = Depth()
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(study)
 
 
 def study(
@@ -52,7 +47,10 @@ def study(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Explain many grades, test what is claimed of them, and report; nothing is computed before the claims are kept."""
+    """Explain many grades, test the claims that were fixed before, and report.
+
+    The claims are kept in the run's folder before anything is computed.
+    """
     written, chosen = hypotheses.read(claims or hypotheses.SHIPPED), configured(config, settings, None)
     files = [pairs.read(path, limit, by_answer=True) for path in data]
     depth = Depth(per_action, checked, longest, tolerance, most, seed)
@@ -75,7 +73,7 @@ def study(
         )
     report.write(found, folder, parsed((folder / "run.json").read_bytes()))
     _show(found)
-    err.print(f"report in {folder / report.PAGE} and {folder / report.TEXT}", style="dim", soft_wrap=True)
+    err.say(f"report in {folder / report.PAGE} and {folder / report.TEXT}", "dim")
 
 
 def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evaluator]:
@@ -95,12 +93,12 @@ def _told(progress: Progress, tasks: dict[str, TaskID], stage: str, done: int, t
 
 
 def _show(found: Study) -> None:
-    out.print(plain(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions"), soft_wrap=True)
+    out.say(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions")
     table = headed(["claim", "verdict"], ["effect", "pairs", "questions"])
     for one in found.findings:
         cells: tuple[Any, ...] = (report.signed(one.effect), f"{one.effect.of:,}", f"{one.questions:,}")
         table.add_row(plain(one.claim.id), one.verdict, *cells)
     out.print(table)
     for said in found.conclusions:
-        out.print(plain(f"{said.conclusion.says} {said.verdict.upper()}, {said.because}"), soft_wrap=True)
+        out.say(f"{said.conclusion.says} {said.verdict.upper()}, {said.because}")
     out.print("effect: in standard deviations of the score (95 % interval, bootstrap over questions)", style="dim")

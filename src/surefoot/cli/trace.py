@@ -8,18 +8,12 @@ from typing import Annotated
 import typer
 
 from surefoot.act import redecide
-from surefoot.cli._console import out, plain
+from surefoot.cli._console import out
 from surefoot.cli._trace_view import whole
 from surefoot.errors import TraceFault
 from surefoot.store import read_trace
 
 TraceFile = Annotated[Path, typer.Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(trace)
-    app.command()(replay)
 
 
 def trace(file: TraceFile) -> None:
@@ -33,15 +27,11 @@ def trace(file: TraceFile) -> None:
 
 
 def replay(file: TraceFile) -> None:
-    """Take the decision again from the recorded grades; exit code 1 when it comes out differently."""
+    """Take the decision again from the recorded grades; exit code 1 when it differs."""
     recorded = read_trace(file)
     again, was = redecide(recorded), recorded.decision
     same = again == was
-    out.print(
-        plain(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})"), soft_wrap=True
-    )
+    out.say(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})")
     if not same:
-        out.print(
-            plain(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})"), soft_wrap=True
-        )
+        out.say(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})")
         raise typer.Exit(1)

@@ -25,15 +25,7 @@ P = TypeVar("P", bound="minilm.TrainingProgress | paper.T5Progress")
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
 
-app = typer.Typer(help="Make an evaluator from labelled pairs.", no_args_is_help=True)
 
-
-@app.callback()
-def _root() -> None:
-    """Make an evaluator from labelled pairs."""
-
-
-@app.command()
 def evaluator(
     data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="What the mixture's files are in.")],
     to: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the evaluator goes.")],
@@ -51,7 +43,7 @@ def evaluator(
     seed: Annotated[int, typer.Option("--seed")] = 0,
     device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
 ) -> None:
-    """Train Surefoot's own evaluator, minilm; the same command again goes on where it was stopped."""
+    """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
     try:
         from surefoot.lab.train.evaluator import EvaluatorRecipe, train
         from surefoot.lab.train.finish import require_questions
@@ -67,7 +59,6 @@ def evaluator(
     _finished(best, learned, to)
 
 
-@app.command()
 def average(
     weights: Annotated[
         list[Path], typer.Argument(metavar="WEIGHTS...", help="best.pt, or checkpoint.pt, of each training.")
@@ -78,7 +69,7 @@ def average(
         Path | None, typer.Option("--mixture", metavar="FILE", help="What they learned from; else Surefoot's own.")
     ] = None,
 ) -> None:
-    """Make one minilm of several trainings from the same start: the mean of their weights, calibrated."""
+    """Make one minilm of several trainings from the same start: their mean, calibrated."""
     try:
         from surefoot.lab.train.average import average as mean
         from surefoot.lab.train.finish import require_questions
@@ -97,9 +88,9 @@ def _finished(best: Path, learned: Mixture, to: Path) -> None:
         task = shown.add_task("calibrating", total=None)
         finish(best, learned, to, lambda done, total: shown.update(task, completed=done, total=total))
     use = f"--set evaluator.use=minilm --set evaluator.model={to}"
-    out.print(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json", soft_wrap=True)
-    out.print(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}", soft_wrap=True)
-    out.print(f"use it: {use}", soft_wrap=True)
+    out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
+    out.say(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}")
+    out.say(f"use it: {use}")
 
 
 def _of_minilm(progress: minilm.TrainingProgress) -> str:
@@ -107,7 +98,6 @@ def _of_minilm(progress: minilm.TrainingProgress) -> str:
     return f"loss {progress.loss:.3f}{seen}, {progress.pairs_per_second:.1f} pairs/s"
 
 
-@app.command()
 def t5(
     start: Annotated[str, typer.Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
     data: Annotated[
@@ -125,7 +115,7 @@ def t5(
     every: Annotated[int, typer.Option("--every", min=1, help="Steps between two points to go on from.")] = 200,
     device: Annotated[str | None, typer.Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
 ) -> None:
-    """Fine-tune a T5 as CRAG's evaluator was; the same command again goes on where it was stopped."""
+    """Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."""
     try:
         from surefoot.lab.train.t5 import T5Recipe, lessons, train
     except ImportError as error:
@@ -134,9 +124,9 @@ def t5(
     with _telling(_of_t5) as tell:
         done = train(start, lessons(data, label), to, recipe, every=every, device=device, on_step=tell)
     first, last = done.losses[0], done.losses[-1]
-    out.print(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1", soft_wrap=True)
-    out.print(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last", soft_wrap=True)
-    out.print(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}", soft_wrap=True)
+    out.say(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1")
+    out.say(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last")
+    out.say(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}")
 
 
 def _of_t5(progress: paper.T5Progress) -> str:

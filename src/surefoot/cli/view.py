@@ -9,18 +9,12 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli._console import out, plain
+from surefoot.cli._console import out
 from surefoot.evaluate.report.page import page, read, shared
 from surefoot.evaluate.report.server import Server
 from surefoot.store import write_text
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an evaluation.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(report)
-    app.command()(view)
 
 
 def report(
@@ -33,20 +27,26 @@ def report(
         bool, typer.Option("--share-safe", help="Every figure, and no text: neither records nor what is said of them.")
     ] = False,
 ) -> None:
-    """Write an evaluation as one HTML file, from the dashboard down to each record; it opens anywhere, offline."""
+    """Write an evaluation as one HTML file, from the dashboard down to each record.
+
+    The file opens anywhere, offline.
+    """
     contents = shared(read(run)) if share_safe else read(run)
     file = one_file or run / "report.html"
     text = page(contents)
     write_text(file, text)
     size = len(text.encode()) / 1e6
-    out.print(plain(f"{file}: {len(contents.records):,} records, {size:.1f} MB"), soft_wrap=True)
+    out.say(f"{file}: {len(contents.records):,} records, {size:.1f} MB")
 
 
 def view(
     run: RunFolder,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say the address.")] = False,
 ) -> None:
-    """Show an evaluation in the browser; a reload shows what has come since. Nobody else can reach it."""
+    """Show an evaluation in the browser, on this machine only.
+
+    Reload the page to see what has come since. Nobody else can reach it.
+    """
     read(run)
     with Server(run) as server:
         out.print(f"{server.url}\nOn this machine only, for whoever has the address. Ctrl-C ends it.", soft_wrap=True)

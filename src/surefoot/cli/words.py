@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import MofNCompleteColumn
 
-from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, plain, pulling
+from surefoot.cli._console import ConfigFile, Settings, as_recorded, bar, configured, err, pulling
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
 from surefoot.errors import UsageError
@@ -17,11 +17,6 @@ from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain
 from surefoot.store import recorded, runs, to_json, write_text
 from surefoot.types import Action
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(words)
 
 
 def words(
@@ -41,7 +36,7 @@ def words(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Draw what a few grades of each action owe to their words: bars, and a heatmap; the values lie beside them."""
+    """Draw what a few grades of each action owe to their words: bars, and a heatmap."""
     builder, drawn = _drawn(source, each, seed, config, settings)
     with pulling(), bar(MofNCompleteColumn()) as progress:
         options = {"baseline": baseline, "tolerance": tolerance, "most": most, "seed": seed}
@@ -57,12 +52,8 @@ def words(
             write_picture(to / f"{name}{suffix}", drawing)
     for action in Action:
         if (count := sum(sample.action is action for sample in drawn)) < each:
-            err.print(
-                plain(f"{source} has {count} of {each} questions that came out {action.value}"),
-                style="yellow",
-                soft_wrap=True,
-            )
-    err.print(plain(f"bars.svg, heatmap.svg and words.json in {to}"), style="dim", soft_wrap=True)
+            err.say(f"{source} has {count} of {each} questions that came out {action.value}", "yellow")
+    err.say(f"bars.svg, heatmap.svg and words.json in {to}", "dim")
 
 
 def _drawn(

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS, require_match
+from surefoot.act import PRESETS, require_match
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
 from surefoot.cost import Budget, Prices
-from surefoot.errors import ConfigError, TraceFault
+from surefoot.errors import ConfigError, MissingExtra, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.sources import Sources
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metric as declared
+from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Pipeline
-from surefoot.protocols import LLM, Judge, Policy
+from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
 from surefoot.store import from_json
 from surefoot.types import Thresholds
 
@@ -56,6 +57,9 @@ JUDGEMENTS = ".surefoot/judgements.db"
 
 SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
 """Constructor parameters that are given a part of the pipeline and are no option."""
+
+LISTS = {"retrievers", "evaluators"}
+"""Of these, the ones that are options all the same: names of what is built for it."""
 
 
 def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
@@ -147,13 +151,7 @@ class Builder:
     def _by_hand(self, given: Mapping[str, Any]) -> Thresholds:
         """The evaluator's own with single values replaced; under the name of `evaluator`, where one is given."""
         values = {key: value for key, value in given.items() if key != "evaluator"}
-        if unknown := sorted(set(values) - set(VALUES)):
-            raise ConfigError(
-                f"[thresholds] has no key '{unknown[0]}'; it has: {', '.join(VALUES)}, evaluator, preset, file"
-            )
-        for key, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                raise ConfigError(f"[thresholds] {key} must be a finite number, not {value!r}")
+        _raise(_by_hand_faults(values))
         own: Thresholds = self.evaluator.thresholds
         if values and "evaluator" not in given and isinstance(self.evaluator, Cascade):
             raise ConfigError(
@@ -189,15 +187,10 @@ class Builder:
         judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
         `use` and options, and `use` may be any judge's name. Raises ConfigError.
         """
-        chosen = self.config["judge"].get("metrics", [*METRICS]) if metrics is None else metrics
+        chosen = self.config["judge"].get("metrics", [*diamond()]) if metrics is None else metrics
         if not _listed(chosen) or len(set(chosen)) < len(chosen):
             raise ConfigError(f"judge.metrics must be a list of metrics, each once, not {chosen!r}")
-        known = {"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *METRICS}
-        if unknown := sorted(self.config["judge"].keys() - known):
-            raise ConfigError(f"[judge] has no key '{unknown[0]}'; it has: {', '.join(sorted(known))}")
-        for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
-            if (value := self.config["judge"].get(key)) is not None and not _limits(value, key in _MAY_BE_NONE):
-                raise ConfigError(f"[judge] {key} must be a number above 0, not {value!r}")
+        _raise(_judge_faults(self.config["judge"]))
         return tuple(self._judge(metric) for metric in chosen)
 
     def _judge(self, metric: str) -> Judge:
@@ -208,7 +201,7 @@ class Builder:
         if use not in JUDGES and metric not in section:
             raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
         shared = {key: section[key] for key in _JUDGING if key in section}
-        if use == "llm" and metric in METRICS:
+        if use == "llm" and declared(metric):
             return components.build("judge", "llm", {"metric": metric, **shared, **own}, self._judging_parts)  # type: ignore[no-any-return]
         return components.build("judge", metric if use in JUDGES else use, own, self._judging_parts)  # type: ignore[no-any-return]
 
@@ -244,29 +237,43 @@ class Builder:
     def policy(self) -> Policy:
         """What turns grades into an action."""
         options = dict(self.config["policy"])
-        name = options.pop("use")
-        if name not in POLICIES:
-            raise ConfigError(f"no policy called '{name}'; there are: {', '.join(POLICIES)}")
-        return components.assemble(f"policy '{name}'", POLICIES[name], options, self._parts)  # type: ignore[no-any-return]
+        return components.build("policy", options.pop("use"), options, self._parts)  # type: ignore[no-any-return]
 
     def pipeline(self) -> Pipeline:
-        """The whole."""
+        """The whole. Raises one ConfigError for all that is wrong with the configuration."""
+        try:
+            return self._pipeline()
+        except ConfigError as error:
+            raise ConfigError(*dict.fromkeys((*error.args, *self.faults()))) from error
+
+    def faults(self) -> Iterator[str]:
+        """All that is wrong with the configuration as far as it shows before anything is built."""
+        config = self.config
+        for what, make, options in (
+            ("[network]", Network, config["network"]),
+            ("[index]", _opened, config["index"]),
+            ("[sources]", _sources, config["sources"]),
+        ):
+            yield from components.faults(what, make, options, SHARED)
+        for role in (*components.ROOMS, "policy"):
+            yield from self._section_faults(role, config[role]) if role != "judge" else _judge_faults(config["judge"])
+        if not {"preset", "file"} & {*config["thresholds"]}:
+            yield from _by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
+        yield from _size_faults(config["pipeline"])
+
+    def _pipeline(self) -> Pipeline:
         roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
         built: dict[str, Any] = {
             role: getattr(self, role) if role in ("evaluator", "generator") else self._component(role) for role in roles
         }
         options = self.config["pipeline"]
-        if unknown := sorted(set(options) - set(SIZES)):
-            raise ConfigError(f"[pipeline] has no key '{unknown[0]}'; it has: {', '.join(SIZES)}")
-        for key, value in options.items():
-            if not isinstance(value, int) or value < 1:
-                raise ConfigError(f"[pipeline] {key} must be a whole number from 1 up, not {value!r}")
+        _raise(_size_faults(options))
         return Pipeline(policy=self.policy(), sources=self.sources, config=self.config, **built, **options)
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
         retriever = self._component("retriever")
-        if not hasattr(retriever, "push"):
+        if not isinstance(retriever, VectorDatabase):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
         return str(retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
 
@@ -276,16 +283,33 @@ class Builder:
     def _built(self, role: str, section: Mapping[str, Any]) -> Any:
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
-        options = {key: value for key, value in section.items() if key != "use"}
-        inner = options.keys() & {"retrievers", "evaluators"}
-        if taken := sorted(options.keys() & self._parts.keys() - inner):
-            raise ConfigError(
-                f"[{role}] has no key '{taken[0]}'; what is shared has a section of its own: [{taken[0]}]"
-            )
-        options |= {key: getattr(self, key) for key in inner}
+        options = _options(section)
+        _raise(_taken(role, options))
+        options |= {key: getattr(self, key) for key in options.keys() & LISTS}
         built = components.build(role, section["use"], options, self._parts)
         # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
         return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
+
+    def _section_faults(self, role: str, section: Any) -> Iterator[str]:
+        """Of a component's section, and of the sections within it."""
+        if isinstance(section, str):
+            section = {"use": section}
+        if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
+            return  # told where it is built
+        options = _options(section)
+        yield from _taken(role, options)
+        try:
+            if make := components.known(role, section["use"]):
+                own = {key: value for key, value in options.items() if key in LISTS or key not in SHARED}
+                yield from components.faults(f"{role} '{section['use']}'", make, own, SHARED)
+        except ConfigError as error:
+            yield from error.args
+        except MissingExtra as error:
+            yield str(error)
+        for key in ("retrievers", "evaluators", "searchers"):
+            for part in _listed(options.get(key)):
+                yield from self._section_faults(role, part)
+        yield from self._section_faults(role, options.get("of"))
 
     def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
         """What a searcher is made of: `of` is one other, `searchers` are several, to any depth."""
@@ -303,6 +327,49 @@ class Builder:
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:
         return {name: lambda name=name: getattr(self, name) for name in SHARED}  # type: ignore[misc]
+
+
+def _raise(faults: Iterable[str]) -> None:
+    if found := [*faults]:
+        raise ConfigError(*found)
+
+
+def _options(section: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in section.items() if key != "use"}
+
+
+def _taken(role: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """Each option that names a shared part."""
+    for key in sorted(options.keys() & {*SHARED} - LISTS):
+        yield f"[{role}] has no key '{key}'; what is shared has a section of its own: [{key}]"
+
+
+def _size_faults(options: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in options.items():
+        if key not in SIZES:
+            yield components.misnamed("[pipeline] has no key", key, SIZES, "it has")
+        elif not isinstance(value, int) or value < 1:
+            yield f"[pipeline] {key} must be a whole number from 1 up, not {value!r}"
+
+
+def _by_hand_faults(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        if key not in VALUES:
+            yield components.misnamed(
+                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file"), "it has"
+            )
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            yield f"[thresholds] {key} must be a finite number, not {value!r}"
+
+
+def _judge_faults(section: Mapping[str, Any]) -> Iterator[str]:
+    metrics = {*diamond(), *_listed(section.get("metrics"))}
+    known = sorted({"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *metrics})
+    for key in sorted(section.keys() - {*known}):
+        yield components.misnamed("[judge] has no key", key, known, "it has")
+    for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
+        if (value := section.get(key)) is not None and not _limits(value, key in _MAY_BE_NONE):
+            yield f"[judge] {key} must be a number above 0, not {value!r}"
 
 
 def _paced(
@@ -352,7 +419,7 @@ def _opened(path: str) -> Index:
 
 def _preset(preset: str) -> Thresholds:
     if preset not in PRESETS:
-        raise ConfigError(f"no thresholds called '{preset}'; there are: {', '.join(PRESETS)}")
+        raise ConfigError(components.misnamed("no thresholds called", preset, PRESETS))
     return PRESETS[preset]
 
 

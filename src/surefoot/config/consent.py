@@ -20,7 +20,6 @@ from platformdirs import user_state_path
 
 from surefoot import components
 from surefoot.errors import ConfigError, UnagreedCode
-from surefoot.judges._diamond import METRICS
 from surefoot.text.json_values import parsed
 
 ALLOWED = "SUREFOOT_TRUST"
@@ -48,9 +47,10 @@ def texts(values: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str
 
 
 def named(section: str, values: Any) -> Iterator[str]:
-    """The components that a section names, however deep within each other. A judge may also be named by its metric."""
-    judges = {"metrics", *METRICS, *components.names("judge")} if section == "judge" and values else set()
-    return (word for key, word in texts(values, "use") if key in NAMES or key in judges)
+    """The components that a section names, however deep within each other. A judge may also be named by its metric,
+    which may be a `module:Class` itself."""
+    judges = {"metrics", "metric", *components.names("judge")} if section == "judge" and values else set()
+    return (word for key, word in texts(values, "use") if key in NAMES or key in judges or (judges and ":" in key))
 
 
 def code(config: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from surefoot import components
 from surefoot.config import consent
 from surefoot.corpus.storage import USUAL
 from surefoot.errors import ConfigError
@@ -46,17 +47,25 @@ def read(
 ) -> Config:
     """The complete configuration: the defaults, then the file or dictionary, then each of the overrides.
 
-    A file that names code raises UnagreedCode where that was not agreed to, unless it is `trusted`; a dictionary and
-    the overrides are the caller's own.
+    Raises one ConfigError for all that is wrong with it. A file that names code raises UnagreedCode where that was not
+    agreed to, unless it is `trusted`; a dictionary and the overrides are the caller's own.
     """
     written = source if isinstance(source, Mapping) else _file(source)
     layers = [written, *overrides]
     config = {section: dict(values) for section, values in DEFAULTS.items()}
-    for layer in layers:
-        for section, values in layer.items():
+    faults: list[str] = []
+    for section, values in (item for layer in layers for item in layer.items()):
+        try:
             _merge(config, section, values)
+        except ConfigError as error:
+            faults += error.args
     if not isinstance(config["index"].get("path"), str):
-        raise ConfigError(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
+        faults.append(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
+        config["index"] = DEFAULTS["index"]
+    if faults:
+        from surefoot.config.builder import Builder  # which reads a configuration, and does so by this function
+
+        raise ConfigError(*faults, *Builder(config).faults())
     try:
         json.dumps(config)
     except TypeError as error:
@@ -94,7 +103,7 @@ def _file(path: str | Path | None) -> dict[str, Any]:
 
 def _merge(config: Config, section: str, values: Any) -> None:
     if section not in config:
-        raise ConfigError(f"no section called '{section}'; there are: {', '.join(config)}")
+        raise ConfigError(components.misnamed("no section called", section, config))
     if isinstance(values, str) and "use" in config[section]:
         values = {"use": values}
     if not isinstance(values, Mapping):

@@ -1,4 +1,4 @@
-"""What an article of an encyclopedia says, by its HTML as MediaWiki writes it."""
+"""Reads an encyclopedia's article from HTML as MediaWiki writes it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def parsed(content: bytes) -> html.HtmlElement:
 
 
 def tells_apart(tree: html.HtmlElement) -> bool:
-    """Whether the markup of a page says that it only tells names apart: by page property, template or category."""
+    """Whether the markup says that this is a disambiguation page: by page property, template or category."""
     hrefs = (unquote(href).replace(" ", "_") for href in tree.xpath("//*[contains(@href, ':')]/@href"))
     return bool(tree.xpath(_MARKED)) or any(_CATEGORY.search(href) for href in hrefs)
 
@@ -50,21 +50,18 @@ def links(tree: html.HtmlElement) -> Iterator[tuple[str, str]]:
 
 
 def lines(tree: html.HtmlElement) -> Iterator[str]:
-    """The page as plain text: a line for each paragraph, list item and row of the box, headings between "==".
+    """The page as plain text: a line for each paragraph, list item and row of the infobox, headings between "==".
 
-    What is no such text, or would not be shown, is taken out of the tree.
+    Everything else, and text that a browser would not show, is removed from the tree.
     """
     prune(tree)
     for element in tree.xpath(_NOISE):
         if element.getparent() is not None:
             element.drop_tree()
-    some = False
-    for element in tree.xpath(_LINES):
-        if line := _line(element):
-            some = True
-            yield line
-    if not some:
-        yield _text(tree)
+    found = filter(None, map(_line, tree.xpath(_LINES)))
+    first = next(found, None)
+    yield _text(tree) if first is None else first
+    yield from found
 
 
 def _line(element: html.HtmlElement) -> str:
@@ -75,6 +72,6 @@ def _line(element: html.HtmlElement) -> str:
 
 
 def _text(element: html.HtmlElement) -> str:
-    """What a reader sees, on one line."""
+    """The element's text on one line."""
     pieces = element.xpath(".//text() | .//br | .//li")
     return " ".join("".join(piece if isinstance(piece, str) else " " for piece in pieces).split())

@@ -1,6 +1,6 @@
-"""Files become an index, a batch at a time: only what changed is read, only new words are embedded.
+"""Turns files into an index, a batch at a time: reads only changed files, and embeds only changed documents.
 
-A transaction is committed when all of its passages have their vectors, so that a reader, or a run after a crash, finds
+A transaction is committed once all of its passages have their vectors, so that readers, and a run after a crash, find
 whole batches only.
 """
 
@@ -31,7 +31,7 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Passage
 
 BATCH = 512
-"""Passages embedded and committed together: what a crash can cost."""
+"""Passages embedded and committed together; a crash costs at most so many."""
 
 _FORGET = (
     "INSERT INTO lexicon (lexicon, rowid, title, text) "
@@ -40,42 +40,45 @@ _FORGET = (
 )
 
 OnProgress = Callable[[int, int, str], None]
-"""Is told the bytes done, the bytes to do, and the path at hand."""
+"""Called with the bytes done, the bytes to do in all, and the path at hand."""
 
 _TOLD = 20
-# A change within the clock's last tick leaves the times as they were; files this young are hashed next time.
+# A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
 _YOUNG_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many of a kind; `unchanged` counts the whole index, also what other paths brought in."""
+    """Counts of files, documents or passages; `unchanged` is of the whole index, from other paths too."""
 
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    skipped: int = 0
+    """Files of which nothing is in the index, for a reason in the report; they are counted nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What a run did, and what the index holds now."""
+    """What a run of `build` did, and what the index holds now."""
 
     files: Changes
     documents: Changes
     passages: Changes
-    """Those of an updated document are removed and added."""
-    ignored: int
-    """Files below the given folders that are hidden, links or of another kind."""
+    """The passages of an updated document count as removed and as added."""
+    ignored: tuple[tuple[str, int], ...]
+    """(kind, count) of the files below the given folders that are not read, the commonest kind first: a suffix, or
+    "hidden", "links" or "no regular files"."""
     skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of what should be in the index and is not."""
+    """(path, reason) of each file or row that should be in the index and is not."""
     notes: tuple[tuple[str, str], ...]
-    """(path, reservation) of what is in the index but may not read as its author wrote it."""
+    """(path, reservation) of each file that is in the index, but perhaps not as its author wrote it."""
     seconds: float
 
 
 class _Stored(NamedTuple):
-    """What the index knows of a file."""
+    """A file as the index has it."""
 
     rowid: int
     path: str
@@ -83,7 +86,7 @@ class _Stored(NamedTuple):
     """The name space of its passages' ids."""
     stamp: str
     hash: bytes | None
-    """None: not to be trusted, read it again."""
+    """None: unknown, read the file again."""
     complete: bool
     problems: str
 
@@ -97,13 +100,12 @@ def build(
     max_bytes: int = MAX_BYTES,
     on_progress: OnProgress = lambda done, total, path: None,
 ) -> IndexReport:
-    """Bring the index up to date with these files and folders; what came from elsewhere stays.
+    """Bring the index up to date with these files and folders; passages from other places stay.
 
-    A file that has not been touched is not opened; of a changed one only the changed documents are embedded.
-    `rebuild` starts from nothing and replaces the index when all is done: only `paths` are in it then. What is
-    embedded is a passage's title, a line end, and its text. Interrupted at any point, also by a kill, it leaves an
-    index that can be searched, and running it again ends as if it had not been interrupted. Raises IndexFault, and
-    what the embedder raises.
+    A file that was not touched is not opened; of a changed file only the changed documents are embedded, each passage
+    as its title, a line end, and its text. `rebuild` makes a new index, of `paths` alone, and puts it in place when it
+    is complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, and the next run
+    completes it. Raises IndexFault, and what the embedder raises.
     """
     started, live = perf_counter(), Path(index_path)
     found = [_some(find(Path(path), max_bytes), path) for path in paths]
@@ -125,14 +127,14 @@ def build(
 
 
 def _some(found: Found, path: str | Path) -> Found:
-    # Also when the index knows files from there: a folder that is not mounted must not empty the index.
+    # Even if the index has files from there: a folder that is not mounted must not empty the index.
     if found.root.is_dir() and not found.files and not found.skipped:
         raise IndexFault(f"{path} holds no file that can be read; these can: {supported()}")
     return found
 
 
 class _Build:
-    """One run over what was found: reads, compares, writes and counts."""
+    """One run over the files that were found: reads, compares, writes and counts."""
 
     def __init__(self, db: sqlite3.Connection, home: Path, embedder: Embedder, on_progress: OnProgress) -> None:
         self._db = db
@@ -166,25 +168,40 @@ class _Build:
         self._commit()
 
     def report(self, found: Sequence[Found], started: float) -> IndexReport:
-        """What has been done since `started`."""
+        """The report of a run that began at `started`."""
         told = [each for problems in self._problems.values() for each in problems]
         skipped = [entry for each in found for entry in each.skipped]
         return IndexReport(
-            files=self._changes(
-                "files", Counter(added=len(self._added), updated=len(self._updated), removed=self._forgotten)
-            ),
+            files=self._file_changes(len(skipped)),
             documents=self._changes("documents", self._documents),
             passages=self._changes("passages", self._passages),
-            ignored=sum(each.ignored for each in found),
+            ignored=tuple(sum((each.ignored for each in found), Counter()).most_common()),
             skipped=(*skipped, *((path, problem.reason) for path, problem in told if problem.skipped)),
             notes=tuple((path, problem.reason) for path, problem in told if not problem.skipped),
             seconds=perf_counter() - started,
         )
 
+    def _file_changes(self, unread: int) -> Changes:
+        """Counts of files; `unread` were found but could not be opened, or are too large."""
+        empty = self._empty()
+        added, updated = self._added - empty, self._updated - empty
+        total = self._count("files") - len(empty)
+        skipped = unread + len(empty & self._problems.keys())
+        return Changes(len(added), len(updated), total - len(added) - len(updated), self._forgotten, skipped)
+
+    def _empty(self) -> set[int]:
+        """The files without a document that this run or an earlier one skipped, for a reason."""
+        rows = self._db.execute(
+            "SELECT rowid, problems FROM files WHERE NOT EXISTS (SELECT 1 FROM documents WHERE file = files.rowid)"
+        )
+        return {rowid for rowid, problems in rows if any(problem.skipped for problem in _loaded(problems))}
+
     def _changes(self, table: str, counted: Counter[str]) -> Changes:
-        total = self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # nosec B608 # one of three words of ours
-        unchanged = total - counted["added"] - counted["updated"]
+        unchanged = self._count(table) - counted["added"] - counted["updated"]
         return Changes(counted["added"], counted["updated"], unchanged, counted["removed"])
+
+    def _count(self, table: str) -> int:
+        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # nosec B608 # one of three words of ours
 
     def _location(self, place: Path) -> str:
         try:
@@ -197,21 +214,22 @@ class _Build:
         return {location: _Stored(*rest) for location, *rest in rows}
 
     def _forget(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile], found: Sequence[Found]) -> None:
-        """Remove the files below the found roots that are no longer there; not what a closed folder may hold."""
+        """Remove the files below the found roots that are gone, except below folders that could not be opened."""
         roots = [each.root for each in found]
         closed = [folder for each in found for folder in each.closed]
+        skipped = {path for each in found for path, _ in each.skipped}
         for location in stored.keys() - wanted.keys():
             place = Path(os.path.normpath(self._home / location))
             if _is_below(place, roots) and not _is_below(place, closed):
-                file = stored.pop(location).rowid
-                for document, _ in self._known(file).values():
+                gone = stored.pop(location)
+                for document, _ in self._known(gone.rowid).values():
                     self._remove(document)
                     self._documents["removed"] += 1
-                self._db.execute("DELETE FROM files WHERE rowid = ?", (file,))
-                self._forgotten += 1
+                self._db.execute("DELETE FROM files WHERE rowid = ?", (gone.rowid,))
+                self._forgotten += gone.path not in skipped
 
     def _register(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile]) -> list[tuple[_Stored, FoundFile]]:
-        """The files to read; marked first, so that a run that is cut off leaves the index incomplete, not short."""
+        """The files to read, marked as incomplete first, so that an index cut short says so."""
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
@@ -243,7 +261,7 @@ class _Build:
             self._added.add(known.rowid)
         elif self._documents.total() > before:
             self._updated.add(known.rowid)
-        # What broke off for a reason that may pass is read again by the next run.
+        # A file that could not be read for a reason that may pass is read again by the next run.
         again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
         self._db.execute(
             "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
@@ -280,7 +298,7 @@ class _Build:
         return {key: (rowid, hash) for key, rowid, hash in rows}
 
     def _index(self, document: CutDocument, file: _Stored, old: tuple[int, bytes | None] | None) -> None:
-        """Put a document in, in the place of its old self."""
+        """Put a document in, in place of its former version."""
         if old and old[1] == document.digest:
             return
         if old:
@@ -345,10 +363,10 @@ def _loaded(problems: str) -> list[DocumentProblem]:
     try:
         return [DocumentProblem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
     except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError("what it knows of its files is damaged") from error
+        raise sqlite3.DatabaseError("its list of problems with files is damaged") from error
 
 
 def _shortened(problems: list[DocumentProblem]) -> list[DocumentProblem]:
-    """The first few and how many more, so that a file of bad rows does not fill the index and the screen."""
+    """The first few and the count of the others, so that a file of bad rows fills neither index nor screen."""
     rest = len(problems) - _TOLD
     return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems

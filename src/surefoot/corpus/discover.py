@@ -1,65 +1,67 @@
-"""Which files a path given by the user stands for."""
+"""Finds the files at or below a path that the user gave."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISLNK, S_ISREG
 
-from surefoot.corpus.loaders import FORMATS, MAX_BYTES, STREAMED, supported
+from surefoot.corpus.loaders import MAX_BYTES, STREAMED, formats, supported
 from surefoot.errors import IndexFault
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that can be read, as it was when it was found."""
+    """A file to read, as it was when it was found."""
 
     place: Path
     """Absolute, without symbolic links."""
     path: str
-    """As the user would find it: never absolute, with forward slashes."""
+    """As the user knows it: never absolute, with forward slashes."""
     size: int
     changed_ns: int
-    """When it, or what is known of it, last changed, in nanoseconds since 1970."""
+    """When its content or its metadata last changed, in nanoseconds since 1970."""
     stamp: str
-    """Another one as soon as the content may be another: size, both times, and number on the disk.
+    """Differs as soon as the content may differ: size, both times, and number on the disk.
 
-    Whoever sets the time of the last change back cannot set that of the change of the entry, which Windows lacks.
+    A program can set the time of modification back, but not the time of the metadata's change, which Windows lacks.
     """
 
 
 @dataclass(slots=True)
 class Found:
-    """What one path stands for."""
+    """The files at or below one path."""
 
     root: Path
     """Absolute, without symbolic links."""
     files: list[FoundFile] = field(default_factory=list)
     """In the order of their paths."""
-    ignored: int = 0
-    """Files below a folder that are hidden, links, or of another kind; a hidden folder counts as one."""
+    ignored: Counter[str] = field(default_factory=Counter)
+    """How many files below a folder are not read, by suffix, or as hidden, links, or no regular files. A hidden folder
+    counts as one."""
     skipped: list[tuple[str, str]] = field(default_factory=list)
-    """Path and reason of what should have been read and cannot be."""
+    """(path, reason) of each file that should be read but cannot."""
     closed: list[Path] = field(default_factory=list)
-    """Folders that could not be looked into."""
+    """Folders that could not be opened."""
 
 
 def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
-    """The readable files at or below a path. Symbolic links below it are not followed, the path itself may be one.
+    """The readable files at or below a path. The path may be a symbolic link; links below it are not followed.
 
-    Raises IndexFault when nothing is there, or nobody can tell.
+    Raises IndexFault where nothing is there, or that cannot be told.
     """
     found = Found(_root(given))
     name = _name(given, found.root)
     if found.root.is_dir():
         for place in _below(found, name):
-            if place.suffix.lower() in FORMATS:
+            if place.suffix.lower() in formats():
                 _add(found, place, name / place.relative_to(found.root), max_bytes)
             else:
-                found.ignored += 1
-    elif found.root.suffix.lower() not in FORMATS:
+                found.ignored[place.suffix.lower() or "without a suffix"] += 1
+    elif found.root.suffix.lower() not in formats():
         found.skipped.append((name.as_posix(), f"is of a kind that is not read; these are: {supported()}"))
     else:
         _add(found, found.root, name, max_bytes)
@@ -77,7 +79,7 @@ def _root(given: Path) -> Path:
 
 
 def _name(given: Path, root: Path) -> Path:
-    """The path as it was given, where that says nothing about the machine; else its last part."""
+    """The path as it was given, unless that says something about the machine; then its last part."""
     return Path(root.name) if given.is_absolute() or ".." in given.parts else given
 
 
@@ -90,7 +92,7 @@ def _below(found: Found, name: Path) -> Iterator[Path]:
 
     for folder, folders, files in os.walk(found.root, onerror=closed):
         hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
-        found.ignored += len(hidden)
+        found.ignored.update("hidden" for _ in hidden)
         folders[:] = sorted(set(folders).difference(hidden))
         yield from (Path(folder, file) for file in sorted(set(files).difference(hidden)))
 
@@ -103,7 +105,7 @@ def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
         found.skipped.append((label, f"cannot be read: {error.strerror}"))
         return
     if not S_ISREG(status.st_mode):
-        found.ignored += 1
+        found.ignored["links" if S_ISLNK(status.st_mode) else "no regular files"] += 1
     elif status.st_size > max_bytes and place.suffix.lower() not in STREAMED:
         found.skipped.append((label, _too_large(status.st_size, max_bytes)))
     else:

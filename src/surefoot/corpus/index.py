@@ -1,7 +1,7 @@
-"""The index on disk: one SQLite file that holds passages, their words (FTS5) and their vectors, and searches them.
+"""The index on disk: one SQLite file with the passages, their words (FTS5) and their vectors, and the search in it.
 
-Lexical search is SQLite's BM25. Vector search is exact: all vectors stand in memory, one product with them is a search.
-Any number of threads and processes may read while one writes (`surefoot.corpus.build`); they see whole batches.
+Lexical search is SQLite's BM25. Vector search is exact: one product with all vectors, which are held in memory. Any
+number of threads and processes may read while one writes (`surefoot.corpus.build`); they see whole batches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
 from surefoot.corpus.storage import (
-    REBUILD,
     Connection,
     beside,
     check_embedder,
@@ -29,6 +28,7 @@ from surefoot.corpus.storage import (
     making,
     read_meta,
     reader,
+    remaking,
     size_of,
 )
 from surefoot.errors import IndexFault
@@ -39,10 +39,10 @@ from surefoot.types import Passage
 if TYPE_CHECKING:
     from surefoot.protocols import Matrix
 
-# Titles count double: over 384 questions and 23,418 documents of Wikipedia, recall@1 and @5 are 0.849 and 0.982,
-# 0.836 and 0.974 when they count once; with the stop words of the question they are no better, and four times slower.
+# Titles count double: over 384 questions and 23,418 documents of Wikipedia recall@1 and @5 are then 0.849 and 0.982,
+# else 0.836 and 0.974. Stop words in the query make the search no better, and four times slower.
 _COLUMNS = "passages.id, text, title, url, start, path, {checksum}"
-# Outer joins: a passage that should be there and is not must not go without a word.
+# Outer joins: a missing passage must be noticed, not left out.
 _FILES = "LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file"
 _LEXICAL = f"""
 WITH hits AS MATERIALIZED (
@@ -69,7 +69,7 @@ _Stamp = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What an index holds."""
+    """The contents of an index in figures."""
 
     passages: int
     documents: int
@@ -77,7 +77,7 @@ class Info:
     embedder: str
     dimensions: int
     complete: bool
-    """False: a run that was to read some files has not finished; running it again does."""
+    """False: a run of `build` was cut off before it had read all its files; run it again."""
     bytes: int
     """Size of the index on disk."""
     created: str
@@ -87,7 +87,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """All vectors as of one generation, in the order of the passages' ids."""
+    """All vectors of one generation, in the order of the passages' ids."""
 
     generation: int
     rowids: npt.NDArray[np.int64]
@@ -103,11 +103,11 @@ class Index:
         self._loading = Lock()
         self._vectors: _Vectors | None = None
         self._checked: int | None = None
-        """The generation of the lexicon that was found to be as it was written."""
+        """The generation whose lexicon has been checked."""
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
-        """The index in this file, which stays untouched. Raises IndexFault unless it is a whole one of this version."""
+        """The index in this file, opened for reading. Raises IndexFault unless it can be searched by this version."""
         index = cls(Path(path))
         with index._reading():
             return index
@@ -119,13 +119,13 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; the next search opens it again."""
+        """Close the file; the next search opens it again."""
         with suppress(Empty):
             while True:
                 self._idle.get_nowait()[0].close()
 
     def info(self) -> Info:
-        """What the index holds now."""
+        """The present contents in figures."""
         with self._reading() as db:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
@@ -142,14 +142,14 @@ class Index:
         )
 
     def check(self, embedder: Embedder) -> None:
-        """Raises IndexFault when the index's vectors are not this embedder's."""
+        """Raise IndexFault unless the vectors are this embedder's."""
         with self._reading() as db:
             check_embedder(self.path, read_meta(db, self.path), embedder)
 
     def lexical(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The `k` passages that share most words with the query (BM25, title counted double), best first.
+        """The `k` passages that best match the words of the query (BM25, titles count double), best first, ties by id.
 
-        Any text is a query; stop words count only where there is nothing else. Scores are positive; ties go by id.
+        Any text is a query; its stop words count only where it has no other words. Scores are positive.
         """
         match = _match(query)
         if not match or k < 1:
@@ -162,8 +162,8 @@ class Index:
     def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
 
-        Scores are cosines, in [-1, 1]. Exact: every vector is compared. The first search after a change loads them
-        all, 4 bytes a dimension.
+        Scores are cosines, in [-1, 1]. Every vector is compared. The first search after a change loads all of them,
+        at 4 bytes a dimension.
         """
         query = np.asarray(vector, dtype=np.float32)
         if k < 1 or not query.any():
@@ -172,9 +172,9 @@ class Index:
             found = self._loaded(db)
             if query.shape != found.matrix.shape[1:]:
                 raise IndexFault(
-                    f"{self.path} has vectors of another length than the {query.size} asked for; {REBUILD}"
+                    f"{self.path} has vectors of another length than the {query.size} asked for; {remaking(self.path)}"
                 )
-            # Rounded, since the product of equal rows can differ in its last bits with their place in the matrix.
+            # Rounded, since for equal rows the last bits of the product depend on their place in the matrix.
             scores = np.round(found.matrix @ query, 6)
             best = _best(scores, k)
             one = _ONE.format(checksum=checksum_of("passages", db.version))
@@ -193,8 +193,8 @@ class Index:
             return self._loaded(db).matrix
 
     def verify(self) -> bool:
-        """Reads all of it. Raises IndexFault where something is damaged; False: it has no checksums that would show all
-        damage, being of an earlier version."""
+        """Read the whole index. Raises IndexFault where it is damaged; False: an earlier version made it, without the
+        checksums that would show all damage."""
         with self._reading() as db:
             check_whole(db, db.version, read_meta(db, self.path)["dimensions"])
             return db.version > 1
@@ -214,7 +214,7 @@ class Index:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the index throughout, and is no other thread's meanwhile."""
+        """A connection that sees one state of the index throughout, and that no other thread has meanwhile."""
         with faults(self.path):
             db, stamp = self._connection()
             try:
@@ -238,7 +238,7 @@ class Index:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Changes when a rebuilt index takes the place of the one that was opened."""
+    """Differs once a rebuilt index has replaced the one that was opened."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -268,14 +268,14 @@ def _count(db: Connection, table: str) -> int:
 
 
 def _best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
-    """Rows of the `k` highest scores, highest first, equal ones in their order."""
+    """Rows of the `k` highest scores, highest first, equal ones in the order of rows."""
     least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
     enough = np.flatnonzero(scores >= least)
     return [int(n) for n in enough[np.argsort(-scores[enough], kind="stable")][:k]]
 
 
 def _match(query: str) -> str:
-    """The query's words, any of them, as FTS5 writes it; each is quoted, so that none is an operator."""
+    """A search for any of the query's words, in the syntax of FTS5; each is quoted, so that none is an operator."""
     terms = list(dict.fromkeys(_TERM.findall(_POSSESSIVE.sub("", query).lower())))
     telling = [term for term in terms if term not in STOP_WORDS] or terms
     return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])

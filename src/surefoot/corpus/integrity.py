@@ -1,7 +1,7 @@
-"""Whether an index holds what was written into it: its tables, and checksums of what stands in them.
+"""Checks that an index still holds what was written to it, by its table definitions and checksums of their rows.
 
-They find damage, not forgery: whoever writes a whole index can write its checksums too. Here sqlite3.DatabaseError is
-raised where something is wrong, and `storage.faults` turns it into an IndexFault that says what to do.
+This finds damage, not forgery: whoever can write a whole index can write its checksums too. The checks raise
+sqlite3.DatabaseError, which `storage.faults` turns into an IndexFault that says what to do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SUMS = {
         "SELECT * FROM documents ORDER BY rowid",
     ),
 }
-"""Tables that no checksum of a row covers, by the key in `meta` that their common checksum has."""
+"""Tables without a checksum per row, by the key in `meta` of the checksum that they share."""
 
 _ROWS = """
 SELECT passages.id, text, title, url, start, path, {passages}, vector, {vectors}
@@ -37,18 +37,18 @@ _COUNTS = "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM lexicon_
 
 
 def fingerprint(db: sqlite3.Connection) -> str:
-    """The same for two databases with the same tables, indexes, views and triggers."""
+    """A hash of the tables, indexes, views and triggers that are defined."""
     made = sorted(map(repr, db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")))
     return blake2b("\n".join(made).encode(), digest_size=16).hexdigest()
 
 
 def passage_sum(id: str, text: str, title: str, url: str | None, start: int, file: str) -> int:
-    """What stands beside a passage, and comes out again as long as nothing of it has changed."""
+    """The checksum stored beside a passage."""
     return crc32("\0".join((id, text, title, url or "", str(start), file)).encode())
 
 
 def vector_sum(id: str, vector: bytes) -> int:
-    """The same for the vector of the passage with this id."""
+    """The checksum stored beside the vector of the passage with this id."""
     return crc32(vector, crc32(id.encode()))
 
 
@@ -62,17 +62,17 @@ def passage(
     checksum: int | None,
     score: float | None = None,
 ) -> Passage:
-    """A row as a passage; `checksum` None: from before there were any."""
+    """A row as a passage; `checksum` is None in an index made before there were any."""
     typed = all(isinstance(part, str) for part in (id, text, title, file)) and isinstance(url, str | None)
-    if not typed or not isinstance(start, int) or start < 0 or not isinstance(score, float | None):
-        raise sqlite3.DatabaseError("a passage is missing, or is no text")
+    if not (typed and isinstance(start, int) and start >= 0 and isinstance(score, float | None)):
+        raise sqlite3.DatabaseError("a passage is missing, or is not text")
     if checksum is not None and checksum != passage_sum(id, text, title, url, start, file):
         raise sqlite3.DatabaseError(f"the passage {id} is not as it was written")
     return Passage(id, text, title, "corpus", url, start, score, file=file)
 
 
 def check_vector(id: str, vector: bytes, checksum: int | None, dimensions: int) -> None:
-    """`checksum` as above; whether the numbers are finite is not looked at."""
+    """`checksum` is as in `passage`. Does not check that the numbers are finite."""
     if not isinstance(id, str) or not isinstance(vector, bytes) or len(vector) != 2 * dimensions:
         raise sqlite3.DatabaseError(f"the vector of the passage {id} is missing, or not of {dimensions} numbers")
     if checksum is not None and checksum != vector_sum(id, vector):
@@ -80,24 +80,24 @@ def check_vector(id: str, vector: bytes, checksum: int | None, dimensions: int) 
 
 
 def seal(db: sqlite3.Connection) -> None:
-    """Write down the checksums of whole tables, where all files are read; else there are none."""
+    """Store the checksums of whole tables if all files are read, else remove them."""
     db.executemany("DELETE FROM meta WHERE key = ?", ((name,) for name in _SUMS))
     if _is_complete(db):
-        # Then FTS5 writes what it would hold back until the commit.
+        # A savepoint makes FTS5 write what it would hold back until the commit.
         db.execute("SAVEPOINT sealed")
         db.execute("RELEASE sealed")
         db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", [(name, _sum(db, name)) for name in _SUMS])
 
 
 def check_sealed(db: sqlite3.Connection, name: str) -> None:
-    """Of the tables with this name in `_SUMS`; of an index that is being written nothing is known."""
+    """Check the tables under this name in `_SUMS`; an index that is still being written has no checksums for them."""
     written = db.execute("SELECT value FROM meta WHERE key = ?", (name,)).fetchone()
     if written != (_sum(db, name),) if written else _is_complete(db):
         raise sqlite3.DatabaseError(f"the table of its {name} is not as it was written")
 
 
 def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
-    """All of the above, of every row, and SQLite's own check of its file."""
+    """Check every row, every table, and the file itself as SQLite does."""
     for (said,) in db.execute("PRAGMA integrity_check(1)"):
         if said != "ok":
             raise sqlite3.DatabaseError(str(said))
@@ -108,7 +108,7 @@ def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
         id = passage(*row).id
         check_vector(id, vector, checksum, dimensions)
         if checksum is None and not np.isfinite(np.frombuffer(vector, dtype=np.float16)).all():
-            raise sqlite3.DatabaseError(f"the vector of the passage {id} has what is no number")
+            raise sqlite3.DatabaseError(f"the vector of the passage {id} has a value that is not a number")
     if any(seen != count for count in db.execute(_COUNTS).fetchone()):
         raise sqlite3.DatabaseError("some of its passages are gone")
     if version > 1:

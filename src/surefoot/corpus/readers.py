@@ -1,8 +1,8 @@
-"""Files and pages, read by other processes: what takes one of them down costs its file and nothing else.
+"""Reads files and pages in other processes: a file that takes one down costs nothing but itself.
 
-A process is asked in lines of JSON and answers so (`worker`). What is asked of one is answered in turn, and a few
-requests wait in its input; what it finds waits in its output until we take it, so that neither side holds much. They
-end with this process: where their input ends, nobody is left to answer.
+Requests and answers are lines of JSON (`worker` is the other side). A process answers in turn; a few requests wait in
+its input and its finds wait in its output, so that neither side holds much. The processes end with this one, since
+their input does.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ from surefoot.errors import UsageError
 from surefoot.types import Passage
 
 MOST = 4
-"""Processes side by side at most: what is read has to be embedded and written by one."""
+"""Processes side by side, at most: one process embeds and writes all that they read."""
 
 _EACH = 250_000
-"""Bytes of files that make another process worth its start."""
+"""Bytes of files that are worth the start of one more process."""
 _AHEAD = 4_000
-"""Bytes of requests that wait in a process's input; a pipe holds more everywhere, so that asking never waits."""
+"""Bytes of requests in a process's input; a pipe holds more on every system, so that asking never waits."""
 _LINES = 16
-"""Lines of an answer that wait here, beside those in the pipe."""
+"""Lines of answers that are held here, beside those in the pipe."""
 _LONGEST_LINE = 250_000_000
 _COMMAND = (sys.executable, "-P", "-m", "surefoot.corpus.worker")  # -P: nothing is imported from the folder we are in
 _TRIES = 2
-"""How often a file is given to a process that ends before it says anything: it may have ended for another reason."""
+"""How often a file is tried when its process ends before any answer, for it may have ended for another reason."""
 _OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A file to read, by its path, or a page, by its bytes."""
+    """A file to read, given by its path, or a page, given by its bytes."""
 
     name: str
-    """Its suffix says how to read it, the rest is a title for want of a better one."""
+    """Its suffix says how to read it; the rest is the title unless the content has one."""
     url: str
-    """Where people find it."""
+    """Where a reader finds it."""
     size: int
     path: str | None = None
     space: str = ""
-    """The name space of its ids; a page's is its address."""
+    """The name space of its ids; for a page that is its address."""
     known: bytes | None = None
-    """The hash that the file had; nothing is given of a file that still has it."""
+    """The hash that the file had: a file that still has it is not read again."""
     body: bytes = b""
     article: bool = False
-    """The page is HTML of an encyclopedia, and its `Article` is wanted."""
+    """Whether the page is HTML of an encyclopedia, to be read as an `Article`."""
 
     def encoded(self) -> bytes:
-        """As it is sent."""
+        """The bytes that are sent."""
         said: dict[str, Any] = {
             "name": self.name,
             "url": self.url,
@@ -80,12 +80,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class CutDocument:
-    """A document as passages; key and id are the `Document`'s."""
+    """A document cut into passages; key and id are the `Document`'s."""
 
     key: str
     id: str | None
     digest: bytes
-    """Of all that it says."""
+    """Hash of its whole content."""
     passages: tuple[Passage, ...]
 
 
@@ -96,13 +96,13 @@ class Article:
     extract: str
     """Its text: a line for each paragraph, list item and row of its box, headings between "=="."""
     ambiguous: bool
-    """Its markup says that it only tells pages of one name apart."""
+    """Whether its markup says that it is a disambiguation page."""
     links: tuple[tuple[str, str], ...]
     """The address of the first link of each line of a list, and the line."""
 
 
 class Died(Exception):
-    """A process ended before its answer did; the text says why, as of the file."""
+    """A process ended before its answer was complete; the text says why, with the file as its subject."""
 
     def __init__(self, why: str, passing: bool) -> None:
         super().__init__(why)
@@ -110,22 +110,22 @@ class Died(Exception):
 
 
 class Reading:
-    """What is in a file, to be gone through to its end; and then how it ended."""
+    """The content of a file; after its items have been iterated to the end, also how the reading ended."""
 
     def __init__(self, reader: Reader, request: Request) -> None:
         self.asked = time_ns()
-        """When it was asked for: before the file was opened."""
+        """When it was requested, before the file was opened."""
         self.digest: bytes | None = None
-        """Of the file's content; None: it was not read to its end."""
+        """Hash of the file's content; None: it was not read to its end."""
         self.same = False
-        """The file has the known hash."""
+        """Whether the file has the known hash."""
         self.passing = False
-        """It broke off for a reason that may not be the file's: another time it may not."""
+        """Whether it broke off for a reason that may pass, and may not be the file's fault."""
         self._reader = reader
         self._size = request.size
 
     def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
-        """Each document, or what was not read, with the bytes read so far. `seconds`: for all of them."""
+        """(bytes read so far, document or problem), in the order of the file; `seconds` is the limit for all."""
         passages: list[Passage] = []
         try:
             for kind, *values in self._reader.answer(self._size, seconds):
@@ -147,7 +147,7 @@ class Reading:
             yield self._size, DocumentProblem(str(died))
 
     def article(self, seconds: float) -> Article:
-        """The article that was asked for. Raises Unreadable, which says why it was not read within so many seconds."""
+        """The requested article. Raises Unreadable, with the reason, if it is not read within so many seconds."""
         said: dict[str, list[Any]] = defaultdict(list)
         try:
             for kind, *values in self._reader.answer(self._size, seconds):
@@ -162,7 +162,7 @@ class Reading:
 
 
 class Reader:
-    """A process that reads, started when it is first asked and again when it has ended. For one thread at a time."""
+    """A reading process, started on the first request and again when it has ended. For one thread at a time."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -173,11 +173,11 @@ class Reader:
 
     @property
     def waiting(self) -> int:
-        """Bytes of the requests that are not answered."""
+        """Bytes of the requests that are not answered yet."""
         return sum(len(request.encoded()) for request in self._pending)
 
     def start(self) -> None:
-        """Start the process, which takes a while, and do not wait for it."""
+        """Start the process, which takes a while, without waiting for it."""
         if self._process is not None:
             return
         try:
@@ -196,12 +196,12 @@ class Reader:
             self._send(request)
 
     def revive(self) -> None:
-        """Forget a process that ended since it had nothing to do."""
+        """Forget a process that has ended for lack of requests."""
         if self._process is not None and self._process.poll() is not None:
             self.end()
 
     def ask(self, request: Request) -> Reading:
-        """Ask for a file or page; the answers come in this order."""
+        """Request a file or page; answers come in the order of the requests."""
         reading = Reading(self, request)
         self.start()
         self._pending.append(request)
@@ -221,7 +221,7 @@ class Reader:
         return self._process
 
     def answer(self, size: int, seconds: float) -> Iterator[list[Any]]:
-        """The items about the oldest request, a file of so many bytes. Raises Died, and UsageError for no Python."""
+        """The items about the oldest request, of `size` bytes. Raises Died, or UsageError where no process starts."""
         ends = monotonic() + seconds
         for attempt in count(1):
             self.start()
@@ -241,7 +241,7 @@ class Reader:
                 raise _died(status, size)
 
     def _items(self, size: int, ends: float) -> Iterator[list[Any]]:
-        """What the process says until it ends."""
+        """The items that the process writes until it ends."""
         silent = limits.silent_seconds(size)
         while True:
             try:
@@ -268,7 +268,7 @@ class Reader:
             self._buried()
 
     def _buried(self) -> int:
-        """The status of the process, which has closed its output."""
+        """The exit status of the process, which has closed its output."""
         process, self._process = self._alive(), None
         try:
             process.wait(1)
@@ -279,21 +279,21 @@ class Reader:
         return process.wait()
 
     def kill(self) -> None:
-        """End the process from another thread; whoever waits for it sees it end."""
+        """End the process from another thread; the thread that waits for it sees it end."""
         self._killed = True
         if process := self._process:
             process.kill()
             process.wait()
 
     def forget(self) -> None:
-        """Let go of a process that is not ours but our parent's."""
+        """Let go of a process that belongs to our parent."""
         if process := self._process:
             process.returncode = 0  # else it complains that nobody waited for it
         self._process = None
 
 
 class Readers:
-    """The processes that read for this one: shared by all who index or open pages, and ended with it."""
+    """The reading processes of this process, shared by all indexing and opening of pages, and ended with it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -302,7 +302,7 @@ class Readers:
         self._turns = BoundedSemaphore(MOST)
 
     def files(self, requests: Sequence[Request]) -> Generator[Reading, None, None]:
-        """A reading for each file, in order, each to be gone through to its end before the next; reads ahead."""
+        """A reading for each file, in order; iterate each to its end before the next. Reads ahead."""
         readers = [self._lend() for _ in range(_useful(requests))]
         todo = [deque(requests[place :: len(readers)]) for place in range(len(readers))]
         asked: list[deque[Reading]] = [deque() for _ in readers]
@@ -317,7 +317,7 @@ class Readers:
                 self._take_back(reader)
 
     def page(self, request: Request, seconds: float) -> CutDocument:
-        """The page, read within so many seconds. Raises Unreadable, which says why it was not."""
+        """The page, read within so many seconds. Raises Unreadable with the reason if it is not."""
         with self._asked(request, seconds) as (reading, left):
             found = [item for _, item in reading.items(left)]
         if document := next((item for item in found if isinstance(item, CutDocument)), None):
@@ -325,13 +325,13 @@ class Readers:
         raise Unreadable("; ".join(item.reason for item in found if isinstance(item, DocumentProblem)))
 
     def article(self, request: Request, seconds: float) -> Article:
-        """The page as an article, read within so many seconds. Raises Unreadable, which says why it was not."""
+        """The page as an article, read within so many seconds. Raises Unreadable with the reason if it is not."""
         with self._asked(request, seconds) as (reading, left):
             return reading.article(left)
 
     @contextmanager
     def _asked(self, request: Request, seconds: float) -> Iterator[tuple[Reading, float]]:
-        """What becomes of a page, and the seconds that are left for it when its turn has come."""
+        """The reading of a page, and the seconds that are left for it when its turn has come."""
         ends = monotonic() + seconds
         if seconds <= 0 or not self._turns.acquire(timeout=seconds):
             raise Unreadable("was not read in time")
@@ -345,7 +345,7 @@ class Readers:
             self._turns.release()
 
     def warm(self, count: int) -> None:
-        """Let so many processes be there when they are needed."""
+        """Start so many processes before they are needed."""
         readers = [self._lend() for _ in range(min(count, _cores(), MOST))]
         for reader in readers:
             reader.start()
@@ -360,7 +360,7 @@ class Readers:
                 reader.kill()
 
     def forget(self) -> None:
-        """In a process that was forked off: it has its own, since two cannot ask one."""
+        """Start anew in a forked process, since two processes cannot share a reading process."""
         for reader in (*self._idle, *self._lent):
             reader.forget()
         self.__init__()  # type: ignore[misc]
@@ -378,18 +378,18 @@ class Readers:
             kept = not reader.waiting and len(self._idle) < MOST
             if kept:
                 self._idle.append(reader)
-        if not kept:  # who asked it has gone away, and nobody else could make sense of its answer
+        if not kept:  # its answers to a caller who has gone away would be taken for others
             reader.end()
 
 
 def _ask_ahead(reader: Reader, todo: deque[Request], asked: deque[Reading]) -> None:
-    """Ask for one file at least, and for as many more as its input holds."""
+    """Request at least one file, and as many more as the input holds."""
     while todo and (not asked or reader.waiting + len(todo[0].encoded()) <= _AHEAD):
         asked.append(reader.ask(todo.popleft()))
 
 
 def _useful(requests: Sequence[Request]) -> int:
-    """How many processes are worth their start."""
+    """How many processes are worth starting."""
     by_size = 1 + sum(request.size for request in requests) // _EACH
     return min(len(requests), by_size, _cores(), MOST)
 
@@ -399,7 +399,7 @@ def _cores() -> int:
 
 
 def _collect(out: BinaryIO, lines: Queue[bytes | None]) -> None:
-    """Take whole lines from a process until it ends; the last one is torn where it was killed."""
+    """Take whole lines from a process until it ends; the last is torn if it was killed."""
     while (line := out.readline(_LONGEST_LINE)).endswith(b"\n"):
         lines.put(line)
     lines.put(None)

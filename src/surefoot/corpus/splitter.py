@@ -1,4 +1,4 @@
-"""Documents cut into passages of a size that retrieval and grading work well with."""
+"""Cuts documents into passages of a size that suits retrieval and grading."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ from surefoot.text.words import sentences
 from surefoot.types import Passage
 
 WORDS = 160
-"""How many words a passage has at most, where there is more than half as much again to cut."""
+"""Words of a passage, at most; a text of up to half as many again stays whole."""
 
 LONGEST = 6_000
-"""Characters of a passage, whatever they are: 240 words of 24 letters, the most that stays whole, with a space between
-each two. Only white space makes more of as many words, and what grades a passage looks at each character."""
+"""Characters of a passage, at most: 240 words of 24 letters, the most that stays whole, and the spaces between them.
+Only white space makes so few words longer, and an evaluator reads every character."""
 
 LONGEST_TITLE = 1_000
-"""Characters of a passage's title. Each passage repeats it, so a title of megabytes would be as many times as long."""
+"""Characters of a passage's title, at most. Every passage repeats it, so megabytes would multiply."""
 
 Span = tuple[int, int]
 
-# What counts as a word: two characters of a script without spaces, else at most 24 of anything, so that a line
-# without spaces is cut too, and counts for what it costs a model.
+# A word is two characters of a script without spaces, else at most 24 of anything, so that a line without spaces is cut
+# too, and counts for what it costs a model.
 _CJK = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_CJK}]{{1,2}}|[^\s{_CJK}]{{1,24}}")
 _FULL_STOPS = "。！？"
 
 
 def split(text: str, words: int = WORDS, breaks: Iterable[int] = ()) -> Iterator[Span]:
-    """(start, end) of each passage: in order, disjoint, covering all but white space.
+    """(start, end) of each passage: in order, disjoint, covering all but white space. Takes time linear in the text.
 
-    A text of up to half as much again as `words` stays whole. A longer one begins a new passage at each of `breaks`
-    and, between them, after 5/8 to 8/8 of `words`: at the last end of a paragraph there, else of a sentence, a line,
-    a word; what is left at the end stays whole as above. None is longer than LONGEST characters: where white space
-    makes it so, that counts as its words do. Passages do not overlap: strips are cut from passages, so that the same
-    sentence in two of them would be graded, and cited, twice. Time is linear in the text.
+    A text of up to 1.5 × `words` stays whole. A longer one is cut at each of `breaks` and, between them, after 5/8 to
+    8/8 of `words`: at the last end of a paragraph there, else of a sentence, a line, or a word. The rest stays whole by
+    the same rule. No passage is longer than LONGEST characters. Passages do not overlap: strips are cut from passages,
+    so a sentence in two of them would be graded, and cited, twice.
     """
     first = [match.span() for match in islice(_WORD.finditer(text), _whole(words) + 1)]
     if _fitting(first, _whole(words)) < len(first):
@@ -50,10 +49,10 @@ def split(text: str, words: int = WORDS, breaks: Iterable[int] = ()) -> Iterator
 
 
 def passages(document: Document, path: str, space: str = "") -> Iterator[Passage]:
-    """The document's passages, each titled by its document and section, with an id that outlives re-indexing.
+    """The document's passages, titled by document and section, with ids that stay the same when it is indexed again.
 
-    `path` is where a reader finds a document that has no address of its own. `space` is the name space of the ids, one
-    for each file of an index; without one the path is, as for a page of the web, which has no rows with ids.
+    `path` is where a reader finds a document without an address of its own. `space` is the name space of the ids, one
+    for each file of an index; a page of the web has no rows with ids, and its path will do.
     """
     url = document.url or path
     starts = [start for start, _ in document.sections]
@@ -86,15 +85,15 @@ def _whole(words: int) -> int:
 
 
 def _fitting(held: list[Span], words: int) -> int:
-    """How many of the words held, `words` at most, fit into a passage."""
+    """How many of the held words, at most `words`, fit into a passage."""
     return bisect_right(held, held[0][0] + LONGEST, hi=min(words, len(held)), key=itemgetter(1)) if held else 0
 
 
 def _cut(text: str, held: list[Span], words: int) -> int:
-    """How many of the words held belong to the next passage."""
+    """How many of the held words make the next passage."""
     least = max(1, words * 5 // 8)
     begin = held[least - 1][0]
-    # The white space behind the last word may be all of a long text; as much as a passage holds tells what it is.
+    # The white space behind the last word may be megabytes long; as much as a passage holds shows what kind it is.
     ends = {begin + end for _, end in sentences(text[begin : min(held[words][1], held[words - 1][1] + LONGEST)])}
 
     def strength(count: int) -> tuple[int, int]:
@@ -113,7 +112,7 @@ def _strength(last: str, gap: str, ends_sentence: bool) -> int:
 
 
 def _title(document: Document, section: int, end: int) -> str:
-    """The document's title, and the section's where the passage lies in one; `section` counts from 1, 0 is none."""
+    """The document's title, with the section's if the passage lies in one; `section` counts from 1, 0 is none."""
     spans_several = section < len(document.sections) and document.sections[section][0] < end
     name = document.sections[section - 1][1] if section and not spans_several else ""
     return f"{document.title} › {name}" if name not in ("", document.title) else document.title

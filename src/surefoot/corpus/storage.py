@@ -1,4 +1,4 @@
-"""The index's file: its tables, what SQLite's errors mean, and how it is opened, locked and replaced."""
+"""The index's file: its tables, the meaning of SQLite's errors, and how it is opened, locked and replaced."""
 
 from __future__ import annotations
 
@@ -20,51 +20,13 @@ from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 
 SCHEMA = 2
-"""Version of the tables below, and of how documents become passages. Of an older one that is in `FORMER` passages can
-be searched; to be written to, it has to be rebuilt."""
+"""Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,
+but has to be rebuilt before anything is added."""
 
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE files (
-    rowid INTEGER PRIMARY KEY,
-    location TEXT NOT NULL UNIQUE,
-    path TEXT NOT NULL,
-    space TEXT NOT NULL UNIQUE,
-    stamp TEXT NOT NULL DEFAULT '',
-    hash BLOB,
-    complete INTEGER NOT NULL,
-    problems TEXT NOT NULL DEFAULT '[]'
-) STRICT;
-CREATE TABLE documents (
-    rowid INTEGER PRIMARY KEY,
-    file INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    hash BLOB,
-    UNIQUE (file, key)
-) STRICT;
-CREATE TABLE passages (
-    rowid INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    document INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    title TEXT NOT NULL,
-    text TEXT NOT NULL,
-    url TEXT,
-    checksum INTEGER NOT NULL
-) STRICT;
-CREATE INDEX passages_of_documents ON passages (document);
-CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
-CREATE VIRTUAL TABLE lexicon USING fts5 (
-    title, text, content='passages', content_rowid='rowid', tokenize='unicode61 remove_diacritics 2'
-);
-"""
-"""Without triggers, which may not write to the lexicon in a file that is not trusted: `build` does what they would.
-`files.location` is relative to the index's folder, so that both can move together; `files.space` is the name space
-of its passages' ids; `files.stamp` that of `discover.File` when it was read, "" where it is to be read again.
-`documents.hash` is null while a document is being written, `files.complete` 0 while a file is."""
+TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
 FORMER = {1: "15ef4e570003c085338261bd95642116"}
-"""Earlier versions that can be searched, with the fingerprints of their tables. In 1 ids were what the rows said."""
+"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids."""
 
 _META = {
     "schema": int,
@@ -79,7 +41,7 @@ _MOST_DIMENSIONS = 100_000
 _OLDEST = (3, 37)
 """The first SQLite with STRICT tables."""
 _LONGEST = 100_000_000
-"""Bytes of a row that is read from an index, or written to it."""
+"""Bytes of a row in an index, at most."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "free some space and run it again",
@@ -88,20 +50,26 @@ _ADVICE = {
     sqlite3.SQLITE_IOERR: "check the disk, then run it again",
     sqlite3.SQLITE_BUSY: "wait for the program that holds it",
 }
-REBUILD = "run: surefoot index --rebuild PATH…"
 USUAL = ".surefoot/index.db"
-"""Where `surefoot index` makes an index that is given no place."""
+"""Where `surefoot index` makes an index unless told otherwise."""
 
 
-def making(path: Path) -> str:
-    """What makes an index in this place, to end an error's message with."""
-    return "run: surefoot index PATH…" + ("" if path == Path(USUAL) else f" --index {path}")
+def making(path: Path, option: str = "") -> str:
+    """The command that makes an index in this place, to end an error's message with."""
+    return f"run: surefoot index {option}PATH…" + ("" if path == Path(USUAL) else f" --index {path}")
+
+
+def remaking(path: Path) -> str:
+    """The command that replaces the index in this place."""
+    return making(path, "--rebuild ")
 
 
 @contextmanager
 def faults(path: Path) -> Iterator[None]:
-    """Turns what SQLite and the disk raise inside into IndexFaults that name the index and say what to do. Raises one
-    at once where the path can be no file's, before anything is made there."""
+    """Turn errors of SQLite and the disk into IndexFaults that name the index and say what to do.
+
+    Raises one at once, before anything is created, for a path that cannot be a file's name.
+    """
     if not path.name or "\0" in str(path):
         raise IndexFault(f"{str(path)!r} cannot be the name of an index; give a file's, such as {USUAL}")
     try:
@@ -109,22 +77,22 @@ def faults(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if _code(error) == sqlite3.SQLITE_NOTADB:
             raise foreign(path) from error
-        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error), REBUILD)}") from error
-    except UnicodeDecodeError as error:  # what SQLite says of damaged tables may quote their damaged names
-        raise IndexFault(f"{path}: its tables are damaged; {REBUILD}") from error
+        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error)) or remaking(path)}") from error
+    except UnicodeDecodeError as error:  # SQLite's message about damaged tables may quote their damaged names
+        raise IndexFault(f"{path}: its tables are damaged; {remaking(path)}") from error
     except OSError as error:
         raise IndexFault(f"{path}: {error.strerror or error}; check its folder and the disk") from error
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary code; 0 for an error of the module itself, which carries none."""
+    """SQLite's primary error code; 0 for an error of the Python module itself."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """What the index says about itself. Raises IndexFault when it is none, or of a version that cannot be read.
+    """The contents of `meta`. Raises IndexFault for another kind of file, or a version that cannot be read.
 
-    Nothing but the list of its tables is read unless these are ours: a view or a trigger is a program.
+    Reads nothing but the list of tables unless they are ours, since a view or a trigger is a program.
     """
     made = dict(db.execute("SELECT name, upper(substr(sql, 1, 12)) FROM sqlite_master"))
     if "meta" not in made or "passages" not in made:
@@ -134,7 +102,7 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     meta = dict(db.execute("SELECT key, value FROM meta"))
     version = meta.get("schema")
     if version != SCHEMA and version not in FORMER:
-        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {REBUILD}")
+        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
     if fingerprint(db) != (FORMER.get(version) or _fingerprint()):
         raise sqlite3.DatabaseError("its tables are not those of an index")
     typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
@@ -151,22 +119,22 @@ def _fingerprint() -> str:
 
 
 def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
-    """Raises IndexFault when the vectors of the index that says `meta` of itself are not this embedder's."""
+    """Raise IndexFault unless the vectors of the index, whose `meta` is given, are this embedder's."""
     built, given = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
     if built != given:
         raise IndexFault(
             f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {given[0]} ({given[1]}); "
-            f"use that one, or {REBUILD}"
+            f"use that one, or {remaking(path)}"
         )
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """A file that belongs to this one: same folder, same name and more."""
+    """The file in the same folder whose name is this one's with a suffix added."""
     return path.with_name(path.name + suffix)
 
 
 def size_of(path: Path) -> int:
-    """In bytes; 0 where there is no such file, as a log goes with its last writer, between any two looks."""
+    """In bytes; 0 where there is no such file: the last writer removes the log at any moment."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -174,12 +142,12 @@ def size_of(path: Path) -> int:
 
 
 def foreign(path: Path) -> IndexFault:
-    """The complaint that a file is not what it was taken for."""
+    """The error for a file that is not an index."""
     return IndexFault(f"{path} is not an index of Surefoot; name another file")
 
 
 class Connection(sqlite3.Connection):
-    """One that takes nothing of a file's tables on trust."""
+    """A connection to an index that trusts nothing in the file."""
 
     version = SCHEMA
     """Of the tables."""
@@ -190,8 +158,8 @@ def reader(path: Path) -> Connection:
 
     Raises IndexFault unless there is an index whose version can be read.
     """
-    # Even a reader keeps a file beside an index in WAL mode; where it may not, or the disk is full, the index is taken
-    # for unchanging.
+    # Even a reader writes a file beside an index in WAL mode. Where it may not, or the disk is full, SQLite is told
+    # that the index does not change.
     settled = not size_of(beside(path, "-wal"))
     frozen = settled and not os.access(path.parent, os.W_OK)
     try:
@@ -216,10 +184,10 @@ def _reader(path: Path, frozen: bool) -> Connection:
 
 
 def writer(path: Path, embedder: Embedder) -> Connection:
-    """A connection that can write, to an index that is created where there is none.
+    """A connection that can write; creates the index where there is none.
 
-    Reads the whole index, so that nothing is built upon damage. Raises IndexFault, and leaves the file as it is, unless
-    it is a whole index of this version and this embedder.
+    Checks the whole index first, so that nothing is built upon damage. Unless it is whole and of this version and this
+    embedder, raises IndexFault and leaves the file as it is.
     """
     db = _connected(path)
     try:
@@ -254,7 +222,7 @@ def _check_writable(db: Connection, path: Path, embedder: Embedder) -> None:
     meta = read_meta(db, path)
     if meta["schema"] != SCHEMA:
         raise IndexFault(
-            f"{path} was made by an earlier version: it can be searched, but what changed cannot be added; {REBUILD}"
+            f"{path} was made by an earlier version: it can be searched, but not added to; {remaking(path)}"
         )
     check_embedder(path, meta, embedder)
     check_whole(db, SCHEMA, meta["dimensions"])
@@ -282,7 +250,7 @@ def _create(db: sqlite3.Connection, embedder: Embedder) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keeps other processes from writing the index. Raises IndexFault at once when one is."""
+    """Keep other processes from writing the index. Raises IndexFault at once where one is writing it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(beside(path, ".lock"), timeout=0):
@@ -293,10 +261,10 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacement(live: Path) -> Iterator[Path]:
-    """Where to build, and close, what then takes the place of an index. Readers go over to it with their next search.
+    """The path at which to build, and close, the index that then replaces this one for every later search.
 
-    Where that fails nothing is left of it, and the index is as it was. Raises IndexFault when what is there is no
-    index, not even a damaged one.
+    A failure leaves the old index as it was, and nothing of the new one. Raises IndexFault where another kind of file
+    is in its place; a damaged index may be replaced.
     """
     if size_of(live) and not _is_ours(live):
         raise foreign(live)
@@ -314,7 +282,7 @@ def replacement(live: Path) -> Iterator[Path]:
 
 
 def settle(db: Connection) -> None:
-    """Bring all that was committed from the log into the file. Closing does so too, and says nothing where it fails."""
+    """Move all that was committed from the log into the file. Closing does so too, but without an error if it fails."""
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

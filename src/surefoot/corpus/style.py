@@ -1,4 +1,4 @@
-"""How an element of a page looks, as far as it decides whether a person sees its text."""
+"""The style of an element, as far as it decides whether a person sees the element's text."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Colour = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
 
 UNLIKE = 0.1
-"""Share of a channel's range by which a colour must differ from what is behind it to be told from it."""
+"""A letter is seen if one of its channels differs by more than this share of the range from the colour behind it."""
 FAINTEST = 0.1
-"""Opacity below which nothing is seen."""
+"""Least opacity at which text is seen."""
 SMALLEST = 4.0
-"""Pixels of type below which nothing is read."""
+"""Least size of type, in pixels, at which text is read."""
 FAR = 900.0
-"""Pixels to the left or above which nothing is scrolled to; authors write -999px and more."""
+"""Pixels: nobody scrolls so far to the left or up; authors who hide text write -999px or more."""
 WIDTH, HEIGHT = 1280.0, 800.0
 _ENDLESS = 5 * FAR
-"""Pixels that no box has."""
+"""Pixels: more than any box has."""
 
 PROPERTIES = frozenset(
     "display visibility opacity filter color -webkit-text-fill-color background background-color background-image"
@@ -41,7 +41,7 @@ PROPERTIES = frozenset(
     " inline-size block-size max-inline-size max-block-size inset-inline-start margin-inline-start inset-block-start"
     " -webkit-clip-path -webkit-animation -webkit-opacity".split()
 )
-"""That are looked at."""
+"""The CSS properties that are considered."""
 
 _ALIASES = {
     "inline-size": "width",
@@ -74,40 +74,40 @@ WHITE: Colour = (1.0, 1.0, 1.0, 1.0)
 
 
 Scope = ChainMap[str, Tokens]
-"""Custom properties of an element, and behind them those of what it stands in."""
+"""Custom properties of an element, then those of the elements around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What an element passes on to its text and its children, and whether it is shown at all."""
+    """The style that an element passes on to its text and its children, and whether it is shown at all."""
 
     gone: bool = False
-    """Neither it nor anything in it is shown."""
+    """Neither the element nor anything in it is shown."""
     visible: bool = True
     colour: Colour | None = BLACK
-    """None: cannot be told."""
+    """None: unknown."""
     fill: Colour | None = None
-    """Of the letters, where it is not their colour."""
+    """Colour of the letters' inside, if it differs from `colour`."""
     outline: tuple[Colour, ...] = ()
-    """Shadows and strokes of letters."""
+    """Colours of the letters' shadows and strokes."""
     behind: tuple[Colour, ...] | None = (WHITE,)
-    """Colours that may be behind its text; None: cannot be told, such as a picture."""
+    """Colours that may be behind the text; None: unknown, such as a picture."""
     painted: bool = False
-    """Its letters are cut out of its background."""
+    """The letters are cut out of the background."""
     size: float = 16.0
     indent: float = 0.0
     opacity: float = 1.0
     scale: float = 1.0
     line: float | None = None
-    """Pixels of a line; None: as the letters need."""
+    """Height of a line in pixels; None: as the letters need."""
     unwrapped: bool = False
     arranges: bool = False
-    """Its children are boxes, whatever they are: it is a flex or grid container."""
+    """Its children are boxes of any kind, since it is a flex or grid container."""
     scope: Scope = field(default_factory=ChainMap)
 
     @property
     def readable(self) -> bool:
-        """Whether a person can read its text, when it is shown."""
+        """Whether a person can read the text, provided that the element is shown."""
         return (
             self.visible
             and self.size * self.scale >= SMALLEST
@@ -125,32 +125,32 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What is declared for an element, with variables filled in."""
+    """The declarations that hold for an element, with variables filled in."""
 
     declared: Declared
     scope: Scope
 
     def get(self, name: str) -> list[Any]:
-        """The tokens of a property, without white space; none where it is not declared or says no value."""
+        """The tokens of a property, without white space; empty where it is not declared or has no value."""
         if name not in self.declared:
             return []
         return [token for token in _filled(self.declared[name][1], self.scope) if token.type not in _BLANK]
 
     def word(self, name: str) -> str:
-        """The first keyword of a property, in small letters."""
+        """The first keyword of a property, in lower case."""
         return next((token.lower_value for token in self.get(name) if token.type == "ident"), "")
 
     def later(self, *names: str) -> list[Any]:
-        """The tokens of whichever of these properties holds over the others."""
+        """The tokens of the one of these properties with the greatest priority."""
         there = [name for name in names if name in self.declared]
         return self.get(max(there, key=lambda name: self.declared[name][0])) if there else []
 
     def length(self, name: str, size: float, whole: float) -> float | None:
-        """In pixels; None where it says none."""
+        """A property's length in pixels; None where it has none."""
         return length(self.get(name)[:1], size, whole)
 
     def side(self, name: str, side: str, size: float, whole: float) -> float | None:
-        """Of `margin`, `padding` or `inset`, by itself or together with the other sides."""
+        """One side of `margin`, `padding` or `inset`, declared by itself or with the other sides."""
         own = side if name == "inset" else f"{name}-{side}"
         if name in self.declared and (own not in self.declared or self.declared[own][0] < self.declared[name][0]):
             return length(_four(self.get(name))[_SIDES.index(side) :], size, whole)
@@ -158,7 +158,7 @@ class _Values:
 
 
 def styled(node: Node, declared: Declared, parent: Style) -> Style:
-    """How an element looks inside its parent, by what is declared for it and what its tag means."""
+    """The style of an element inside its parent, from its declarations and its tag."""
     for alias, name in _ALIASES.items():
         if alias in declared and (name not in declared or declared[name][0] < declared[alias][0]):
             declared[name] = declared[alias]
@@ -169,20 +169,23 @@ def styled(node: Node, declared: Declared, parent: Style) -> Style:
     values = _Values(declared, scope)
     size = _size(values, parent)
     display = _display(node, values)
-    is_box = display not in ("inline", "contents") or parent.arranges or values.word("float") in ("left", "right")
-    is_box = is_box or values.word("position") in ("absolute", "fixed")
-    moves = values if is_box else _Values({}, scope)
-    zoomed, moved = _transformed(moves, size)
+    is_box = (
+        parent.arranges
+        or display not in ("inline", "contents")
+        or values.word("float") in ("left", "right")
+        or values.word("position") in ("absolute", "fixed")
+    )
+    zoomed, moved = _transformed(values, size) if is_box else (1.0, False)
     style = replace(
         parent,
         size=size,
         scope=scope,
         opacity=parent.opacity * _opacity(values),
-        scale=parent.scale * zoomed * _zoom(values),
+        scale=parent.scale * zoomed * (values.length("zoom", 1.0, 1.0) or 1.0),
         visible=_visible(values, parent),
         line=_line(values, size, parent),
         unwrapped=values.word("white-space") in ("nowrap", "pre") if values.get("white-space") else parent.unwrapped,
-        indent=_indent(moves, size, parent) if is_box else parent.indent,
+        indent=_indent(values, size, parent) if is_box else parent.indent,
         arranges=display in ("flex", "grid", "inline-flex", "inline-grid"),
         **_colours(values, parent),
     )
@@ -200,7 +203,7 @@ def styled(node: Node, declared: Declared, parent: Style) -> Style:
 
 
 def length(tokens: Sequence[Any], size: float, whole: float) -> float | None:
-    """Pixels of the first value; `size` is what "em" means and `whole` what 100 % does."""
+    """The first value in pixels, with `size` for 1 em and `whole` for 100 %; None: it is no length."""
     if not tokens:
         return None
     token = tokens[0]
@@ -220,7 +223,7 @@ def length(tokens: Sequence[Any], size: float, whole: float) -> float | None:
 
 
 def _four(said: list[_T]) -> list[_T]:
-    """Of the top, right, bottom and left, where one to four values are for all of them."""
+    """Top, right, bottom and left, from one to four values as in `margin`."""
     return (said * 4 if len(said) < 3 else [*said, said[1]])[:4]
 
 
@@ -258,7 +261,7 @@ def _added(parts: Sequence[Any], size: float, whole: float) -> float | None:
 
 
 def _filled(tokens: Tokens, scope: Scope, depth: int = 0) -> list[Any]:
-    """The tokens with each var() replaced; cut where they grow beyond what a value is."""
+    """The tokens with each var() replaced, cut at 200."""
     filled: list[Any] = []
     for token in tokens[:200]:
         if token.type == "function" and token.lower_name == "var" and depth < 8:
@@ -270,7 +273,7 @@ def _filled(tokens: Tokens, scope: Scope, depth: int = 0) -> list[Any]:
         elif token.type in ("function", "() block"):
             inner = token.arguments if token.type == "function" else token.content
             called = token.name if token.type == "function" else "calc"
-            if depth < 8:  # deeper ones are no value that a person wrote, and are followed by recursion
+            if depth < 8:  # nobody writes deeper ones, and this is recursive
                 parts = _filled(inner, scope, depth + 1)
                 filled.append(FunctionBlock(token.source_line, token.source_column, called, parts))
         else:
@@ -290,7 +293,7 @@ def _display(node: Node, values: _Values) -> str:
 
 
 def _starts_hidden(node: Node) -> bool:
-    """Whether a browser hides it where no rule shows it."""
+    """Whether a browser hides it unless a rule shows it."""
     attributes = node.attributes
     return "hidden" in attributes or "popover" in attributes or (node.tag == "dialog" and "open" not in attributes)
 
@@ -312,11 +315,6 @@ def _opacity(values: _Values) -> float:
     return shown
 
 
-def _zoom(values: _Values) -> float:
-    value = values.length("zoom", 1.0, 1.0)
-    return value if value else 1.0
-
-
 def _size(values: _Values, parent: Style) -> float:
     tokens = values.later("font", "font-size")
     if tokens and tokens == values.get("font"):
@@ -331,7 +329,7 @@ def _size(values: _Values, parent: Style) -> float:
 
 
 def _is_size(token: Any) -> bool:
-    """Whether it is the size in a `font`, rather than its style, weight or family."""
+    """Whether a token of `font` is its size, rather than its style, weight or family."""
     if token.type == "number":
         return bool(token.value == 0)
     return token.type in ("dimension", "percentage", "function") or getattr(token, "lower_value", "") in _SIZES
@@ -350,7 +348,7 @@ def _indent(values: _Values, size: float, parent: Style) -> float:
 
 
 def _transformed(values: _Values, size: float) -> tuple[float, bool]:
-    """By how much it is made smaller, and whether it is moved off the page."""
+    """The factor by which it is scaled, and whether it is moved off the page."""
     factor, moved = 1.0, False
     for token in values.get("transform"):
         if token.type != "function":
@@ -374,7 +372,7 @@ def _transformed(values: _Values, size: float) -> tuple[float, bool]:
 
 
 def _outside(values: _Values, size: float, is_box: bool) -> bool:
-    """Whether it is placed where nobody scrolls to."""
+    """Whether it is positioned where nobody scrolls to."""
     if values.word("position") in ("absolute", "fixed", "relative"):
         for side in _SIDES:
             at = values.side("inset", side, size, WIDTH)
@@ -388,7 +386,7 @@ def _outside(values: _Values, size: float, is_box: bool) -> bool:
 
 
 def _clipped(values: _Values, size: float) -> bool:
-    """Whether nothing of it is left uncut."""
+    """Whether clipping leaves nothing of it."""
     said = next((token for token in values.get("clip") if token.type == "function"), None)
     if said and said.lower_name == "rect" and values.word("position") in ("absolute", "fixed"):
         edges = [length([t], size, 0.0) for t in said.arguments if t.type not in _BLANK and t != ","]
@@ -418,7 +416,7 @@ def _nothing(shape: Any, size: float) -> bool:
 
 
 def _shut(values: _Values, style: Style, size: float) -> bool:
-    """Whether it is a box of no height or width that lets nothing out."""
+    """Whether it is a box of no height or width that hides its overflow."""
     cut = ("hidden", "clip", "scroll", "auto")
     if not any(
         token.type == "ident" and token.lower_value in cut
@@ -438,7 +436,7 @@ def _shut(values: _Values, style: Style, size: float) -> bool:
 
 
 def _colours(values: _Values, parent: Style) -> dict[str, Any]:
-    """Those of its letters, and what is behind them."""
+    """Colours of the letters, and behind them, as fields of `Style`."""
     colour = _colour(values.get("color"), parent.colour)
     fill = _colour(values.get("-webkit-text-fill-color"), parent.fill, colour)
     outline = parent.outline
@@ -459,7 +457,7 @@ def _colours(values: _Values, parent: Style) -> dict[str, Any]:
 
 
 def _behind(values: _Values, parent: Style, colour: Colour | None) -> tuple[tuple[Colour, ...] | None, bool]:
-    """Colours that may be behind its text, and whether there is an image of any kind."""
+    """Colours that may be behind the text, and whether there is an image of any kind."""
     behind = parent.behind
     said = [one for one in (_whole(token, colour) for token in values.later("background", "background-color")) if one]
     if said and said[0][3] > 0:
@@ -484,7 +482,7 @@ def _colour(tokens: Sequence[Any], inherited: Colour | None, current: Colour | N
 
 
 def _whole(token: Any, current: Colour | None = None) -> Colour | None:
-    """The colour that a token says; of one that mixes several, their mean."""
+    """The colour that a token names; for a mix of several, their mean."""
     if token.type == "ident" and token.lower_value in _SYSTEM:
         return _whole(tinycss2.parse_one_component_value(_SYSTEM[token.lower_value]))
     parts = [part for part in getattr(token, "arguments", ()) if part.type not in _BLANK]
@@ -497,7 +495,7 @@ def _whole(token: Any, current: Colour | None = None) -> Colour | None:
         if said is not None:
             return (*_rgb(said), float(said.alpha))
     except (ArithmeticError, TypeError, ValueError):
-        pass  # of tinycss2, where a function has other arguments than it should
+        pass  # raised by tinycss2 where a function has wrong arguments
     if token.type == "function" and token.lower_name not in ("url", "var"):
         mixed = list(_all(token.arguments))
         if mixed:
@@ -507,7 +505,7 @@ def _whole(token: Any, current: Colour | None = None) -> Colour | None:
 
 
 def _rgb(colour: Any) -> tuple[float, float, float]:
-    """In sRGB. The spaces of wide screens are taken for it: black, white and greys are the same in all."""
+    """In sRGB. Wider colour spaces are taken for it, since black, white and greys are the same in all."""
     space = colour.space
     if space in ("hsl", "hwb"):
         colour = colour.to("srgb")
@@ -534,7 +532,7 @@ def _all(tokens: Iterable[Any]) -> Iterator[Colour]:
 
 
 def _over(colour: Colour, behind: Colour) -> Colour:
-    """What is seen where the one lies on the other."""
+    """The colour that is seen where one lies on the other."""
     alpha = colour[3]
     red, green, blue = (
         alpha * above + (1 - alpha) * below for above, below in zip(colour[:3], behind[:3], strict=True)

@@ -1,4 +1,4 @@
-"""The style sheets inside a page: which declarations hold for an element, in a bounded number of steps."""
+"""Applies the style sheets inside a page to its elements, in a bounded number of steps."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from tinycss2.nth import parse_nth
 from surefoot.corpus.loaders import Unreadable
 
 LONGEST = 2_000_000
-"""Characters of style sheets in a page; of the shortest rules tinycss2 reads a quarter of a million a second."""
+"""Characters of style sheets in a page; tinycss2 reads a quarter of a million a second where rules are short."""
 MOST_PARTS, DEEPEST = 150, 20
-"""Of one selector, with what it is nested in, and brackets within brackets: both are followed by recursion."""
+"""Parts of a selector, with those that it is nested in, and depth of brackets: both are followed by recursion."""
 STEPS, STEPS_AN_ELEMENT = 1_000_000, 20
-"""Comparisons of an element with a part of a selector that a page may cost."""
+"""Comparisons of an element with a part of a selector that a page may take."""
 
 Tokens = Sequence[Any]
 """Component values of tinycss2."""
 Priority = tuple[float, int, bool, tuple[int, int, int], int]
-"""Importance, layer, whether of the element's own `style`, specificity, place: the greatest holds."""
+"""Importance, layer, whether from the `style` attribute, specificity, place: the greatest wins."""
 Declared = dict[str, tuple[Priority, Tokens]]
-"""Property to the value that holds."""
+"""Property to the value that wins."""
 
 NORMAL, ANIMATED, IMPORTANT = 0.0, 0.5, 1.0
 
@@ -57,12 +57,12 @@ _COMPARED: Mapping[str | None, Callable[[str, str], bool]] = {
     "$=": str.endswith,
     "*=": str.__contains__,
 }
-"""Whether an attribute's value is as a selector says."""
+"""Tests of an attribute's value against a selector's, by operator."""
 _TRANSPARENT = frozenset({"media", "supports", "layer", "container", "scope", "document"})
 
 
 class Node:
-    """An element, with what selectors ask of it again and again."""
+    """An element, with the facts that selectors need again and again."""
 
     __slots__ = ("attributes", "classes", "element", "index", "numbered", "parent", "previous", "tag")
 
@@ -73,14 +73,14 @@ class Node:
         self.attributes: dict[str, str] = dict(element.attrib.items())  # a mapping is copied in quadratic time
         self.classes = frozenset(self.attributes.get("class", "").split())
         self.numbered: tuple[list[int], Counter[str]] | None = None
-        """Of each of its elements the place among those of its tag, and how many of each tag; None: not counted yet."""
+        """Each child's place among those of its tag, and the count of each tag; None: not counted yet."""
 
     def children(self) -> Iterator[Node]:
-        """Its elements, in order, each knowing the one before it."""
+        """Its child elements, in order, each linked to the one before."""
         return _row(self.element.iterchildren("*"), self, None)
 
     def following(self) -> Iterator[Node]:
-        """The elements of its parent that come after it, in order."""
+        """Its later siblings, in order."""
         return _row(self.element.itersiblings("*"), self.parent, self)
 
 
@@ -99,23 +99,23 @@ class _Rule:
 
 
 class Stylesheet:
-    """All style sheets of a page together, as a person's wide screen applies them, of the `wanted` properties.
+    """All style sheets of a page together, for the `wanted` properties, as a browser on a wide screen applies them.
 
-    What is for print, for other screens or for a pointer that hovers is left out. Sheets of other addresses are not
-    fetched. Raises Unreadable where the sheets are larger, or their matching dearer, than a page of people's is.
+    Leaves out rules for print, for other screens, or for a hovering pointer. Does not fetch linked sheets. Raises
+    Unreadable where the sheets are larger, or take more steps to match, than those of ordinary pages.
     """
 
-    # Selectors are matched here and not by cssselect2, which runs Python that it writes of a stranger's selector, and
-    # whose steps nobody counts.
+    # Selectors are matched here and not by cssselect2, which compiles a stranger's selector to Python and runs it in
+    # any number of steps.
 
     def __init__(self, wanted: Collection[str], elements: int) -> None:
         self.keyframes: dict[str, list[tuple[str, Tokens, bool]]] = {}
-        """Name of an animation to the declarations that it ends with."""
+        """Name of an animation to the declarations of its last frame."""
         self._wanted_names = wanted
         self._left = STEPS + STEPS_AN_ELEMENT * elements
         self._rules: dict[str, list[_Rule]] = defaultdict(list)
         self._followed: dict[tuple[int, Node | None], tuple[int, int | None]] = {}
-        """Of a selector and a parent, how many of its children were looked at, and the first that matches."""
+        """By selector and parent: how many children have been tried, and the first that matches."""
         self._characters = 0
         self._places = count()
 
@@ -125,7 +125,7 @@ class Stylesheet:
             raise Unreadable(_TOO_MUCH)
 
     def add(self, css: str, media: str = "") -> None:
-        """The rules of a sheet, after those that were added before."""
+        """Add the rules of a sheet behind those added before."""
         if media.strip() and not holds(_shallow(tinycss2.parse_component_value_list(media))):
             return
         self._characters += len(css)
@@ -134,7 +134,7 @@ class Stylesheet:
         self._read(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), (), 0, 0)
 
     def declared(self, node: Node, style: str) -> Declared:
-        """What holds for an element, its own `style` attribute included."""
+        """The declarations that hold for an element, including its own `style` attribute."""
         held: Declared = {}
         for rule in self._candidates(node):
             if self._matches(rule.selector, node):
@@ -147,7 +147,7 @@ class Stylesheet:
         return held
 
     def declarations(self, style: str) -> list[tuple[str, Tokens, bool]]:
-        """Those of a `style` attribute that are wanted, in order, and whether each is important."""
+        """The wanted declarations of a `style` attribute, in order: name, value, whether it is important."""
         return self._wanted(tinycss2.parse_blocks_contents(style)) if style.strip() else []
 
     def _wanted(self, content: Iterable[Any]) -> list[tuple[str, Tokens, bool]]:
@@ -158,7 +158,7 @@ class Stylesheet:
         ]
 
     def _read(self, rules: Iterable[Any], within: Tokens, size: int, layer: int, depth: int = 0) -> None:
-        """Rules, and those nested in them: `within` is what "&" stands for, of `size` tokens."""
+        """Add rules and those nested in them; "&" stands for `within`, of `size` tokens."""
         self._spend(depth)
         for rule in rules:
             self._spend()
@@ -184,7 +184,7 @@ class Stylesheet:
             self._read(content, within, size, -1 if name == "layer" else layer, depth + 1)
 
     def _animate(self, rule: Any) -> None:
-        """Keep how it ends."""
+        """Keep the declarations of the last frame."""
         name = tinycss2.serialize(rule.prelude).strip().strip("\"'")
         for frame in tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True):
             if frame.type == "qualified-rule":
@@ -223,7 +223,7 @@ class Stylesheet:
         return False
 
     def _follows(self, left: Any, node: Node) -> bool:
-        """Whether an earlier sibling matches; none is looked at twice."""
+        """Whether an earlier sibling matches; none is tried twice."""
         looked, first = self._followed.get((id(left), node.parent), (0, None))
         other = node.previous
         while other is not None and other.index >= looked and (first is None or first >= looked):
@@ -260,7 +260,7 @@ class Stylesheet:
         return any(self._matches(selector.parsed_tree, node) for selector in simple.selector_list)
 
     def _has(self, relative: Any, node: Node) -> bool:
-        """Whether one of its descendants, or what follows it, matches; what stands outside of it is not looked at."""
+        """Whether a descendant, or a later sibling, matches; elements around it are not tried."""
         found: Iterable[Node]
         if relative.combinator in "+~":
             found = islice(node.following(), 1 if relative.combinator == "+" else None)
@@ -307,7 +307,7 @@ class Stylesheet:
         return bool(place == first if step == 0 else (place - first) % step == 0 and (place - first) // step >= 0)
 
     def _place(self, name: str, node: Node) -> int:
-        """From 1, among its siblings or those of its tag, from the first or the last one: as the pseudo-class says."""
+        """Its place, from 1, among all siblings or those of its tag, from either end, as the pseudo-class says."""
         if node.parent is None:
             return 1
         places, tags = self._numbered(node.parent)
@@ -328,7 +328,7 @@ class Stylesheet:
 
 
 def holds(query: Tokens) -> bool:
-    """Whether a list of media queries holds for a colour screen of 1280 × 800 with a mouse."""
+    """Whether a list of media queries matches a colour screen of 1280 × 800 with a mouse."""
     return any(map(_query, parted(query)))
 
 
@@ -377,7 +377,7 @@ def _number(said: str) -> float | None:
 
 
 def _applies(name: str, prelude: Tokens) -> bool:
-    """Whether the rules inside an at-rule are for us; a condition on support is taken to be met."""
+    """Whether the rules inside an at-rule apply; a condition on support is taken to be met."""
     if name == "media":
         return holds(prelude)
     if name == "container":
@@ -387,7 +387,7 @@ def _applies(name: str, prelude: Tokens) -> bool:
 
 
 def parted(tokens: Iterable[Any]) -> Iterator[list[Any]]:
-    """What stands between the commas."""
+    """The parts between the commas."""
     part: list[Any] = []
     for token in tokens:
         if token == _COMMA:
@@ -416,14 +416,14 @@ def _nested(prelude: Tokens, within: Tokens, size: int) -> tuple[Tokens, int]:
 
 
 def _shallow(tokens: Tokens) -> Tokens:
-    """The tokens, if they can be followed by recursion."""
+    """The tokens. Raises Unreadable for more than recursion can follow."""
     if _size(tokens) > MOST_PARTS:
         raise Unreadable(_TOO_MUCH)
     return tokens
 
 
 def _size(tokens: Tokens) -> int:
-    """Combinators in it, those inside brackets included; more than is allowed where brackets go too deep."""
+    """The number of combinators, including those in brackets; above MOST_PARTS where brackets are too deep."""
     total, waiting = 0, [(tokens, 0)]
     while waiting:
         level, depth = waiting.pop()
@@ -437,7 +437,7 @@ def _size(tokens: Tokens) -> int:
 
 
 def _key(selector: Any) -> str:
-    """Where a rule is looked up: by what the element itself must have."""
+    """The key to find a rule by: the id, class or tag that the element itself must have."""
     own = selector.right if isinstance(selector, selectors.CombinedSelector) else selector
     keys = {type(simple): simple for simple in own.simple_selectors}
     if found := keys.get(selectors.IDSelector):
@@ -449,7 +449,7 @@ def _key(selector: Any) -> str:
 
 
 def _along(combinator: str, node: Node) -> Iterator[Node]:
-    """The elements that may stand left of a combinator."""
+    """The elements that the left side of a combinator may match."""
     other = node.previous if combinator == "+" else node.parent
     while other is not None:
         yield other
@@ -466,6 +466,6 @@ def _compares(simple: Any, value: str) -> bool:
 
 
 def hold(held: Declared, name: str, value: Tokens, priority: Priority) -> None:
-    """Let the value hold unless one of a greater priority does."""
+    """Set the value unless one of a greater priority is set."""
     if name not in held or held[name][0] <= priority:
         held[name] = (priority, value)

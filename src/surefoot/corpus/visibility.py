@@ -1,4 +1,4 @@
-"""What a browser would show of a page: everything else is taken out before its text is read."""
+"""Removes from a page all text that a browser would not show."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NEVER = frozenset(
     " meter progress param source track base link meta rp annotation annotation-xml desc metadata defs symbol"
     " basefont bgsound portal fencedframe".split()
 )
-"""Elements whose text no browser with scripts shows, or shows as a choice to be made."""
+"""Elements whose text a browser with scripts does not show, or shows only as a choice."""
 _KEPT = (
     *"class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
     "data-component",
 )
-"""Attributes that trafilatura finds the main text by; in others texts are put that it would read."""
+"""Attributes by which trafilatura finds the main text; others may hold text that it would read."""
 _LEGACY = {"font": {"color": "color"}, "body": {"text": "color"}}
 _LEGACY |= {tag: {**_LEGACY.get(tag, {}), "bgcolor": "background-color"} for tag in "body table tr td th".split()}
 _DEFAULTS = {
@@ -36,16 +36,16 @@ _UNSEEN = re.compile(
     "[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
     "|(?<=[\u0000-\u024f])[\u200c\u200d]|[\u200c\u200d](?=[\u0000-\u024f])"
 )
-"""Characters without a shape. Joiners have a meaning in Persian, in Indic scripts and between pictures."""
+"""Invisible characters. Joiners matter in Persian, in Indic scripts and between emoji."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")
-"""Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write back into it."""
+"""Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write."""
 
 
 def prune(page: HtmlElement) -> None:
-    """Take out of a page, in place, what a person who opens it on a wide screen does not see.
+    """Remove from a page, in place, all that a person who opens it on a wide screen does not see.
 
-    Style sheets of other addresses are not known, nor what scripts would change; text on a picture counts as seen.
-    Raises Unreadable for a page whose own style sheets are too large to say.
+    Linked style sheets and the effects of scripts are not known; text on a picture counts as seen. Raises Unreadable
+    for a page whose own style sheets are too large to decide.
     """
     for verdict in list(_Reader(page).verdicts()):
         _apply(verdict)
@@ -53,13 +53,13 @@ def prune(page: HtmlElement) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What is to become of an element."""
+    """What to remove of an element."""
 
     element: HtmlElement
     readable: bool
-    """Whether the text that is its own can be read."""
+    """Whether its own text can be read."""
     gone: frozenset[HtmlElement]
-    """Which of its elements are not shown."""
+    """Its children that are not shown."""
 
 
 class _Reader:
@@ -74,7 +74,7 @@ class _Reader:
                 self._sheet.add(element.text_content(), element.get("media", ""))
 
     def verdicts(self) -> Iterator[_Verdict]:
-        """One for each element that is shown. Nothing is changed meanwhile: selectors look all around."""
+        """One for each element that is shown. Changes nothing yet, since selectors look at the whole page."""
         waiting = [(root := Node(self._page, None, None), self._style(root, Style()))]
         while waiting:
             node, style = waiting.pop()
@@ -96,11 +96,11 @@ class _Reader:
         style = styled(node, declared, outer)
         if node.tag not in ("html", "body", "head"):
             return style
-        if self._has_scripts:  # which show the page when they are done, or nobody would publish it
+        if self._has_scripts:  # a script that hides the whole page shows it when done
             style = replace(style, gone=False, visible=True, opacity=1.0)
         is_dark = any(getattr(token, "value", "") == "dark" for token in declared.get("color-scheme", (0, ()))[1])
         if is_dark or (style.behind == outer.behind and not replace(style, size=16.0, visible=True).readable):
-            return replace(style, behind=None)  # a sheet that we do not have makes it dark
+            return replace(style, behind=None)  # a linked sheet, which we do not have, makes it dark
         return style
 
     def _declared(self, node: Node) -> Declared:
@@ -116,7 +116,7 @@ class _Reader:
         return declared
 
     def _animate(self, declared: Declared) -> None:
-        """Let an animation that keeps its last frame have its way."""
+        """Apply the last frame of an animation that keeps it."""
         names = [name for name in declared if "animation" in name]
         words = [token.value for name in names for token in declared[name][1] if token.type in ("ident", "string")]
         if {"forwards", "both"}.isdisjoint(words):
@@ -127,13 +127,13 @@ class _Reader:
 
 
 def _legacy(colour: str) -> str:
-    """A colour of the `color` and `bgcolor` attributes, which may lack its "#"."""
+    """The value of a `color` or `bgcolor` attribute, which may lack its "#"."""
     said = colour.strip()
     return f"#{said}" if re.fullmatch("[0-9a-fA-F]{6}", said) else said
 
 
 def _apply(verdict: _Verdict) -> None:
-    """Take out what is gone, and put what stood around it together, two words never into one."""
+    """Remove what is not shown, and join the text around it without joining two words."""
     element, anchor = verdict.element, None
     pieces = [element.text or ""]
     for child in list(element):

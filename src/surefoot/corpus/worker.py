@@ -1,8 +1,8 @@
-"""The process that reads what strangers wrote, so that it can be killed and no other has to be.
+"""The process that reads untrusted files and pages, and that can be killed without harm to any other process.
 
-It takes requests from its input, one a line, with the page's bytes behind it where it is a page, and gives what it
-finds on its output as lines of JSON: `readers` starts it and knows what they mean. JSON, since whoever unpickles what
-comes from a process that a file has taken over has been taken over too.
+It takes requests from its input, one a line, each page's bytes behind its request, and writes its finds to its output
+as lines of JSON; `readers` starts it and understands them. JSON and not pickle: a file that takes this process over
+would take over whoever unpickles its output.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ except ImportError:  # Windows, where the clock and the count of characters have
     resource = None  # type: ignore[assignment]
 
 _LINE = 60_000
-"""Characters after which a line ends, so that neither side holds much of a file that is read row by row."""
+"""Characters after which a line ends, so that neither side holds much of a long file."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def main() -> None:
-    """Answer requests until there are none, or none has come for a while, or the memory has run out."""
+    """Answer requests until the input ends, none has come for a while, or the memory has run out."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints, in Python or in C, is no answer
+    os.dup2(2, 1)  # a library may print, in Python or in C
     _confine()
     ready = _Answer(answers, 0)
     ready.say("ready")
     ready.send()
     while line := _next(requests):
         if not _answered(json.loads(line), requests, answers):
-            break  # what is left of the memory may be in pieces; the next file gets a fresh process
+            break  # the memory that is left may be fragmented; the next file gets a fresh process
 
 
 def _confine() -> None:
@@ -64,7 +64,7 @@ def _limit(kind: int, most: int) -> None:
 
 
 def _next(requests: BinaryIO) -> bytes:
-    """The next request; empty where whoever asks is gone. Ends this process where none comes for long."""
+    """The next request, or b"" at the end of the input. Ends this process where none comes for long."""
     if not hasattr(signal, "alarm"):
         return requests.readline()
     signal.signal(signal.SIGALRM, lambda *_: sys.exit())
@@ -75,7 +75,7 @@ def _next(requests: BinaryIO) -> bytes:
 
 
 def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO) -> bool:
-    """Say what is in the file or page, and how it ended, whatever it holds; whether the memory was enough for it."""
+    """Read a file or page, whatever it holds, and write the answer; False: the memory was not enough."""
     if resource:
         _limit(resource.RLIMIT_CPU, ceil(process_time()) + request["seconds"])
     answer = _Answer(answers, request["characters"])
@@ -92,21 +92,29 @@ def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO) ->
 
 
 def _file(request: dict[str, Any], answer: _Answer) -> tuple[str | None, bool]:
-    """Give what is in a file, unless its hash is the known one; the hash, and whether it is that.
+    """Read a file, unless its hash is the known one; the hash, and whether it is that one.
 
-    The hash is of what was read, also where the file is written meanwhile.
+    The hash is of the bytes that were read, even where the file is written meanwhile.
     """
     digest, same = None, False
-    with _telling(answer), _Hashed(request["path"]) as file:
+    with _telling(answer), _Hashed(request["path"]) as raw:
+        file = io.BufferedReader(raw)
         whole = PurePath(request["name"]).suffix.lower() not in STREAMED
         source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES))) if whole else file
-        same = request["known"] is not None and file.digest() == request["known"]
+        same = request["known"] is not None and _digest(file, raw) == request["known"]
         if not same:
             source.seek(0)
             with _telling(answer):
                 _give(source, request, answer)
-        digest = file.digest()
+        digest = _digest(file, raw)
     return digest, same
+
+
+def _digest(file: BinaryIO, raw: _Hashed) -> str:
+    """Of the whole file; reads the rest of it."""
+    while file.read(1 << 20):
+        pass
+    return raw.hash.hexdigest()
 
 
 def _content(file: BinaryIO, most: int) -> bytes:
@@ -118,7 +126,7 @@ def _content(file: BinaryIO, most: int) -> bytes:
 
 @contextmanager
 def _telling(answer: _Answer) -> Iterator[None]:
-    """Makes a problem of what is raised inside: whatever a library does with a file costs that file alone."""
+    """Turn every error inside into a problem of this file: whatever a library does with it costs no other."""
     try:
         yield
     except Unreadable as error:
@@ -161,48 +169,34 @@ def _give_article(body: bytes, request: dict[str, Any], answer: _Answer) -> None
     answer.say("article", ambiguous)
 
 
-class _Hashed(io.BufferedReader):
-    """A file, and the hash of what has been read of it."""
-
-    def __init__(self, path: str) -> None:
-        self._source = _Source(path)
-        super().__init__(self._source)
-
-    def digest(self) -> str:
-        """Of the whole file; reads what is left of it."""
-        while self.read(1 << 20):
-            pass
-        return self._source.hash.hexdigest()
-
-
-class _Source(io.FileIO):
-    """A file that hashes what is read, from the start again when it is put back there."""
+class _Hashed(io.FileIO):
+    """A file that hashes what is read, anew whenever it is put back to its start."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.hash = blake2b(digest_size=16)
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read, and hash what was read."""
+        """Read, and hash the bytes."""
         count = super().readinto(buffer)
         self.hash.update(memoryview(buffer)[:count])
         return count
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go there; the start is the start of another hash."""
+        """Go there; at the start, begin another hash."""
         if (offset, whence) == (0, os.SEEK_SET):
             self.hash = blake2b(digest_size=16)
         return super().seek(offset, whence)
 
 
 class _Answer:
-    """What is found for a request, on its way out: items in lines, `most` characters of passages altogether."""
+    """Writes the finds for one request: items in lines, with at most `most` characters of text in all."""
 
     def __init__(self, out: BinaryIO, most: int) -> None:
         self.at = 0
-        """Bytes of the file that are read by now."""
+        """Bytes of the file read so far."""
         self.fits = True
-        """The memory was enough."""
+        """Whether the memory was enough."""
         self._out = out
         self._most = most
         self._given = 0
@@ -210,11 +204,11 @@ class _Answer:
         self._size = 0
 
     def problem(self, reason: str, skipped: bool = True) -> None:
-        """Say what was not read, or was with a reservation."""
+        """Say what was not read, or only with a reservation."""
         self.say("problem", self.at, reason, skipped)
 
     def document(self, document: Document, path: str, space: str = "") -> None:
-        """Say the passages of a document, then what it is. Raises Unreadable where the file gives too much."""
+        """Say a document's passages, then the document. Raises Unreadable where the file yields too much text."""
         for passage in passages(document, path, space):
             self._count(len(passage.id) + len(passage.text) + len(passage.title) + len(passage.url or ""))
             self.say("passage", passage.id, passage.text, passage.title, passage.url, passage.start)
@@ -222,7 +216,7 @@ class _Answer:
         self.say("document", self.at, document.key, document.id, _digest_of(document))
 
     def piece(self, kind: str, *texts: str) -> None:
-        """Say a part of an article. Raises Unreadable where the page gives too much."""
+        """Say a part of an article. Raises Unreadable where the page yields too much text."""
         clean = [_clean(text) for text in texts]
         self._count(sum(map(len, clean)))
         self.say(kind, *clean)
@@ -234,13 +228,13 @@ class _Answer:
             raise Unreadable(f"gives more than {self._most / 1e6:.0f} million characters of passages; split it")
 
     def say(self, *item: Any) -> None:
-        """Add an item; each line that is full goes out, and waits where nobody takes it."""
+        """Add an item; a full line is written, and waits until it is taken."""
         self._items.append(item)
         if self._size > _LINE:
             self.send()
 
     def send(self) -> None:
-        """Let go of what is left."""
+        """Write the items that are left."""
         self._out.write(json.dumps(self._items).encode() + b"\n")
         self._out.flush()
         self._items.clear()
@@ -248,7 +242,7 @@ class _Answer:
 
 
 def _storable(document: Document) -> Document:
-    """The document without what SQLite or UTF-8 cannot hold, each such character replaced by one other."""
+    """The document with each character that SQLite or UTF-8 cannot hold replaced by U+FFFD."""
     return replace(
         document,
         key=_clean(document.key),

@@ -1,8 +1,8 @@
-"""Patches of surefoot.toml: what they may touch, what they come to, and how they get into the file and out of it again.
+"""Patches of surefoot.toml: which are allowed, and how one is written into the file and taken out again.
 
-Who proposes a patch may be a model that has read hostile text. So a patch may set numbers, truth values and names that
-Surefoot knows, and nothing that says where data lie, what is run, who is asked, or how the gain is measured. `refused`
-is the one rule: for what a diagnosis proposes, and for what is tried. Which texts those are, `trust.knows` says.
+A model that has read hostile text may have proposed the patch. So a patch may set numbers, truth values and names that
+Surefoot knows (`trust.knows`), and nothing that says where data lie, what runs, who is asked, or how the gain is
+measured. `refused` is the one rule, for proposals and for trials.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 
 Patch = Mapping[str, Mapping[str, Any]]
-"""Settings by section and key, as surefoot.toml has them."""
+"""Settings by section and key, as in surefoot.toml."""
 
 CLOSED = {
     "index": "the runs before and after have to search the same index",
@@ -38,15 +38,15 @@ CLOSED = {
     "sources": "whom to rely on is for you to say",
     "judge": "what measures has to be the same before and after",
 }
-"""Sections that no patch touches, and why."""
+"""Sections that no patch may touch, and why."""
 
 BEFORE, APPLIED = "before.toml", "applied.json"
-"""In the run's folder: the file as it was, and which file that is."""
+"""In the run's folder: the file before the patch, and a note of which file that is."""
 
 
 def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> str:
-    """Why the patch means nothing, or may not be tried, with this configuration; empty: it may. `outside` allows
-    components that ask other machines. Raises ConfigError for an installed component that does not load."""
+    """The reason why the patch may not be tried with this configuration; empty: it may. `outside` allows components
+    that ask other machines. Raises ConfigError for an installed component that does not load."""
     for section, values in patch.items():
         if section in CLOSED:
             return f"[{section}] stays as it is: {CLOSED[section]}"
@@ -68,8 +68,8 @@ def patched(config: Config, patch: Patch) -> Config:
 
 
 def tried(config: Config, patch: Patch, outside: bool = False) -> Config:
-    """The configuration with the patch, after a dry run: it may be tried, changes something, and a pipeline can be
-    built from it. Raises UsageError with what stands against it; MissingExtra is one."""
+    """The configuration with the patch, after a dry run: the patch is allowed, changes something, and builds a
+    pipeline. Raises UsageError with the reason where not; MissingExtra is one."""
     if why := refused(patch, config, outside):
         raise ConfigError(why)
     changed = patched(config, patch)
@@ -80,13 +80,12 @@ def tried(config: Config, patch: Patch, outside: bool = False) -> Config:
 
 
 def size(patch: Patch) -> int:
-    """How many settings it sets."""
+    """The number of settings that it sets."""
     return sum(len(values) for values in patch.values())
 
 
 def joined(one: Patch, other: Patch) -> dict[str, dict[str, Any]] | None:
-    """Both patches in one; None: they set the same thing differently, or one names a component whose options the
-    other sets."""
+    """Both patches in one; None: they contradict, or one names a component whose options the other sets."""
     both = {section: dict(values) for section, values in one.items()}
     for section, values in other.items():
         mine = both.setdefault(section, {})
@@ -100,21 +99,21 @@ def joined(one: Patch, other: Patch) -> dict[str, dict[str, Any]] | None:
 
 def shown(patch: Patch) -> str:
     """The patch on one line, as `--set` takes it: "pipeline.k=10, refiner.mode='sentences'"."""
-    return ", ".join(f"{s}.{key}={_toml(value)}" for s, values in patch.items() for key, value in values.items())
+    settings = ((f"{section}.{key}", value) for section, values in patch.items() for key, value in values.items())
+    return ", ".join(f"{name}={toml_values.spelled(value)}" for name, value in settings)
 
 
 def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:
-    """What the patch changes in this text of a configuration file, as a unified diff. Raises what `written` does."""
+    """The patch as a unified diff of this text of a configuration file. Raises as `written` does."""
     lines = text.splitlines(keepends=True), written(text, patch).splitlines(keepends=True)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(*lines, name, name))
 
 
 def written(text: str, patch: Patch) -> str:
-    """The text of a configuration file with the patch in it; comments, order and all else stay as they are.
+    """The text of a configuration file with the patch; comments, order and all else stay as they are.
 
-    Naming another component takes out the options of the one before. What comes out is read again and compared with
-    what it should say, so that a file of a shape that was not thought of is refused and not spoilt: ConfigError then,
-    with the settings to be written by hand.
+    Naming another component removes the options of the one before. The result is read again and compared, so that a
+    file of an unforeseen shape is refused and not spoilt: ConfigError then lists the settings to write by hand.
     """
     try:
         before = toml_values.parsed(text)
@@ -131,10 +130,8 @@ def written(text: str, patch: Patch) -> str:
 
 
 def apply(file: Path, patch: Patch, folder: Path) -> None:
-    """Write the patch into the file, and what it was before into the run's folder, from where `revert` brings it back.
-
-    Raises ConfigError as `written` does, UsageError where the folder's patch is in a file already.
-    """
+    """Write the patch into the file, and keep the file's old bytes in the run's folder for `revert`. Raises ConfigError
+    as `written` does, and UsageError where the folder's patch is applied already."""
     if (folder / APPLIED).exists():
         raise UsageError(f"what {folder} found is applied already; undo it with: surefoot improve --revert {folder}")
     place = file.resolve()
@@ -142,16 +139,16 @@ def apply(file: Path, patch: Patch, folder: Path) -> None:
     after = written((before or b"").decode(), patch).encode()
     if before is not None:
         write_bytes(folder / BEFORE, before)
-    # Before the file itself: a process that is killed in between leaves what `revert` can tell from a finished one.
+    # Before the file itself: if the process is killed in between, `revert` still knows both states.
     about = {"file": str(place), "existed": before is not None, "before": _hash(before), "after": _hash(after)}
     write_text(folder / APPLIED, json.dumps(about, indent=1) + "\n")
     write_bytes(place, after)
 
 
 def revert(folder: Path, file: Path) -> Path:
-    """Bring the configuration file back to the very bytes that it had before `apply`; the file. One that was not there
-    goes. Raises UsageError where nothing was applied, where that was to another file than the user names here (the
-    folder may be anybody's, and it names what is written over), or where the file has been changed since."""
+    """Restore the very bytes that the configuration file had before `apply`, or delete it if there was none; returns
+    the file. Raises UsageError where nothing was applied, where the file was changed since, or where the folder, which
+    may be anybody's, names another file than the user does here."""
     try:
         about = parsed((folder / APPLIED).read_bytes())
         place, known = Path(about["file"]), (about["before"], about["after"])
@@ -174,7 +171,7 @@ def revert(folder: Path, file: Path) -> Path:
 
 
 def _kept(section: str, values: Mapping[str, Any], settings: SystemSettings) -> str:
-    """Why this section is not the patch's to set; empty: it is."""
+    """The reason why no patch may set this section now; empty: one may."""
     use = settings.use(section) if section in ("retriever", "searcher") else ""
     if components.current(use) == _given.USE:
         return "its texts come with the questions"
@@ -184,7 +181,7 @@ def _kept(section: str, values: Mapping[str, Any], settings: SystemSettings) -> 
 
 
 def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside: bool) -> str:
-    """Why this text may not stand in the section; empty: it may."""
+    """The reason why this text may not stand in the section; empty: it may."""
     if not knows(section, key, word):
         if not (key in NAMES and section in components.ROOMS and word in components.names(section)):
             return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
@@ -198,7 +195,8 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
 
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
-    """Thresholds are on the scale of the evaluator that they were set for; a preset's and a file's come as a whole."""
+    """The reason why thresholds and evaluator would not fit each other: thresholds are on the scale of one evaluator,
+    and those of a preset or file come as a whole."""
     before, now = config.get("thresholds", {}), SystemSettings(config).use("evaluator")
     use = patch.get("evaluator", {}).get("use", now)
     if use != now and before and "thresholds" not in patch:
@@ -212,18 +210,18 @@ def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A statement of a file, with its comment and its line's end; or a blank line or a comment."""
+    """A statement of a file with its comment and line end, or a blank line, or a comment."""
 
     text: str
     table: tuple[str, ...] = ()
-    """That it stands in, or begins."""
+    """The table that it stands in or begins."""
     key: str = ""
-    """First part of the key that it sets; empty: it sets none."""
+    """The first part of the key that it sets; empty: it sets none."""
     heads: bool = False
 
 
 def _statements(text: str) -> Iterator[_Line]:
-    """A value may go over several lines; it ends with the first line up to which all of it is TOML."""
+    """The statements; one over several lines ends with the first line up to which it is TOML."""
     table: tuple[str, ...] = ()
     pending = ""
     for line in re.findall(r"[^\n]*\n|[^\n]+", text):
@@ -258,11 +256,12 @@ def _path(tables: Any) -> Iterator[str]:
 
 
 def _set(lines: list[_Line], section: str, values: dict[str, Any], was: Any, wanted: dict[str, Any]) -> list[_Line]:
-    """The lines with this section's settings; `was`: as the file had it, `wanted`: all of it with the patch."""
+    """The lines with this section's settings; `was` is the section in the file, `wanted` the whole of it patched."""
     own = was if isinstance(was, dict) else {"use": was} if was else {}
-    if any(line.key == section and not line.table for line in lines):
+    if mine := [line for line in lines if line.key == section and not line.table]:  # `evaluator = "lexical"`
         whole = {key: wanted[key] for key in wanted if key in {**own, **values}}
-        return _inline(lines, section, whole["use"] if isinstance(was, str) and list(whole) == ["use"] else whole)
+        name = isinstance(was, str) and list(whole) == ["use"]
+        return _replaced(lines, mine, section, whole["use"] if name else whole)
     gone = {key for key in own if key not in wanted}
     lines = [line for line in lines if not _sets(line, section, gone)]
     for key, value in values.items():
@@ -270,28 +269,25 @@ def _set(lines: list[_Line], section: str, values: dict[str, Any], was: Any, wan
     return lines
 
 
-def _inline(lines: list[_Line], section: str, value: Any) -> list[_Line]:
-    """A section that is a line of its own at the top of the file: `evaluator = "lexical"`, or a table in one line."""
-    mine = [line for line in lines if line.key == section and not line.table]
-    changed = _Line(_statement(section, value, mine[0].text), (), section)
+def _replaced(lines: list[_Line], mine: list[_Line], key: str, value: Any) -> list[_Line]:
+    """The lines with one statement in place of those of `mine`."""
+    changed = replace(mine[0], text=_statement(key, value, mine[0].text))
     return [changed if line is mine[0] else line for line in lines if line is mine[0] or line not in mine]
 
 
 def _put(lines: list[_Line], section: str, key: str, value: Any) -> list[_Line]:
-    """One setting: in place of what was there, else behind the last of its section, else in a new one at the end."""
+    """The lines with one setting: in its old place, else behind the last of its section, else in a new section."""
     mine = [line for line in lines if _sets(line, section, {key})]
     if mine and mine[0].table == (section,):
-        changed = _Line(_statement(key, value, mine[0].text), (section,), key)
-        return [changed if line is mine[0] else line for line in lines if line is mine[0] or line not in mine]
+        return _replaced(lines, mine, key, value)
     lines = [line for line in lines if line not in mine]
-    new = _Line(_statement(key, value, "\r\n" if any("\r\n" in line.text for line in lines) else "\n"), (section,), key)
-    places = [n for n, line in enumerate(lines) if line.table == (section,) and (line.heads or line.key)]
-    if not places:
-        ending = new.text[len(new.text.rstrip()) :]
-        gap = ending if lines else ""
-        return [*_closed(lines, ending), _Line(f"{gap}[{section}]{ending}", (section,), heads=True), new]
-    ahead = _closed(lines[: places[-1] + 1], new.text[len(new.text.rstrip()) :])
-    return [*ahead, new, *lines[places[-1] + 1 :]]
+    ending = "\r\n" if any("\r\n" in line.text for line in lines) else "\n"
+    new = _Line(_statement(key, value, ending), (section,), key)
+    at = max((n for n, line in enumerate(lines, 1) if line.table == (section,) and (line.heads or line.key)), default=0)
+    if at:
+        return [*_closed(lines[:at], ending), new, *lines[at:]]
+    head = _Line(f"{ending if lines else ''}[{section}]{ending}", (section,), heads=True)
+    return [*_closed(lines, ending), head, new]
 
 
 def _sets(line: _Line, section: str, keys: set[str]) -> bool:
@@ -301,39 +297,27 @@ def _sets(line: _Line, section: str, keys: set[str]) -> bool:
 
 
 def _closed(lines: list[_Line], ending: str) -> list[_Line]:
-    """With an end to the last line, which the last line of a file may lack."""
+    """The lines with an end to the last, which the last line of a file may lack."""
     if not lines or lines[-1].text.endswith("\n"):
         return lines
-    last = lines[-1]
-    return [*lines[:-1], _Line(last.text + ending, last.table, last.key, last.heads)]
+    return [*lines[:-1], replace(lines[-1], text=lines[-1].text + ending)]
 
 
 def _statement(key: str, value: Any, before: str) -> str:
-    """A new value of the key, with the indentation, the comment and the line's end of the statement `before`."""
+    """A statement with this value, and the indentation, comment and line end of the statement `before`."""
     indent = before[: len(before) - len(before.lstrip(" \t"))]
     ending = before[len(before.rstrip("\r\n")) :]
-    return f"{indent}{_key(key)} = {_toml(value)}{_comment(before)}{ending}"
+    return f"{indent}{toml_values.key(key)} = {toml_values.spelled(value)}{_comment(before)}{ending}"
 
 
 def _comment(statement: str) -> str:
-    """The comment behind a value, with the blanks before it: what can be cut off and leaves the same value."""
+    """The comment behind a value with the blanks before it: what can be cut off without changing the
+    value."""
     said = _parsed(statement)
     for place in (match.start() for match in re.finditer(r"[ \t]*#", statement)):
         if said and _parsed(statement[:place]) == said:
             return statement[place:].rstrip("\r\n")
     return ""
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(str(key))} = {_toml(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _hash(data: bytes | None) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +10,7 @@ from typing import Any
 from surefoot import meter, protocols
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
+from surefoot.text.replies import numbered
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import WORD
 from surefoot.types import Action, Grade, Message, Passage, Thresholds
@@ -45,12 +44,6 @@ _VERDICT: dict[str, Any] = {
 }
 """One passage's grade. Bounds of lengths and numbers are refused by some endpoints and ignored by others, so the
 confidence is an enumeration, and what keeps a small model from never ending its rationale is a pattern."""
-
-_ENTRY = re.compile(r'"(\d{1,9})"\s*:\s*(?=\{)')
-# Possessive, and unclosed strings too: else a reply of escaped quotation marks takes time by the square of its length.
-_STRING_OR_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
-_MOST = 500
-"""Places where a verdict may begin that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,20 +168,10 @@ def schema(passages: int) -> dict[str, Any]:
 def verdicts(reply: str) -> dict[int, LLMVerdict]:
     """The complete verdicts in a reply, by passage number, whatever stands around them or is missing of it.
 
-    Code fences, talk before and after, stray commas and a reply that was cut off cost nothing but what is not there.
     A passage with two verdicts that differ has none.
     """
-    text = _STRING_OR_STRAY_COMMA.sub(r"\1", reply)
     found: dict[int, LLMVerdict | None] = {}
-    at = 0
-    for _ in range(_MOST):
-        if (entry := _ENTRY.search(text, at)) is None:
-            break
-        number, at = int(entry[1]), entry.end()
-        try:
-            value, at = json.JSONDecoder(strict=False).raw_decode(text, at)
-        except (ValueError, RecursionError):
-            continue
+    for number, value in numbered(reply):
         verdict = _verdict(value)
         found[number] = verdict if found.get(number, verdict) == verdict else None
     return {number: verdict for number, verdict in found.items() if verdict}

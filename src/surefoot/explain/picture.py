@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from surefoot.draw.svg import box, line, picture, text
+from surefoot.draw.svg import box, cut, line, picture, sheet, style, text
 from surefoot.explain.explanation import number, strongest
 from surefoot.explain.samples import ActionSample
 from surefoot.types import Action, Attribution
@@ -21,16 +21,14 @@ CELL, CELL_HIGH, NAMED = 98, 44, 270
 """Of the heatmap: width and height of a cell, and where the cells begin."""
 
 # Vermilion and blue of Okabe and Ito, whom colour-blind readers tell apart.
-_STYLE = """
-  svg { font: 13px system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif }
-  .paper { fill: #ffffff } text { fill: #24292f } .dim { fill: #59636e } .small { font-size: 11px }
-  .title { font-size: 16px; font-weight: 600 } .name { font-weight: 600 } .axis { stroke: #59636e }
-  .whisker { stroke: #24292f; stroke-width: 1.2 } .up { fill: #d55e00 } .down { fill: #0072b2 }
-  .edge { fill: none; stroke: #d8dee4 }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #0d1117 } text { fill: #e6edf3 } .dim { fill: #9198a1 } .axis { stroke: #9198a1 }
-    .whisker { stroke: #e6edf3 } .up { fill: #ff8c42 } .down { fill: #4ba3d9 } .edge { stroke: #30363d }
-  }"""
+_STYLE = style(
+    13,
+    """
+  .name { font-weight: 600 } .whisker { stroke: #24292f; stroke-width: 1.2 }
+  .up { fill: #d55e00 } .down { fill: #0072b2 } .edge { fill: none; stroke: #d8dee4 }""",
+    """
+    .whisker { stroke: #e6edf3 } .up { fill: #ff8c42 } .down { fill: #4ba3d9 } .edge { stroke: #30363d }""",
+)
 
 Explained = Sequence[tuple[ActionSample, Attribution]]
 
@@ -43,13 +41,10 @@ def of_one(found: Attribution) -> str:
     height = 84 + ROW * len(shown) + 44
     sums = f"without words {found.base:.3g}; all words {number(sum(found.values))}; whiskers: one standard error"
     body = [
-        box(0, 0, WIDE, height, "paper"),
-        text(MARGIN, 32, label, "title"),
-        text(MARGIN, 54, about, "dim"),
         *_bars(found, shown, MARGIN, 76, WIDE - 2 * MARGIN, 24),
         text(MARGIN, height - 18, sums, "dim small"),
     ]
-    return picture(WIDE, height, _STYLE, label, f"{about}. {_said(found, shown)}", body)
+    return sheet(WIDE, height, _STYLE, label, about, f"{about}. {_said(found, shown)}", body)
 
 
 def of_several(explained: Explained) -> str:
@@ -75,14 +70,8 @@ def heatmap(explained: Explained) -> str:
     width, height = NAMED + CELL * count + MARGIN, 84 + (CELL_HIGH + 6) * len(explained) + 16
     label = f"Each sample's own strongest words in {explained[0][1].of}"
     about = "In reading order; the stronger the colour, the nearer to the sample's largest value. + raises, − lowers."
-    body = [
-        box(0, 0, width, height, "paper"),
-        text(MARGIN, 32, label, "title"),
-        text(MARGIN, 54, about, "dim"),
-    ]
-    for row, (sample, found) in enumerate(explained):
-        body += _row(sample, found, 76 + (CELL_HIGH + 6) * row)
-    return picture(width, height, _STYLE, label, f"{about} {_told(explained, WORDS)}", body)
+    body = [part for place, one in enumerate(explained) for part in _row(*one, 76 + (CELL_HIGH + 6) * place)]
+    return sheet(width, height, _STYLE, label, about, f"{about} {_told(explained, WORDS)}", body)
 
 
 def _by_action(explained: Explained) -> list[tuple[Action, list[Attribution]]]:
@@ -143,5 +132,4 @@ def _said(found: Attribution, shown: Sequence[int]) -> str:
 
 
 def _cut(words: str, letters: int) -> str:
-    words = " ".join(words.split())
-    return words if len(words) <= letters else words[: letters - 1] + "…"
+    return cut(" ".join(words.split()), letters)

@@ -11,7 +11,7 @@ from surefoot.judges._support import claims, plainly
 from surefoot.protocols import Evaluator
 from surefoot.text.refusals import refuses
 from surefoot.text.words import names, stem
-from surefoot.types import Passage, Quote, Record, Score
+from surefoot.types import Metric, Passage, Quote, Record, Score
 
 REFUSED = 0.1
 """The value of an answer that gives none, or that only says the question again: the need is not met."""
@@ -38,8 +38,27 @@ class AnswerRelevancy:
     own. Cost: one graded pair.
     """
 
-    name: ClassVar[str] = "answer_relevancy"
-    metric: ClassVar[str] = "answer_relevancy"
+    about: ClassVar[Metric] = Metric(
+        name="answer_relevancy",
+        edge=("question", "answer"),
+        sees=("question", "answer"),
+        about="Does the answer address what was asked?",
+        levels=(
+            "It meets the whole need behind the question.",
+            "It deals with the main points; something minor is left aside.",
+            "It deals with some aspects and passes over others.",
+            "It touches the subject, but the core of what is needed is not met.",
+            "It is about something else.",
+        ),
+        special="Whether the answer is true is not your concern, only whether it answers this question.",
+        stage="generation",
+        good="answers that address what was asked",
+        advice="Ask for the answer first, and look for refusals and digressions among the lowest",
+        remedy=("reading", "wrong"),
+        place=1,
+    )
+    name: ClassVar[str] = about.name
+    metric: ClassVar[str] = about.name
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
@@ -9,7 +10,8 @@ from typing import Any, Literal, TypeVar, get_args
 from surefoot import meter, protocols
 from surefoot.cost import Spent, tokens
 from surefoot.errors import ComponentError, ConfigError
-from surefoot.judges._diamond import METRICS, lacking
+from surefoot.judges._diamond import lacking
+from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
 from surefoot.text.replies import objects
 from surefoot.text.screen import line, suspects
@@ -69,7 +71,7 @@ class Claims:
     def judge(self, record: Record) -> Score:
         """The share that is supported, with the verdicts as its reason; what fails on the way has its own."""
         nothing = Score(record.id, self.metric, None, judge=self.name)
-        if why := lacking(METRICS["context_adherence"], record):
+        if why := lacking(ContextAdherence.about, record):
             return replace(nothing, unscored_because=why, applies=False)
         with meter.metered() as spent:
             try:
@@ -99,7 +101,7 @@ class Claims:
 
     def expected(self, record: Record) -> Spent:
         """About what judging the record costs; nothing is asked. A claim is thought to be a dozen words long."""
-        if lacking(METRICS["context_adherence"], record) or not (record.answer or "").strip():
+        if lacking(ContextAdherence.about, record) or not (record.answer or "").strip():
             return Spent()
         count = min(self.most, 1 + len((record.answer or "").split()) // 12)
         first = Spent(1, tokens(splitting(record)), 20 * count)
@@ -175,10 +177,10 @@ def _claim(text: str, said: object, record: Record) -> Claim | None:
     if verdict is None:
         return None
     number, words = said.get("passage"), said.get("words")
-    number = int(number) if isinstance(number, str | int) and str(number).isdigit() else 0
+    number = int(number) if isinstance(number, str | int) and re.fullmatch("[0-9]{1,9}", str(number)) else 0
     contexts = record.contexts or ()
     by = contexts[number - 1].id if verdict != "not found" and 0 < number <= len(contexts) else ""
-    texts = seen(METRICS["context_adherence"], replace(record, answer=None))
+    texts = seen(ContextAdherence.about, replace(record, answer=None))
     quote = next(iter(checked([words], texts)), None) if isinstance(words, str) and verdict != "not found" else None
     return Claim(text, verdict, by, quote)
 

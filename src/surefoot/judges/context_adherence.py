@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from surefoot.judges._support import SourceTexts, Support, claims, plainly
 from surefoot.protocols import Embedder
-from surefoot.types import Quote, Record, Score
+from surefoot.types import Metric, Quote, Record, Score
 
 SUPPORTED = 0.5
 """Probability from which a claim counts as supported in the explanation; the value takes the probabilities as they
@@ -21,8 +21,29 @@ class ContextAdherence:
     claims nothing, and what claims nothing is carried: 1. Without any context, 0. Some milliseconds a record.
     """
 
-    name: ClassVar[str] = "context_adherence"
-    metric: ClassVar[str] = "context_adherence"
+    about: ClassVar[Metric] = Metric(
+        name="context_adherence",
+        edge=("context", "answer"),
+        sees=("contexts", "answer"),
+        about="Does all that the answer says come from the retrieved context?",
+        levels=(
+            "All of it is derived from the context.",
+            "Nearly all of it is; there are only small assumptions beside.",
+            "A part of it is, a part is not.",
+            "Most of it comes from elsewhere.",
+            "Almost nothing in it is borne out by the context.",
+        ),
+        special="Check every piece of information in the answer, one after the other, against the context. What is "
+        "true but does not stand there is not derived from it.",
+        stage="generation",
+        good="answers that say what their contexts say",
+        advice="Have the generator answer in the words of its sources, and read which claims are its own",
+        remedy=("grounding", "invented"),
+        place=3,
+        alias="adherence",
+    )
+    name: ClassVar[str] = about.name
+    metric: ClassVar[str] = about.name
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

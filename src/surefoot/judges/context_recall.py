@@ -9,7 +9,7 @@ from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._heads import chance
 from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.protocols import Embedder, Evaluator
-from surefoot.types import Passage, Quote, Record, Score
+from surefoot.types import Metric, Passage, Quote, Record, Score
 
 SHORT = 10
 """Telling words up to which a reference is looked up as one thing; a longer one is cut into its facts."""
@@ -26,8 +26,29 @@ class ContextRecall:
     cannot be looked up: such a record is unscored. Cost: a graded pair a context where a reference is short.
     """
 
-    name: ClassVar[str] = "context_recall"
-    metric: ClassVar[str] = "context_recall"
+    about: ClassVar[Metric] = Metric(
+        name="context_recall",
+        edge=("truth", "context"),
+        sees=("question", "truths", "contexts"),
+        about="Does the retrieved context hold the facts of the reference answer?",
+        levels=(
+            "All essential facts are there.",
+            "All but minor ones are there.",
+            "Most are there.",
+            "Only basic ones are there.",
+            "They are missing, or the context has them wrong.",
+        ),
+        special="Break the reference answer into its facts and look for each of them in the context. What else the "
+        "context holds does not matter. Where there are several possible answers, look for the one best covered.",
+        stage="retrieval",
+        good="contexts that cover the facts of the reference answers",
+        advice="Retrieve more passages, or search outside where the corpus lacks them",
+        remedy=("retrieval", "miss"),
+        place=5,
+        alias="recall",
+    )
+    name: ClassVar[str] = about.name
+    metric: ClassVar[str] = about.name
 
     def __init__(self, evaluator: Evaluator, embedder: Embedder) -> None:
         self.evaluator = evaluator

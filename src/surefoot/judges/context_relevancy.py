@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from surefoot.judges._heads import chance
 from surefoot.protocols import Evaluator
-from surefoot.types import Grade, Passage, Quote, Record, Score
+from surefoot.types import Grade, Metric, Passage, Quote, Record, Score
 
 SPLIT = 0.75
 """What is left of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
@@ -26,8 +26,29 @@ class ContextRelevancy:
     over several contexts gets less than it deserves. Without any context, 0. Cost: a graded pair a context.
     """
 
-    name: ClassVar[str] = "context_relevancy"
-    metric: ClassVar[str] = "context_relevancy"
+    about: ClassVar[Metric] = Metric(
+        name="context_relevancy",
+        edge=("question", "context"),
+        sees=("question", "contexts"),
+        about="Does the retrieved context hold what the question needs, whole and uncut?",
+        levels=(
+            "It holds all that is needed, and the passages that matter are whole.",
+            "It holds most of what is needed, and the passages that matter are whole.",
+            "It holds a part of what is needed, or some passages that matter are cut off.",
+            "It is of marginal use, or the passages that matter are cut off.",
+            "It holds nothing that is needed, or most of it is cut off.",
+        ),
+        special="A text that begins or ends in the middle of what matters lowers the rating; say so where it does. "
+        "That something is not possible, or does not exist, is information as good as any.",
+        stage="retrieval",
+        good="contexts that hold what the question needs, whole",
+        advice="Retrieve by words and by meaning, let a cross-encoder order what is found, and look for "
+        "passages cut in half",
+        remedy=("retrieval", "miss"),
+        place=2,
+    )
+    name: ClassVar[str] = about.name
+    metric: ClassVar[str] = about.name
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator

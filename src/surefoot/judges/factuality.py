@@ -10,7 +10,7 @@ from surefoot.judges._heads import head
 from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.protocols import Embedder
 from surefoot.text.refusals import refuses
-from surefoot.types import Passage, Quote, Record, Score
+from surefoot.types import Metric, Passage, Quote, Record, Score
 
 SHORT = 10
 """Telling words up to which a reference is one thing that an answer says or not; a longer one is cut into facts."""
@@ -28,8 +28,28 @@ class Factuality:
     wrong, and extra text does not count. Some milliseconds a record.
     """
 
-    name: ClassVar[str] = "factuality"
-    metric: ClassVar[str] = "factuality"
+    about: ClassVar[Metric] = Metric(
+        name="factuality",
+        edge=("truth", "answer"),
+        sees=("question", "truths", "answer"),
+        about="Does the answer say what the reference answer says?",
+        levels=(
+            "It has all that is essential in the reference.",
+            "It has most of what is essential.",
+            "It has the core, with gaps.",
+            "It has little of what is essential.",
+            "What is essential is missing, or the answer misleads.",
+        ),
+        special="Further text in the answer lowers the rating only where it keeps the user from what was asked for. "
+        "Where there are several possible answers, agreeing with any one of them is enough.",
+        stage="generation as much as retrieval",
+        good="answers that agree with the reference answers",
+        advice="Mend the earliest stage that loses the evidence first, since all later ones depend on it",
+        remedy=("reading", "wrong"),
+        place=4,
+    )
+    name: ClassVar[str] = about.name
+    metric: ClassVar[str] = about.name
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

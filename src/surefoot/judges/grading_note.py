@@ -12,7 +12,7 @@ from surefoot.judges._support import claims
 from surefoot.text.json_values import parsed
 from surefoot.text.refusals import refuses
 from surefoot.text.words import content_words, names, sentences, words
-from surefoot.types import Record, Score
+from surefoot.types import Metric, Record, Score
 
 BRIEF = 60
 """Words up to which an answer is brief."""
@@ -209,8 +209,28 @@ class GradingNote:
     any other.
     """
 
-    name: ClassVar[str] = "grading_note"
-    metric: ClassVar[str] = "grading_note"
+    about: ClassVar[Metric] = Metric(
+        name="grading_note",
+        edge=("question", "answer"),
+        sees=("question", "note", "answer"),
+        about="Does the answer have the structure that this question calls for?",
+        levels=(
+            "It has every aspect that the note asks for.",
+            "It has most of them.",
+            "It has some of them.",
+            "It has few of them.",
+            "It has none of them.",
+        ),
+        special="Judge by the note alone; whether the answer is true is not your concern.",
+        switch="An answer that says that the context lacks the information gets 5.",
+        stage="generation",
+        good="answers of the structure that the question asks for",
+        advice="Say in the prompt which form is wanted",
+        place=6,
+        aside="structure",
+    )
+    name: ClassVar[str] = about.name
+    metric: ClassVar[str] = about.name
 
     def __init__(self, refusal: bool = True) -> None:
         self.refusal = refusal
@@ -265,7 +285,7 @@ def required(note: str, answer: str) -> dict[str, bool]:
 
 def _so_long(asked: re.Match[str], answer: str) -> bool:
     number = normal(asked["count"])[0]
-    count = int(number) if number.isdigit() else 1
+    count = int(number) if number.isdecimal() and len(number) < 10 else 1
     there = _UNITS[asked["unit"].lower()](answer)
     return there >= count / SLACK if asked["least"] else 0 < there <= count * SLACK
 

@@ -10,10 +10,11 @@ from typing import Any
 from surefoot import meter, protocols
 from surefoot.cost import Spent, tokens
 from surefoot.errors import ComponentError, ConfigError
-from surefoot.judges._diamond import HIGHEST, METRICS, Metric, lacking
+from surefoot.judges._diamond import HIGHEST, lacking, metrics
+from surefoot.judges._diamond import metric as declared
 from surefoot.text.replies import objects
 from surefoot.text.screen import line, screened, suspects
-from surefoot.types import Completion, Message, Passage, Quote, Record, Score
+from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score
 
 LONGEST_EXPLANATION = 240
 """Characters that the schema allows; what goes beyond is kept all the same, up to five times as much. llama.cpp counts
@@ -69,7 +70,7 @@ class JudgeReading:
 class LLMJudge:
     """A language model's rating of any metric from 1 to 5, with its reason and checked quotations.
 
-    `metric` is one of the diamond's six; the score is a fifth of the rating. `repeats` is how often each record is
+    `metric` names the judge that declares it; the score is a fifth of the rating. `repeats` is how often each record is
     judged: from the second time on in other words, every other time with the levels upside down, since a greedy model
     would only repeat itself; the score is the mean. `excuses` is the grading note's rule that an answer which says that
     the context lacks the information gets 5; it rewards refusals. `max_tokens` is the room of a reply; a model that
@@ -84,22 +85,23 @@ class LLMJudge:
     def __init__(
         self, llm: protocols.LLM, metric: str, repeats: int = 1, excuses: bool = True, max_tokens: int = 400
     ) -> None:
-        if metric not in METRICS:
-            raise ConfigError(f"no metric called '{metric}'; there are: {', '.join(METRICS)}")
+        about = declared(metric)
+        if about is None or not about.levels:
+            raise ConfigError(f"no metric called '{metric}'; there are: {', '.join(metrics())}")
         if min(repeats, max_tokens) < 1:
             raise ConfigError(f"judge 'llm': repeats and max_tokens must be at least 1, not {repeats} and {max_tokens}")
         self.llm = llm
-        self.metric = metric
+        self.metric = about.name
         self.repeats = repeats
         self.max_tokens = max_tokens
-        self._about = METRICS[metric]
+        self.about = about
         self._excuses = excuses
-        strict = ", no excuses" if self._about.switch and not excuses else ""
+        strict = ", no excuses" if about.switch and not excuses else ""
         self.name = f"llm:{llm.name}{f' x{repeats}' if repeats > 1 else ''}{strict}"
 
     def judge(self, record: Record) -> Score:
         """The record's score, with what was asked for it; what the model or its endpoint fails at has its reason."""
-        if why := lacking(self._about, record):
+        if why := lacking(self.about, record):
             return Score(record.id, self.metric, None, unscored_because=why, applies=False, judge=self.name)
         with meter.metered() as spent:
             try:
@@ -116,7 +118,7 @@ class LLMJudge:
 
         One that cannot be read even when it is asked for again is left out.
         """
-        if "note" not in self._about.sees or record.note or lacking(self._about, record):
+        if "note" not in self.about.sees or record.note or lacking(self.about, record):
             return record
         for again in (False, True):
             reply = self.llm.complete(note_prompt(record.question, again), _NOTE_FORM, max_tokens=NOTE_TOKENS)
@@ -126,17 +128,17 @@ class LLMJudge:
 
     def expected(self, record: Record) -> Spent:
         """About what judging the record costs where each reply can be read at once; nothing is asked."""
-        if lacking(self._about, record):
+        if lacking(self.about, record):
             return Spent()
-        missing = "note" in self._about.sees and not record.note
-        asked = tokens(prompt(self._about, replace(record, note=record.note or "x" * 200), excuses=self._excuses))
+        missing = "note" in self.about.sees and not record.note
+        asked = tokens(prompt(self.about, replace(record, note=record.note or "x" * 200), excuses=self._excuses))
         judged = Spent(self.repeats, self.repeats * asked, self.repeats * min(_EXPECTED, self.max_tokens))
         return judged.plus(Spent(1, tokens(note_prompt(record.question)), 60)) if missing else judged
 
     def _judged(self, record: Record) -> Score:
-        if "note" in self._about.sees and not record.note:
+        if "note" in self.about.sees and not record.note:
             return self._unscored(record, "the model wrote no readable grading note, asked twice")
-        if record.contexts and "contexts" in self._about.sees and (ordering := suspects(record.contexts)):
+        if record.contexts and "contexts" in self.about.sees and (ordering := suspects(record.contexts)):
             meter.degrade(f"instructions found in {', '.join(ordering)}: not shown to {self.name}")
         found = [self._read(record, reading) for reading in range(1, self.repeats + 1)]
         if not (read := [one for one in found if isinstance(one, JudgeReading)]):
@@ -152,7 +154,7 @@ class LLMJudge:
             mean if len(set(values)) > 1 else values[0],
             chosen.rating if len(set(values)) == 1 else None,
             chosen.explanation + aside,
-            checked((*chosen.quotes, *_QUOTED.findall(chosen.explanation)), seen(self._about, record)),
+            checked((*chosen.quotes, *_QUOTED.findall(chosen.explanation)), seen(self.about, record)),
             judge=self.name,
             repeats=values if self.repeats > 1 else (),
         )
@@ -161,9 +163,9 @@ class LLMJudge:
         """What the model says of it, or what kept it from being read."""
         said = Completion("", "")
         for again in (False, True):
-            messages = prompt(self._about, record, again, number, self._excuses)
-            said = self.llm.complete(messages, schema(self._about), max_tokens=self.max_tokens)
-            if found := reading(self._about, said.text):
+            messages = prompt(self.about, record, again, number, self._excuses)
+            said = self.llm.complete(messages, schema(self.about), max_tokens=self.max_tokens)
+            if found := reading(self.about, said.text):
                 return found
         cut = ", cut off at its token limit" if said.truncated else ""
         return f"the reply was no judgement, asked twice{cut}: {line(said.text)[:120]!r}"

@@ -13,18 +13,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
-from surefoot.errors import ComponentError, TraceFault
+from surefoot.errors import ComponentError
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.protocols import LLM
 from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
-from surefoot.store import from_json, to_json
+from surefoot.store import mend, to_json, values
 from surefoot.text.json_values import parsed
 from surefoot.text.screen import line, screened
 from surefoot.text.words import content_words, sentences
@@ -137,7 +137,8 @@ def run(
 ) -> dict[str, JudgedFact]:
     """By question, what became of each answer of a run that is no refusal; none is judged twice."""
     path = folder / FILE
-    done = _kept(path)
+    mend(path)
+    done = values(path, JudgedFact, "judged")
     answered = [(example, text) for example in examples if (text := _said(traces.get(example.id)))]
     for number, (example, text) in enumerate(answered):
         on_done(number, len(answered))
@@ -196,23 +197,3 @@ def _texts(value: object) -> bool:
 def _said(trace: Trace | None) -> str:
     """The answer without its citations, which are no facts."""
     return _MARKER.sub("", trace.answer.text) if trace and trace.answer and not trace.answer.refused else ""
-
-
-def _kept(path: Path) -> dict[str, JudgedFact]:
-    """What was judged before; a torn last line is cut off."""
-    if not path.exists():
-        return {}
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if whole != data:
-        path.write_bytes(whole)
-    return dict(_lines(whole.splitlines(), path))
-
-
-def _lines(lines: Iterable[bytes], path: Path) -> Iterable[tuple[str, JudgedFact]]:
-    for number, text in enumerate(lines, start=1):
-        try:
-            row = parsed(text)
-            yield row["key"], from_json(JudgedFact, row["judged"])
-        except (ValueError, TypeError, KeyError, TraceFault) as error:
-            raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error

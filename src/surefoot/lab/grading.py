@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 from itertools import accumulate
 from time import perf_counter
@@ -206,11 +205,20 @@ def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone)
     return Graded(tuple(grades), seconds, spent.calls, spent.tokens, tuple(spent.degraded), spent.cached)
 
 
+def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> Iterator[Graded]:
+    """What the evaluator makes of each batch; `on_done` is told of the pairs of all of them together."""
+    total, before = sum(map(len, batches)), 0
+
+    def told(done: int, _: int) -> None:
+        on_done(before + done, total)
+
+    for pairs in batches:
+        yield graded(evaluator, pairs, told)
+        before += len(pairs)
+
+
 def run(
-    evaluator: Evaluator,
-    files: Sequence[LabelledSet],
-    on_done: OnDone,
-    thresholds: Thresholds | None = None,
+    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
 ) -> GradingReport:
     """Grade every pair of every file and report; `on_done` is told of the pairs of all files together.
 
@@ -220,12 +228,8 @@ def run(
     chosen = thresholds or own(evaluator)
     if chosen:
         require_match(chosen, evaluator.name)
-    total, before = sum(len(file.pairs) for file in files), 0
-    done: list[_Measured] = []
-    for file in files:
-        made = graded(evaluator, file.pairs, partial(told, on_done, before, total))
-        done.append(_measured(file, made, chosen))
-        before += len(file.pairs)
+    batches = in_turn(evaluator, [file.pairs for file in files], on_done)
+    done = [_measured(file, made, chosen) for file, made in zip(files, batches, strict=True)]
     return GradingReport(evaluator.name, chosen, tuple(one.report for one in done), _mean(done))
 
 
@@ -244,13 +248,8 @@ def report(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> Gr
 
 def draws(file: LabelledSet) -> npt.NDArray[np.uint16]:
     """The resamples of the file's questions (`metrics.resampled`). Their seed is made of `metrics.SEED` and the file's
-    hash: the same for every evaluator, and whatever else is measured beside it."""
+    hash, so every evaluator and every other measurement has the same."""
     return metrics.resampled(len({pair.question_id for pair in file.pairs}), [metrics.SEED, int(file.sha256[:8], 16)])
-
-
-def told(on_done: OnDone, before: int, total: int, done: int, _: int) -> None:
-    """Tell `on_done` of the `done` pairs of a file that comes after others with `before` pairs, of `total` in all."""
-    on_done(before + done, total)
 
 
 def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from surefoot.draw.svg import box, line, picture, text
+from surefoot.draw.svg import Scale, box, cut, line, sheet, style, text, whisker
 from surefoot.lab.error_analysis import UNDECIDED, ActionRow, Cell, ErrorReport, TypeRow
 from surefoot.stats.figures import Share
+from surefoot.stats.text import percent
 
 LEFT, RIGHT = 150, 390
 """Where the bars begin, and where one of 100 % would end."""
@@ -21,18 +22,16 @@ LONGEST = 19
 """Letters of a type's name that fit."""
 
 # Blue, orange, purple and grey of Okabe and Ito, whom colour-blind readers tell apart; by the actions' order.
-_STYLE = """
-  svg { font: 14px system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif }
-  .paper { fill: #ffffff } text { fill: #24292f } .dim { fill: #59636e } .small { font-size: 12px }
-  .title { font-size: 16px; font-weight: 600 } .grid { stroke: #d8dee4 } .axis { stroke: #59636e }
+_STYLE = style(
+    14,
+    """
   .whisker { stroke: #24292f; stroke-width: 1.4 } .all { stroke: #24292f; stroke-dasharray: 5 4 }
   .correct { fill: #0072b2 } .ambiguous { fill: #e69f00 } .incorrect { fill: #cc79a7 } .undecided { fill: #8c959f }
-  .cell { fill: #0072b2; stroke: #d8dee4 }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #0d1117 } text { fill: #e6edf3 } .dim { fill: #9198a1 } .grid { stroke: #30363d }
-    .axis { stroke: #9198a1 } .whisker, .all { stroke: #e6edf3 } .correct { fill: #4ba3d9 }
-    .cell { fill: #4ba3d9; stroke: #30363d }
-  }"""
+  .cell { fill: #0072b2; stroke: #d8dee4 }""",
+    """
+    .whisker, .all { stroke: #e6edf3 } .correct { fill: #4ba3d9 } .cell { fill: #4ba3d9; stroke: #30363d }""",
+)
+_X = Scale(0, 1, LEFT, RIGHT)
 
 
 def by_type_and_action(report: ErrorReport) -> str:
@@ -41,43 +40,39 @@ def by_type_and_action(report: ErrorReport) -> str:
     height, width = TOP + ROW * (len(report.types) + 1) + 34, CELLS + CELL * len(report.actions) + 24
     label = f"Accuracy of {report.method or 'a run'} by type of question and action"
     asked = f"{report.right.of:,} questions of {PurePath(report.data).name or 'a run'}, right by the rule {report.rule}"
-    body = [
-        box(0, 0, width, height, "paper"),
-        text(24, 32, label, "title"),
-        text(24, 54, f"{asked}; whiskers: 95 % intervals (Wilson)", "dim"),
-        *_headings(report, height),
-    ]
+    body = [*_headings(report, height)]
     for number, row in enumerate(report.types):
         cells = [cell for cell in report.cells if cell.type == row.type]
         body += [*_bar(row, TOP + ROW * number), *_cells(cells, TOP + ROW * number)]
-    return picture(width, height, _STYLE, label, f"{asked}. {' '.join(_told(report))}", [*body, *_all(report)])
+    told = f"{asked}. {' '.join(_told(report))}"
+    return sheet(
+        width, height, _STYLE, label, f"{asked}; whiskers: 95 % intervals (Wilson)", told, [*body, *_all(report)]
+    )
 
 
 def _headings(report: ErrorReport, height: float) -> Iterator[str]:
     for share in (0.0, 0.5, 1.0):
-        yield line(_x(share), TOP - 8, _x(share), height - 30, "grid")
-        yield text(_x(share), TOP - 14, f"{share:.0%}".replace("%", " %"), "dim small", "middle")
+        yield line(_X(share), TOP - 8, _X(share), height - 30, "grid")
+        yield text(_X(share), TOP - 14, percent(share, 0), "dim small", "middle")
     yield text(RIGHT + 28, TOP - 14, "n, commonest action", "dim small")
     for number, row in enumerate(report.actions):
         yield text(CELLS + CELL * (number + 0.5), TOP - 14, _name(row.action), "small", "middle")
     if report.right.share is not None:
-        yield line(_x(report.right.share), TOP - 8, _x(report.right.share), height - 30, "all")
+        yield line(_X(report.right.share), TOP - 8, _X(report.right.share), height - 30, "all")
 
 
 def _bar(row: TypeRow, y: float) -> Iterator[str]:
-    yield text(LEFT - 10, y + 21, row.type if len(row.type) <= LONGEST else row.type[: LONGEST - 1] + "…", "", "end")
+    yield text(LEFT - 10, y + 21, cut(row.type, LONGEST), "", "end")
     yield from _shared(row.right, y, _class(row.dominant))
-    part = f"{_percent(row.dominance)} {_name(row.dominant)}"
+    part = f"{percent(row.dominance.share, 0)} {_name(row.dominant)}"
     yield text(RIGHT + 28, y + 21, f"{row.questions.count:,} · {part}", "small")
 
 
 def _shared(share: Share, y: float, kind: str) -> Iterator[str]:
     """A bar with its interval."""
     if share.share is not None and share.low is not None and share.high is not None:
-        yield box(LEFT, y + 8, _x(share.share) - LEFT, ROW - 20, kind, 0.75)
-        middle = y + ROW / 2 - 2
-        yield line(_x(share.low), middle, _x(share.high), middle, "whisker")
-        yield from (line(_x(end), middle - 4, _x(end), middle + 4, "whisker") for end in (share.low, share.high))
+        yield box(LEFT, y + 8, _X(share.share) - LEFT, ROW - 20, kind, 0.75)
+        yield from whisker(_X(share.low), _X(share.high), y + ROW / 2 - 2, "whisker")
 
 
 def _cells(cells: Sequence[Cell | ActionRow], y: float) -> Iterator[str]:
@@ -85,7 +80,7 @@ def _cells(cells: Sequence[Cell | ActionRow], y: float) -> Iterator[str]:
         x = CELLS + CELL * number
         # Never so dark that the words on it cannot be read, on white paper or black.
         yield box(x, y, CELL - 4, ROW - 4, "cell", 0.04 + 0.46 * (cell.right.share or 0.0))
-        words = f"{_percent(cell.right)} of {cell.right.of:,}" if cell.right.of else "none"
+        words = f"{percent(cell.right.share, 0)} of {cell.right.of:,}" if cell.right.of else "none"
         yield text(x + CELL / 2 - 2, y + 22, words, "small" if cell.right.of else "small dim", "middle")
 
 
@@ -94,24 +89,17 @@ def _all(report: ErrorReport) -> Iterator[str]:
     yield line(24, y - 4, CELLS + CELL * len(report.actions) - 4, y - 4, "axis")
     yield text(LEFT - 10, y + 21, "all", "", "end")
     yield from _shared(report.right, y, "undecided")
-    yield text(RIGHT + 28, y + 21, f"{report.right.of:,} · {_percent(report.right)} right", "small")
+    yield text(RIGHT + 28, y + 21, f"{report.right.of:,} · {percent(report.right.share, 0)} right", "small")
     yield from _cells(report.actions, y)
 
 
 def _told(report: ErrorReport) -> Iterator[str]:
     """The figures, a sentence a type."""
     for row in report.types:
-        yield f"{row.type}: {_percent(row.right)} of {row.questions.count:,} right, mostly {_name(row.dominant)}."
+        right = f"{percent(row.right.share, 0)} of {row.questions.count:,} right"
+        yield f"{row.type}: {right}, mostly {_name(row.dominant)}."
     for action in report.actions:
-        yield f"{_name(action.action)}: {_percent(action.right)} of {action.questions.count:,} right."
-
-
-def _x(share: float) -> float:
-    return LEFT + share * (RIGHT - LEFT)
-
-
-def _percent(share: Share) -> str:
-    return "–" if share.share is None else f"{share.share * 100:.0f} %"
+        yield f"{_name(action.action)}: {percent(action.right.share, 0)} of {action.questions.count:,} right."
 
 
 def _name(action: str) -> str:

@@ -20,6 +20,7 @@ from typing import Literal
 
 from surefoot.datasets.pairs import LabelledPair
 from surefoot.text.screen import screened, suspects
+from surefoot.text.subject import QUESTIONS, RelationQuestion
 from surefoot.text.words import (
     STOP_WORDS,
     bare,
@@ -62,55 +63,6 @@ _LEFT = 40
 _TRIES = 50
 """Names that are drawn before the search for one that fits is given up."""
 
-
-@dataclass(frozen=True, slots=True)
-class ProbeRelation:
-    """A kind of question, as PopQA asks them."""
-
-    of: str
-    """Of what it can be asked; relations of the same kind of thing take each other's place."""
-    asks: str
-    otherwise: str
-    """The same question in other words."""
-    told_by: str = ""
-    """A pattern without which no passage answers it; the empty one is in every passage."""
-
-
-_KIN = r"\b(?:father|mother|parent|child|son|daughter|brother|sister|sibling|famil|born to|dad|mum|mom)"
-_WRITTEN = r"author|writ|wrote|novel|script|screenplay|teleplay|book"
-RELATIONS = (
-    ProbeRelation("person", "What is {}'s occupation?", "What does {} do for a living?"),
-    ProbeRelation(
-        "person", "In what city was {} born?", "What is the birthplace of {}?", r"\bborn|birth|native|raised|\bb\."
-    ),
-    ProbeRelation(
-        "person",
-        "What is the religion of {}?",
-        "Which religion does {} follow?",
-        r"relig|church|faith|cathol|christ|protest|muslim|islam|jew|buddh|hindu|sikh|bishop|priest|monk|saint|atheis",
-    ),
-    ProbeRelation("person", "What sport does {} play?", "Which sport is {} known for?"),
-    ProbeRelation("person", "Who is the father of {}?", "Who is {}'s father?", _KIN),
-    ProbeRelation("person", "Who is the mother of {}?", "Who is {}'s mother?", _KIN),
-    ProbeRelation("work", "What genre is {}?", "Which genre does {} belong to?"),
-    ProbeRelation("work", "Who is the author of {}?", "Who wrote {}?", _WRITTEN),
-    ProbeRelation("work", "Who was the director of {}?", "Who directed {}?", r"direct|film-?mak|film by"),
-    ProbeRelation("work", "Who was the producer of {}?", "Who produced {}?", r"produc"),
-    ProbeRelation("work", "Who was the screenwriter for {}?", "Who wrote the screenplay of {}?", _WRITTEN),
-    ProbeRelation(
-        "work", "Who was the composer of {}?", "Who composed {}?", r"compos|music|score|soundtrack|song|melod"
-    ),
-    ProbeRelation("place", "In what country is {}?", "Which country is {} located in?"),
-    ProbeRelation(
-        "place", "What is the capital of {}?", "Which city is the capital of {}?", r"capital|seat\b|city|town"
-    ),
-    ProbeRelation("place", "What is {} the capital of?", "{} is the capital of what?", r"capital|seat\b"),
-    ProbeRelation(
-        "place", "What is the population of {}?", "How many people live in {}?", r"popul|inhabit|people|resid|cens"
-    ),
-    ProbeRelation("thing", "What color is {}?", "Which color does {} have?"),
-)
-"""PopQA's sixteen relations, and population."""
 
 _AUXILIARIES = r"is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must"
 _NOUNS = (
@@ -238,7 +190,7 @@ def relation_changed(pair: LabelledPair, lent: Stock, chance: random.Random) -> 
     if asked := _relation(pair.question):
         relation, subject = asked
         mine = f"{pair.passage.title} {pair.passage.text}"
-        fit = [one for one in RELATIONS if one.of == relation.of and one != relation]
+        fit = [one for one in QUESTIONS if one.of == relation.of and one != relation]
         if fit := [one for one in fit if not re.search(one.told_by, mine, re.IGNORECASE)]:
             return replace(pair, question=chance.choice(fit).asks.format(subject), answers=())
     return "nothing else is known to be asked of it that the passage does not answer"
@@ -442,7 +394,7 @@ def _unanswered(other: LabelledPair, pair: LabelledPair, lent: Stock) -> bool:
     return (known == 0 or bool(other.answers)) and not _holds(pair.passage, other.answers)
 
 
-def _relation(question: str) -> tuple[ProbeRelation, str] | None:
+def _relation(question: str) -> tuple[RelationQuestion, str] | None:
     """Which of PopQA's relations is asked for, and of what."""
     for relation, pattern in _asked().items():
         if match := pattern.fullmatch(question):
@@ -451,8 +403,8 @@ def _relation(question: str) -> tuple[ProbeRelation, str] | None:
 
 
 @cache
-def _asked() -> dict[ProbeRelation, re.Pattern[str]]:
-    forms = {one: re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)") for one in RELATIONS}
+def _asked() -> dict[RelationQuestion, re.Pattern[str]]:
+    forms = {one: re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)") for one in QUESTIONS}
     return {one: re.compile(rf"{form}\s*\??", re.IGNORECASE) for one, form in forms.items()}
 
 

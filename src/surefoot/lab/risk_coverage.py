@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from math import floor, log10
 from pathlib import PurePath
 
-from surefoot.draw.svg import box, line, picture, text
-from surefoot.lab.tuning import TuningReport, percent
+from surefoot.draw.svg import Point, Scale, box, cut, dot, line, path, picture, style, text
+from surefoot.lab.tuning import TuningReport
+from surefoot.stats.text import percent
 
 WIDTH, HEIGHT = 800, 468
 LEFT, RIGHT, TOP, BOTTOM = 84, 704, 106, 396
@@ -15,20 +16,20 @@ LEFT, RIGHT, TOP, BOTTOM = 84, 704, 106, 396
 FOCUS = 6
 """The picture is at most so many targets high: what matters is seen, and the curve may leave it."""
 
-_STYLE = """
-  svg { font: 14px system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif }
-  .paper { fill: #ffffff } text { fill: #24292f } .dim { fill: #59636e } .title { font-size: 16px; font-weight: 600 }
-  .grid { stroke: #d8dee4 } .axis { stroke: #59636e } .band { fill: #0969da; fill-opacity: .16 }
+_STYLE = style(
+    14,
+    """
+  .band { fill: #0969da; fill-opacity: .16 }
   .risk { fill: none; stroke: #0969da; stroke-width: 2.2; stroke-linejoin: round }
   .target { stroke: #bc4c00; stroke-width: 1.6; stroke-dasharray: 6 4 } .target-name { fill: #bc4c00 }
   .reach { stroke: #0969da; stroke-width: 1.6 } .chosen { fill: #0969da; stroke: #ffffff; stroke-width: 2 }
-  .refused { fill: #ffffff; stroke: #bc4c00; stroke-width: 2 }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #0d1117 } text { fill: #e6edf3 } .dim { fill: #9198a1 } .grid { stroke: #30363d }
-    .axis { stroke: #9198a1 } .band { fill: #4493f8; fill-opacity: .22 } .risk, .reach { stroke: #4493f8 }
+  .refused { fill: #ffffff; stroke: #bc4c00; stroke-width: 2 }""",
+    """
+    .band { fill: #4493f8; fill-opacity: .22 } .risk, .reach { stroke: #4493f8 }
     .target { stroke: #f0883e } .target-name { fill: #f0883e } .chosen { fill: #4493f8; stroke: #0d1117 }
-    .refused { fill: #0d1117; stroke: #f0883e }
-  }"""
+    .refused { fill: #0d1117; stroke: #f0883e }""",
+)
+_X = Scale(0, 1, LEFT, RIGHT)
 
 
 def risk_coverage(report: TuningReport) -> str:
@@ -36,21 +37,20 @@ def risk_coverage(report: TuningReport) -> str:
 
     With the band between both bounds, the target, and the threshold that was chosen or the one that seemed surest.
     """
-    top = height(report)
-    names = ", ".join(PurePath(file.file).name for file in report.files)
-    subtitle = f"{report.fit.testing:,} test questions of {names if len(names) <= 50 else names[:49] + '…'}"
+    y = Scale(0, height(report), BOTTOM, TOP)
+    names = cut(", ".join(PurePath(file.file).name for file in report.files), 50)
+    title, subtitle = f"Risk and coverage of {report.evaluator}", f"{report.fit.testing:,} test questions of {names}"
     shading = f"shaded: {percent(report.fit.confidence)} bounds, each for itself"
     body = [
         box(0, 0, WIDTH, HEIGHT, "paper"),
-        text(LEFT, 32, f"Risk and coverage of {report.evaluator}", "title"),
+        text(LEFT, 32, title, "title"),
         text(LEFT, 54, f"{subtitle}; {shading}", "dim"),
-        *_axes(top),
+        *_axes(y),
         f'<clipPath id="plot"><rect x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{BOTTOM - TOP}"/></clipPath>',
-        *_curve(report, top),
-        *_chosen(report, top),
+        *_curve(report, y),
+        *_chosen(report, y),
     ]
-    label = f"Risk and coverage of {report.evaluator} on {subtitle}"
-    return picture(WIDTH, HEIGHT, _STYLE, label, shading, body)
+    return picture(WIDTH, HEIGHT, _STYLE, f"{title} on {subtitle}", shading, body)
 
 
 def height(report: TuningReport) -> float:
@@ -61,58 +61,50 @@ def height(report: TuningReport) -> float:
     return min(1.0, max(2 * target, curve, 1.15 * (shown.risk or 0.0) if shown else 0.0))
 
 
-def _axes(top: float) -> list[str]:
-    lines = []
-    for tick in _ticks(top):
-        y = _y(tick, top)
-        lines += [line(LEFT, y, RIGHT, y, "grid"), text(LEFT - 10, y + 5, percent(tick), "dim", "end")]
+def _axes(y: Scale) -> Iterator[str]:
+    for tick in _ticks(y.high):
+        yield line(LEFT, y(tick), RIGHT, y(tick), "grid")
+        yield text(LEFT - 10, y(tick) + 5, percent(tick), "dim", "end")
     for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
-        x = _x(tick)
-        lines += [line(x, BOTTOM, x, BOTTOM + 5, "axis"), text(x, BOTTOM + 23, percent(tick), "dim", "middle")]
+        yield line(_X(tick), BOTTOM, _X(tick), BOTTOM + 5, "axis")
+        yield text(_X(tick), BOTTOM + 23, percent(tick), "dim", "middle")
+    yield line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis")
+    yield text((LEFT + RIGHT) / 2, BOTTOM + 50, "Coverage: share of questions decided CORRECT", "", "middle")
     middle = (TOP + BOTTOM) / 2
     across = text(24, middle, "Risk: share of these without evidence", "", "middle")
-    return [
-        *lines,
-        line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis"),
-        text((LEFT + RIGHT) / 2, BOTTOM + 50, "Coverage: share of questions decided CORRECT", "", "middle"),
-        f'<g transform="rotate(-90 24 {middle})">{across}</g>',
-    ]
+    yield f'<g transform="rotate(-90 24 {middle})">{across}</g>'
 
 
-def _curve(report: TuningReport, top: float) -> list[str]:
-    points, testing = [point for point in report.curve if point.of], report.fit.testing
-    edge = [(point.of, point.high) for point in points] + [(point.of, point.low) for point in reversed(points)]
-    risks = [(point.of, point.risk or 0.0) for point in points]
-    y = _y(report.aim.target, top)
-    return [
-        f'<polygon class="band" clip-path="url(#plot)" points="{_path(edge, testing, top)}"/>',
-        f'<polyline class="risk" clip-path="url(#plot)" points="{_path(risks, testing, top)}"/>',
-        line(LEFT, y, RIGHT, y, "target"),
-        text(RIGHT + 8, y + 5, f"target {percent(report.aim.target)}", "target-name"),
-    ]
+def _curve(report: TuningReport, y: Scale) -> Iterator[str]:
+    points, clip = [point for point in report.curve if point.of], ' clip-path="url(#plot)"'
+
+    def through(of: int, risk: float) -> Point:
+        return _X(of / report.fit.testing), y(risk)
+
+    edge = [through(p.of, p.high) for p in points] + [through(p.of, p.low) for p in reversed(points)]
+    yield path("polygon", "band", edge, clip)
+    yield path("polyline", "risk", [through(p.of, p.risk or 0.0) for p in points], clip)
+    target = report.aim.target
+    yield line(LEFT, y(target), RIGHT, y(target), "target")
+    yield text(RIGHT + 8, y(target) + 5, f"target {percent(target)}", "target-name")
 
 
-def _chosen(report: TuningReport, top: float) -> list[str]:
-    """The point with its bound above and its coverage below it, and what it is."""
+def _chosen(report: TuningReport, y: Scale) -> Iterator[str]:
+    """The point with its bound above and its coverage below it, and its figures in words."""
     choice = report.fit.upper
     shown = choice.shown
     if shown is None or shown.risk is None:
-        return [text(LEFT, 82, "There is no CORRECT decision to count.")]
+        yield text(LEFT, 82, "There is no CORRECT decision to count.")
+        return
     coverage, kind = shown.of / report.fit.testing, "refused" if choice.threshold is None else "chosen"
-    x, y, high = _x(coverage), _y(shown.risk, top), _y(min(shown.high, top), top)
-    what = f"τ+ {shown.threshold:.4g}" if choice.threshold is not None else "no τ+ keeps the target; surest"
-    figures = f"{percent(coverage)} covered, {percent(shown.risk)} risk, bound {percent(shown.high)}"
-    return [
-        line(x, high, x, BOTTOM, "reach"),
-        line(x - 6, high, x + 6, high, "reach"),
-        _dot(x, y, kind),
-        _dot(LEFT + 6, 77, kind),
-        text(LEFT + 20, 82, f"{what}: {figures}"),
-    ]
-
-
-def _path(points: Sequence[tuple[int, float]], testing: int, top: float) -> str:
-    return " ".join(f"{_x(of / testing):.1f},{_y(risk, top):.1f}" for of, risk in points)
+    x, high = _X(coverage), y(min(shown.high, y.high))
+    named = f"τ+ {shown.threshold:.4g}" if choice.threshold is not None else "no τ+ keeps the target; surest"
+    covered, risk, bound = (percent(share) for share in (coverage, shown.risk, shown.high))
+    yield line(x, high, x, BOTTOM, "reach")
+    yield line(x - 6, high, x + 6, high, "reach")
+    yield dot(x, y(shown.risk), kind, 6)
+    yield dot(LEFT + 6, 77, kind, 6)
+    yield text(LEFT + 20, 82, f"{named}: {covered} covered, {risk} risk, bound {bound}")
 
 
 def _ticks(top: float) -> list[float]:
@@ -121,15 +113,3 @@ def _ticks(top: float) -> list[float]:
     unit = 10.0 ** floor(log10(rough))
     step = next(unit * times for times in (1, 2, 5, 10) if unit * times >= rough * 0.7)
     return [i * step for i in range(int(top / step + 1e-9) + 1)]
-
-
-def _x(coverage: float) -> float:
-    return LEFT + coverage * (RIGHT - LEFT)
-
-
-def _y(risk: float, top: float) -> float:
-    return BOTTOM - risk / top * (BOTTOM - TOP)
-
-
-def _dot(x: float, y: float, kind: str) -> str:
-    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'

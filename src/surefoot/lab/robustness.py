@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from surefoot.datasets.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.lab import grading as bench_evaluator
 from surefoot.lab import probes
-from surefoot.lab.grading import draws, graded, told
+from surefoot.lab.grading import Graded, draws, in_turn
 from surefoot.lab.probes import PROBES, Expectation, Probe
 from surefoot.protocols import Evaluator, Pair
 from surefoot.stats import figures
@@ -110,31 +109,23 @@ class RobustnessReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    before: LabelledPair
-    after: LabelledPair
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
     file: LabelledSet
     chosen: tuple[LabelledPair, ...]
-    trials: dict[Probe, list[_Trial]]
+    trials: dict[Probe, list[tuple[LabelledPair, LabelledPair]]]
+    """Each chosen pair that the probe applies to, before and after."""
     left_out: dict[Probe, Counter[str]]
 
     @property
     def pairs(self) -> list[LabelledPair]:
         """What is graded, each once. A question's pairs stand far apart: some evaluators grade a few of them together,
         and a pair and its changed form should not be compared with each other."""
-        after = [trial.after for trials in self.trials.values() for trial in trials]
+        after = [after for trials in self.trials.values() for _, after in trials]
         return list({_pair(one): one for one in (*self.chosen, *after)}.values())
 
 
 def run(
-    evaluator: Evaluator,
-    files: Sequence[LabelledSet],
-    on_done: OnDone,
-    thresholds: Thresholds | None = None,
+    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
 ) -> RobustnessReport:
     """Grade one relevant and one irrelevant pair of each question as they are and as each probe changes them.
 
@@ -144,12 +135,9 @@ def run(
     used = thresholds or evaluator.thresholds
     require_match(used, evaluator.name)
     plans = [_planned(file) for file in files]
-    total, before = sum(len(plan.pairs) for plan in plans), 0
-    done = []
-    for plan in plans:
-        done.append(_measured(plan, evaluator, partial(told, on_done, before, total), used))
-        before += len(plan.pairs)
-    return RobustnessReport(evaluator.name, used, probes.SEED, tuple(done))
+    batches = in_turn(evaluator, [plan.pairs for plan in plans], on_done)
+    done = tuple(_measured(plan, made, used) for plan, made in zip(plans, batches, strict=True))
+    return RobustnessReport(evaluator.name, used, probes.SEED, done)
 
 
 def as_json(reports: Sequence[RobustnessReport], about: dict[str, Any]) -> dict[str, Any]:
@@ -164,16 +152,15 @@ def as_json(reports: Sequence[RobustnessReport], about: dict[str, Any]) -> dict[
 
 def _planned(file: LabelledSet) -> _Plan:
     lent, chosen = probes.stock(file.pairs), _chosen(file.pairs)
-    trials: dict[Probe, list[_Trial]] = {probe: [] for probe in PROBES}
-    left_out: dict[Probe, Counter[str]] = {probe: Counter() for probe in PROBES}
+    plan = _Plan(file, chosen, {probe: [] for probe in PROBES}, {probe: Counter() for probe in PROBES})
     for probe in PROBES:
         for pair in (pair for pair in chosen if pair.label == probe.label):
             made = probes.perturbed(probe, pair, lent)
             if isinstance(made, str):
-                left_out[probe][made] += 1
+                plan.left_out[probe][made] += 1
             else:
-                trials[probe].append(_Trial(pair, made))
-    return _Plan(file, chosen, trials, left_out)
+                plan.trials[probe].append((pair, made))
+    return plan
 
 
 def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
@@ -184,16 +171,27 @@ def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
     return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in alike.values())
 
 
-def _measured(plan: _Plan, evaluator: Evaluator, on_done: OnDone, thresholds: Thresholds) -> ProbeFileReport:
+def _measured(plan: _Plan, made: Graded, thresholds: Thresholds) -> ProbeFileReport:
     pairs = plan.pairs
-    made = graded(evaluator, pairs, on_done)
     grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
-    ids = list(dict.fromkeys(pair.question_id for pair in plan.file.pairs))
-    numbers, counts = dict(zip(ids, range(len(ids)), strict=True)), draws(plan.file)
+    numbers, counts = (
+        dict(zip((p.question_id for p in plan.file.pairs), plan.file.numbers(), strict=True)),
+        draws(plan.file),
+    )
     labels = Counter(pair.label for pair in plan.chosen)
-    found = [_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES]
-    about = (plan.file.path, plan.file.sha256, len(ids), labels[1], labels[0], tuple(found), len(pairs))
-    return ProbeFileReport(*about, made.seconds, made.calls, made.tokens, made.degraded)
+    return ProbeFileReport(
+        file=plan.file.path,
+        sha256=plan.file.sha256,
+        questions=len(numbers),
+        relevant=labels[1],
+        irrelevant=labels[0],
+        findings=tuple(_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES),
+        graded=len(pairs),
+        seconds=made.seconds,
+        calls=made.calls,
+        tokens=made.tokens,
+        degraded=made.degraded,
+    )
 
 
 def _finding(
@@ -204,9 +202,8 @@ def _finding(
     counts: npt.NDArray[np.uint16],
     thresholds: Thresholds,
 ) -> ProbeFinding:
-    each = [
-        (numbers[t.before.question_id], grades[_pair(t.before)], grades[_pair(t.after)]) for t in plan.trials[probe]
-    ]
+    trials = plan.trials[probe]
+    each = [(numbers[before.question_id], grades[_pair(before)], grades[_pair(after)]) for before, after in trials]
     scores = [(n, b.score, a.score) for n, b, a in each if b.score is not None and a.score is not None]
     chances = [(n, b.probability, a.probability) for n, b, a in each]
     sure = [(n, b, a) for n, b, a in chances if b is not None and a is not None]

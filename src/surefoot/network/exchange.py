@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import ssl
 import weakref
 import zlib
@@ -15,7 +14,7 @@ import httpx
 
 from surefoot.errors import NetworkError
 from surefoot.network.guard import Guard
-from surefoot.network.pace import HostPace, Late, left
+from surefoot.network.pace import Late, Turns, backoff, left
 from surefoot.network.transport import Origin, Transport, origin
 from surefoot.network.values import Ask, Reply, one_line
 
@@ -36,7 +35,7 @@ class Exchanges:
     def __init__(self, guard: Guard, agent: str) -> None:
         self._guard = guard
         self._agent = agent
-        self._pace = HostPace()
+        self._turns = Turns()
         self._lock = Lock()
         self._verify = httpx.create_ssl_context()  # here, before a deadline begins: it reads all root certificates
         self._clients: dict[Origin | None, httpx.Client] = {}
@@ -59,24 +58,24 @@ class Exchanges:
             raise NetworkError(str(error)) from error
 
     def _insisted(self, ask: Ask, spacing: float, retries: int) -> Reply:
-        attempt = 0
+        failures = 0
         while True:
-            last = attempt >= retries
-            pause = 0.0 if last else 0.5 * 2.0 ** min(attempt, 10) * random.uniform(0.5, 1)  # noqa: S311
+            failures += 1
+            last = failures > retries
+            pause = 0.0 if last else backoff(failures)
             try:
                 reply = self._followed(ask, spacing)
             except _Broken:
-                if last or not self._pace.hold(origin(httpx.URL(ask.url)), pause, _FAILED):
+                if last or not self._turns.hold(origin(httpx.URL(ask.url)), pause, _FAILED):
                     raise
             else:
                 if not _passing(reply) or not self._held(reply, pause) or last:
                     return reply
-            attempt += 1
 
     def _held(self, reply: Reply, pause: float) -> bool:
         """Have whoever said this left alone for as long as it asks, or for a pause; whether there is time to wait."""
         seconds, why = (pause, _FAILED) if reply.wait is None else (reply.wait, "it asked us to wait")
-        return self._pace.hold(origin(httpx.URL(reply.url)), seconds, why)
+        return self._turns.hold(origin(httpx.URL(reply.url)), seconds, why)
 
     def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
         """Guarded connections for a client of somebody else's."""
@@ -102,7 +101,7 @@ class Exchanges:
         for _ in range(_REDIRECTS + 1):
             self._permitted(request.url)
             wanted = ask.leave(str(request.url)) if ask.leave else None
-            if late := self._pace.turn(origin(request.url), max(spacing, wanted or 0.0)):
+            if late := self._turns.wait(origin(request.url), max(spacing, wanted or 0.0)):
                 raise Late(f"{request.url.host} was not asked: {late}")
             trusted = home if ask.trusted and origin(request.url) == home else None
             found = self._exchanged(self._client(trusted), request, ask.most)

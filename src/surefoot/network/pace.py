@@ -1,12 +1,14 @@
-"""Time: the deadline of what a thread is doing, and whose turn it is at a host."""
+"""Time: the deadline of a thread's work, the turns of all threads, and the pause after a failure."""
 
 from __future__ import annotations
 
 import math
+import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import itemgetter
 from threading import Lock
 
 from surefoot.errors import NetworkError
@@ -33,34 +35,55 @@ def left() -> float:
     return _deadline.get() - time.monotonic()
 
 
+def backoff(failures: int, longest: float = math.inf) -> float:
+    """Seconds to wait after so many failures in a row, from 1: from half a second, doubled with each, `longest` at
+    most; some chance in it keeps threads and clients from falling in step."""
+    return min(0.5 * 2.0 ** min(failures - 1, 10), longest) * random.uniform(0.5, 1)  # noqa: S311
+
+
 class Late(NetworkError):
     """There was too little time for it; another request may have more."""
 
 
-class HostPace:
-    """Whose turn it is at each host, over all threads."""
+class Turns:
+    """Turns at any number of things, such as hosts, over all threads: each thing has its own distance between two."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._next: dict[object, tuple[float, str]] = {}
-        """When each host may be asked again, and why not before."""
+        """When each thing may be had again, and why not before."""
 
-    def turn(self, host: object, spacing: float) -> str | None:
-        """Wait until it is this thread's turn at the host, and take it; or, at once, why that is too late."""
+    def take(self, spacing: Mapping[object, float]) -> tuple[float, str]:
+        """Take a turn at all of these things if each is free, and let the next follow after so many seconds. Returns
+        0.0, or the seconds until they are free and why; then no turn is taken, since a thing may be held meanwhile."""
+        with self._lock:
+            now = time.monotonic()
+            start, why = max((self._next.get(thing, (now, "")) for thing in spacing), key=itemgetter(0))
+            if start > now:
+                return start - now, why
+            told = "it gets one request each {:g} s, and is left alone"
+            self._next |= {thing: (now + seconds, told.format(seconds)) for thing, seconds in spacing.items()}
+            return 0.0, ""
+
+    def wait(self, thing: object, spacing: float) -> str | None:
+        """Wait for a turn and take it; or return at once why it would come after this thread's deadline."""
         while left() > 0:
-            with self._lock:  # no turn is taken before its time: what the host says meanwhile holds for all who wait
-                now = time.monotonic()
-                start, why = self._next.get(host, (now, ""))
-                if start <= now:
-                    self._next[host] = now + spacing, f"it gets one request each {spacing:g} s, and is left alone"
-                    return None
-            if start - now >= left():
-                return f"{why} another {math.ceil(start - now)} s"
-            time.sleep(start - now)
+            seconds, why = self.take({thing: spacing})
+            if not seconds:
+                return None
+            if seconds >= left():
+                return f"{why} another {math.ceil(seconds)} s"
+            time.sleep(seconds)
         return "no time was left"
 
-    def hold(self, host: object, seconds: float, why: str) -> bool:
-        """Let nobody have a turn at the host for so long, LONGEST at most; whether this thread has the time to wait."""
+    def hold(self, thing: object, seconds: float, why: str) -> bool:
+        """Let nobody have a turn for so long, LONGEST at most; whether this thread has the time to wait."""
         with self._lock:
-            self._next[host] = max(self._next.get(host, (0.0, "")), (time.monotonic() + min(seconds, LONGEST), why))
+            self._next[thing] = max(self._next.get(thing, (0.0, "")), (time.monotonic() + min(seconds, LONGEST), why))
         return seconds < left()
+
+    def shift(self, thing: object, seconds: float) -> None:
+        """Move the next turn by so much, back where it is negative."""
+        with self._lock:
+            start, why = self._next.get(thing, (0.0, ""))
+            self._next[thing] = start + seconds, why

@@ -9,6 +9,7 @@ from typing import Any
 from surefoot import meter, protocols
 from surefoot.errors import ComponentError
 from surefoot.rewriters.templates import Templates
+from surefoot.text.replies import objects
 from surefoot.text.screen import line, screened
 from surefoot.types import Message, Passage
 
@@ -95,10 +96,7 @@ def _excerpt(passage: Passage) -> str:
 
 def keywords(reply: str) -> tuple[str, ...]:
     """The keywords in a reply, whatever stands around the JSON object; none where there is no such object."""
-    try:
-        fields, _ = json.JSONDecoder(strict=False).raw_decode(reply, reply.find("{"))
-    except (ValueError, RecursionError):
-        return ()
-    said = [fields.get(name) for name in _FIELDS] if isinstance(fields, dict) else []
+    fields = next(iter(objects(reply, whole=True)), {})
+    said = [fields.get(name) for name in _FIELDS]
     found = [line(text)[:LONGEST].strip() for text in said if isinstance(text, str)]
     return tuple(dict.fromkeys(text for text in found if any(map(str.isalnum, text))))

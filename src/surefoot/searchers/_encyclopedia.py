@@ -1,4 +1,4 @@
-"""Which page of an encyclopedia is meant, and which of its paragraphs come first: the same online and offline."""
+"""Chooses the page of an encyclopedia that is meant, and the order of its paragraphs, online and offline alike."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from surefoot.text.subject import Subject, fit, generic
 from surefoot.text.words import bare, fold, words
 
 DIRECT, SUFFIX, AMBIGUOUS, TEXT = "direct title", "typed suffix", "disambiguation", "full-text search"
-"""What `Passage.via` may be: the stage that found the page."""
+"""Values of `Passage.via`: the stage that found the page."""
 
 HEAD = 3
-"""Paragraphs of the best page that come before all else."""
+"""Paragraphs of the best page that come first."""
 RIVALS = 8
-"""Pages beside the best one whose first paragraph is given, where the name alone does not tell which is meant."""
+"""Other pages whose first paragraph is given, since the name alone may not tell which is meant."""
 SHORT = 200
-"""Characters below which a paragraph takes in the next one."""
+"""Characters below which a paragraph is joined with the next."""
 SECTION = " › "
 """Between a page's title and a heading."""
 
@@ -33,24 +33,24 @@ _APPENDICES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that may be the one that is meant."""
+    """A page that may be meant."""
 
     title: str
     lead: str
-    """What stands above its first heading, as plain text; may be empty."""
+    """The plain text above its first heading; may be empty."""
     url: str
     via: str
     ambiguous: bool = False
-    """It only tells pages of one name apart."""
+    """Whether it is a disambiguation page."""
 
 
 def good(pages: Sequence[Page], about: Subject) -> bool:
-    """Whether one of them is what is asked for."""
+    """Whether one of the pages is what is asked for."""
     return any(_single(page, about) and fit(page.title, page.lead, about) for page in pages)
 
 
 def best(pages: Sequence[Page], about: Subject) -> list[Page]:
-    """Without those that tell names apart or are about no one thing; the entity's own pages first, by how they fit."""
+    """The pages about one thing, each once; the entity's own first, by how well they fit."""
 
     def order(page: Page) -> tuple[bool, bool, bool, bool, int]:
         other = page.via != DIRECT and fold(bare(page.title)) != fold(about.entity)
@@ -66,7 +66,7 @@ def best(pages: Sequence[Page], about: Subject) -> list[Page]:
 
 def laid_out(pages: Sequence[Page], extract: str, about: Subject) -> Iterator[Found]:
     """The first three paragraphs of the first page, whose whole text is `extract`; the first one of each other page;
-    then what is left of the first page, those that speak of the relation before the others."""
+    then the rest of the first page, paragraphs that speak of the relation before the others."""
     chosen, *others = pages
     cut = list(paragraphs(extract))
     yield from _found(chosen, cut[:HEAD])
@@ -77,9 +77,9 @@ def laid_out(pages: Sequence[Page], extract: str, about: Subject) -> Iterator[Fo
 
 
 def paragraphs(extract: str) -> Iterator[tuple[str, str]]:
-    """(heading, paragraph) of a plain text with headings between "=="; the heading is empty above the first one.
+    """(heading, paragraph) of a plain text with headings between "=="; above the first one the heading is empty.
 
-    Short ones are joined with what follows under the same heading, long ones are cut.
+    Short paragraphs are joined with the next under the same heading, long ones are cut.
     """
     heading = held = ""
     for line in [*map(str.strip, extract.splitlines()), "== =="]:

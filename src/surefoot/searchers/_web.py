@@ -1,4 +1,4 @@
-"""What the searchers of the web have in common: queries fit to be sent, replies read, refusals named, passages made."""
+"""Shared by the searchers of the web: queries made fit to send, replies read, refusals worded, passages made."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from surefoot.network.credentials import _line, _valid, excerpt
 from surefoot.types import Passage, Standing
 
 Found = tuple[str, str, str, str]
-"""Address, title, text, and how it was come by: what a passage from outside is made of."""
+"""Address, title, text and `via` of a passage from outside."""
 
 
 def sendable(query: str, most: int = 400) -> str:
-    """The query on one line, without what is no text, cut to `most` characters; empty: it has no letter or digit."""
+    """The query on one line, without control characters, cut to `most` characters; empty without a letter or digit."""
     line = _line(query)
     if len(line) > most:
         line = line[: most + 1].rpartition(" ")[0] or line[:most]
@@ -27,9 +27,9 @@ def sendable(query: str, most: int = 400) -> str:
 def refused(  # nosec B107 # where there is no secret, none is left out
     who: str, reply: Reply, remedies: Mapping[int, str], quota: Collection[int] = (429,), secret: str = ""
 ) -> SearchError:
-    """What a status other than 200 means, in words: Throttled where it is one of `quota`.
+    """The error for a status other than 200: Throttled for one of `quota`.
 
-    `remedies` says what to do about a status; `secret` is left out of what the provider said.
+    `remedies` says what to do about a status; `secret` is removed from the provider's text.
     """
     remedy = remedies.get(reply.status, "try again later, or use another searcher")
     message = f"{who} answered HTTP {reply.status} ({_said(reply, secret) or 'and nothing else'}); {remedy}"
@@ -37,7 +37,7 @@ def refused(  # nosec B107 # where there is no secret, none is left out
 
 
 def answered(who: str, reply: Reply, rows: str) -> dict[str, Any]:
-    """The JSON object of a reply; raises SearchError unless it has a list called `rows`, or leaves it out."""
+    """The JSON object of a reply. Raises SearchError if it is none, or its `rows` are no list."""
     said = reply.json()
     if not isinstance(said, dict) or not isinstance(said.get(rows, []), list):
         raise SearchError(f"{who} sent JSON without a list of '{rows}'; has its interface changed?")
@@ -45,9 +45,9 @@ def answered(who: str, reply: Reply, rows: str) -> dict[str, Any]:
 
 
 def finds(read: Callable[[Reply], Collection[Any]]) -> Callable[[Reply], bool]:
-    """Which replies a cache may hold, for `Network`: those in which `read` finds something.
+    """Tells `Network` which replies to cache: those in which `read` finds something.
 
-    What a provider refuses in a good reply, somebody mends; and where it found nothing it may have been in trouble.
+    A refusal inside a good reply may be lifted, and a provider that found nothing may have been in trouble.
     """
 
     def keep(reply: Reply) -> bool:
@@ -60,15 +60,15 @@ def finds(read: Callable[[Reply], Collection[Any]]) -> Callable[[Reply], bool]:
 
 
 def field(row: Any, name: str) -> str:
-    """The text that a row has under this name; empty where it has none."""
+    """The text under this name in a row; empty where there is none."""
     value = row.get(name) if isinstance(row, dict) else None
     return _valid(value) if isinstance(value, str) else ""
 
 
 def passages(found: Iterable[Found], k: int, standing: Standing = "doubted") -> tuple[Passage, ...]:
-    """The first `k` that have an address on the web, each once; one without a text has its title for a text.
+    """The first `k` with an address on the web, each once.
 
-    It is of little use by itself, but its page can be opened.
+    One without a text gets its title as text: it says little, but its page can be opened.
     """
     first: dict[str, Passage] = {}
     for url, title, text, via in found:
@@ -81,7 +81,7 @@ def passages(found: Iterable[Found], k: int, standing: Standing = "doubted") -> 
 
 
 def external(url: str, title: str, text: str, via: str, standing: Standing) -> Passage:
-    """A passage from outside, with an id that is the same as long as its address and its text are."""
+    """A passage from outside, with an id made of its address and text."""
     digest = blake2b(f"{url}\0{text}".encode(), digest_size=7).hexdigest()[:13]
     return Passage(f"x{digest}", text, title, "external", url, via=via, standing=standing)
 

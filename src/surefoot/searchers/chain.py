@@ -13,18 +13,18 @@ from surefoot.protocols import Searcher
 from surefoot.types import Passage
 
 LONGEST = 3600.0
-"""Seconds that a searcher rests at most, however long it asks for; then it is tried again."""
+"""Seconds that a searcher rests, at most, however long it asks for."""
 
 
 class Breaker:
-    """Whether a searcher may be asked: not after repeated failures, nor while it told us to wait. Thread-safe.
+    """A circuit breaker: keeps a searcher from being asked after repeated failures, or while it told us to wait.
 
-    Closed, it lets everyone through. It opens after `failures` in a row, or at once when the searcher says that it is
-    throttled; then it rests for `rest` seconds, or for as long as it was told to wait. After the rest one search is let
-    through to try. When that succeeds the breaker closes; when it fails the next rest is twice as long, up to LONGEST.
-    All rests are up to a quarter longer, so that not everyone comes back at the same moment.
+    Closed, it lets every search through. It opens after `failures` in a row, or at once when the searcher is throttled,
+    for `rest` seconds or for as long as the searcher asks. Then it lets one search through as a trial. If the trial
+    succeeds the breaker closes; if it fails the next rest is twice as long, up to LONGEST. Each rest is up to a quarter
+    longer at random, so that not all clients come back at once.
 
-    `now` is in seconds of a clock that only rises.
+    Times are in seconds of a clock that only rises. Thread-safe.
     """
 
     def __init__(self, failures: int, rest: float) -> None:
@@ -38,23 +38,23 @@ class Breaker:
         self._reason = ""
 
     def refusal(self, now: float) -> str | None:
-        """Why it may not be asked now; None: it may, and when this is a trial, only the caller may."""
+        """Why it may not be asked now; None: it may, in a trial by this caller alone."""
         with self._lock:
             if not self._openings:
                 return None
             if now < self._until:
                 return f"rests for another {self._until - now:.0f} s, for last time: {self._reason}"
-            self._until = now + self._rest  # holds the others off while this one tries, also when that never ends
+            self._until = now + self._rest  # keeps the others off during the trial, even if that never ends
             return None
 
     def succeed(self, asked: float) -> None:
-        """A search that began at `asked` went well; one that began before the breaker opened proves nothing."""
+        """Note that a search begun at `asked` went well; one begun before the breaker opened proves nothing."""
         with self._lock:
             if asked > self._opened:
                 self._failed = self._openings = 0
 
     def fail(self, asked: float, now: float, error: ComponentError) -> None:
-        """A search that began at `asked` failed; of those under way when the breaker opened the first has counted."""
+        """Note that a search begun at `asked` failed; one begun before the breaker opened does not count."""
         with self._lock:
             if asked <= self._opened:
                 return
@@ -73,13 +73,12 @@ class Breaker:
 
 
 class Chain:
-    """Asks several searchers one after the other until one finds something.
+    """Asks several searchers in turn until one finds something.
 
-    A searcher that fails, is throttled, rests or finds nothing is passed over, and the step says so: "searxng
-    throttled, used wikipedia". One that failed `failures` times in a row, or is throttled, rests for `rest` seconds,
-    or for as long as it asked for, and then is tried again (see `Breaker`); nobody waits for it. Where none finds
-    anything the result is empty, and the step names the reasons of those that could not search; where none could,
-    SearchError does.
+    The step names each searcher that failed, was throttled, rests or found nothing: "searxng throttled, used
+    wikipedia". One that failed `failures` times in a row, or is throttled, rests for `rest` seconds or as long as it
+    asks, without anyone waiting, and is then tried again (see `Breaker`). Where none finds anything the result is
+    empty, and the step says why some could not search. Raises SearchError, with the reasons, where none could.
     """
 
     def __init__(self, searchers: Sequence[Searcher], failures: int = 3, rest: float = 30.0) -> None:
@@ -90,7 +89,7 @@ class Chain:
         self._links = tuple((searcher, Breaker(failures, rest)) for searcher in searchers)
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """What the first searcher that finds something finds."""
+        """The passages of the first searcher that finds any."""
         passed: list[str] = []
         reasons: list[str] = []
         for searcher, breaker in self._links:

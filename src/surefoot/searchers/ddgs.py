@@ -1,4 +1,4 @@
-"""DuckDuckGo, by its page for browsers without scripts."""
+"""DuckDuckGo, through its page for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NOTHING = "//*[contains(@class, 'no-results')]"
 
 
 class Ddgs:
-    """Asks DuckDuckGo; no key, and soon throttled: for a person's own questions, a few a minute.
+    """Asks DuckDuckGo without a key; soon throttled, so only for a person's own questions, a few a minute.
 
-    `region` is one of DuckDuckGo's, as "us-en" or "wt-wt" for none. It is not the package of that name, which comes as
-    a browser chosen at random, past our guard, and turns a refusal into "no results".
+    `region` is one of DuckDuckGo's, such as "us-en", or "wt-wt" for none. This does not use the package ddgs, which
+    poses as a browser chosen at random, goes past our guard, and turns a refusal into "no results".
     """
 
     name: ClassVar[str] = "ddgs"
@@ -43,7 +43,7 @@ class Ddgs:
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """The snippets of its first page, about ten, without advertisements.
 
-        Raises Throttled where DuckDuckGo takes us for a robot, SearchError for a page that is not as it used to be.
+        Raises Throttled where DuckDuckGo takes us for a robot, SearchError for a page of an unknown form.
         """
         if not (asked := sendable(query, _LONGEST_QUERY)):
             return ()
@@ -63,7 +63,7 @@ class Ddgs:
                 yield self._target(link.get("href", "")), _text(link), snippet, "snippet"
 
     def _target(self, href: str) -> str:
-        """Where a link leads, also one by way of DuckDuckGo's counter, which has it in `uddg`; empty: nowhere."""
+        """The target of a link, from `uddg` where it goes through DuckDuckGo's counter; empty where it has none."""
         try:
             url = urljoin(self._url, href)
             by_way = "/l/" in url and parse_qs(urlsplit(url).query).get("uddg")
@@ -73,7 +73,7 @@ class Ddgs:
 
 
 def _read(reply: Reply) -> html.HtmlElement:
-    """The page, if it is one of results or says that there are none."""
+    """The page. Raises unless it has results or says that there are none."""
     try:
         page = html.document_fromstring(reply.text().encode(), parser=html.HTMLParser(encoding="utf-8"))
     except etree.ParserError as error:

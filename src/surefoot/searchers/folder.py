@@ -1,4 +1,4 @@
-"""A second index as the outside world."""
+"""A second index in place of the web."""
 
 from __future__ import annotations
 

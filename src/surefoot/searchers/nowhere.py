@@ -1,4 +1,4 @@
-"""No outside world."""
+"""No search."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from surefoot.types import Passage
 
 
 class Nowhere:
-    """Finds nothing and says that search was wanted; the default, since nothing leaves the machine unasked."""
+    """Finds nothing, and says that a search was needed; the default, so that nothing leaves the machine unasked."""
 
     name: ClassVar[str] = "nowhere"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """Always empty; the step is marked degraded."""
-        meter.degrade("search was needed, and no searcher is configured")
+        meter.degrade("search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia")
         return ()

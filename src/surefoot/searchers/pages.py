@@ -1,4 +1,4 @@
-"""The pages behind a searcher's hits, opened and cut into paragraphs (CRAG paper, section 4.5)."""
+"""Opens the pages behind a searcher's hits and cuts them into paragraphs (CRAG paper, section 4.5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage
 
 MODES = ("all", "wiki")
-"""Which hits are opened: every one, or pages of Wikipedia only."""
+"""Which hits are opened: all of them, or only pages of Wikipedia."""
 
 _DECLARED = {
     "text/html": "html",
@@ -38,25 +38,24 @@ _LOOKED_AT = 1024
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What became of a hit."""
+    """The outcome of opening a hit."""
 
     passages: tuple[Passage, ...]
     error: str | None = None
-    """Why the passages are only the hit's snippet; None: they are the page's."""
+    """Why the passages are only the hit's snippet; None: they are those of the page."""
     cached: int = 0
     degraded: tuple[str, ...] = ()
 
 
 class Pages:
-    """Opens what another searcher finds: web pages, PDFs and plain texts, as paragraphs.
+    """Opens the hits of another searcher, web pages, PDFs and plain texts, and gives their paragraphs.
 
-    `of`: the searcher that finds. `mode`: "all" opens every hit; "wiki" opens pages of Wikipedia and drops all other
-    hits. `hits`: how many are opened, side by side. `seconds`: how long that may take altogether. `most`: bytes of one
-    page. The paper has both modes.
+    `of` is that searcher. `mode` "all" opens every hit; "wiki" opens pages of Wikipedia and drops other hits (the paper
+    has both). `hits` are opened at most, side by side, within `seconds` in all; a page may have `most` bytes.
 
-    A page is opened only where its site's robots.txt lets us. What a page is goes by its first bytes before its header.
-    A page that does not open, is too slow, or says less than the snippet of its hit, gives that snippet instead, and
-    the step says why; it never costs the other pages anything.
+    Opens a page only where the site's robots.txt allows it. Its first bytes decide its type before its header does. A
+    page that does not open, is too slow, or says less than its hit's snippet is replaced by that snippet, and the step
+    says why; the other pages lose nothing.
     """
 
     def __init__(
@@ -82,9 +81,9 @@ class Pages:
         self._most = most
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """At most `k` paragraphs, page after page as they were found, each page's in the order of its text.
+        """At most `k` paragraphs, page after page in the order of the hits, each page's in the order of its text.
 
-        Where there are more, each page in turn gives the one that shares most words with the query.
+        Where there are more, each page in turn gives the paragraph that shares most words with the query.
         """
         pages = self._visited(self._wanted(self._of.search(query, self._hits)))
         _tell(pages)
@@ -101,14 +100,14 @@ class Pages:
         return wanted[: self._hits]
 
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
-        """What became of each hit, in order, within the time that there is."""
+        """The outcome of each hit, in order, within the time that there is."""
         ends = time.monotonic() + min(self._seconds, left())
         READERS.warm(len(hits))  # while the pages are on their way
         futures = [_beside(self._visit, hit, ends) for hit in hits]
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
     def _visit(self, hit: Passage, ends: float) -> _Page:
-        """The page of a hit, or its snippet; with what was metered, since meters do not reach into other threads."""
+        """The page of a hit, or its snippet, with the meter's counts: a meter does not reach other threads."""
         with meter.metered() as spent:
             try:
                 found, error = self._read(hit, ends), None
@@ -123,13 +122,13 @@ class Pages:
         if reply.status != 200:
             raise SearchError(f"{_host(reply.url)} answers HTTP {reply.status}")
         found = _document(reply, hit, ends).passages
-        # A wall of cookies, or a page that scripts would fill.
+        # A cookie wall, or a page that scripts would fill.
         if sum(len(passage.text.split()) for passage in found) < len(hit.text.split()):
             raise Unreadable("says less than its snippet")
         return tuple(replace(passage, source="external", via="page", standing="doubted") for passage in found)
 
     def _get(self, url: str, ends: float) -> Reply:
-        """The page, if its site lets us, and the sites that it redirects to."""
+        """The page, if its site and those that it redirects to allow it."""
         if not _is_web(url):
             raise SearchError(f"'{url}' is no web address")
         seconds = ends - time.monotonic()
@@ -140,9 +139,9 @@ class Pages:
 
 
 def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float) -> Future[_Page]:
-    """What becomes of the hit, in a thread that neither the question nor the end of the program waits for.
+    """The outcome of the hit, from a thread that neither the question nor the end of the program waits for.
 
-    A pool's threads keep a program from ending, and a page may take long to come.
+    Threads of a pool would keep the program from ending while a slow page comes.
     """
     future: Future[_Page] = Future()
 
@@ -164,7 +163,7 @@ def _awaited(future: Future[_Page], hit: Passage, ends: float) -> _Page:
 
 
 def _tell(pages: Sequence[_Page]) -> None:
-    """Pass on what was metered in other threads, and say which pages did not open."""
+    """Pass on the meters of other threads, and say which pages did not open."""
     for page in pages:
         meter.count(cached=page.cached)
         for what in page.degraded:
@@ -175,7 +174,7 @@ def _tell(pages: Sequence[_Page]) -> None:
 
 
 def _document(reply: Reply, hit: Passage, ends: float) -> CutDocument:
-    """What a page says, titled as it titles itself, else as its hit was."""
+    """The page as a document, under its own title or else its hit's."""
     kind = _kind(reply)
     name = f"{hit.title.replace('/', ' ').strip() or _host(reply.url)}.{kind}"
     body = reply.body if kind == "pdf" else _text(reply)
@@ -183,7 +182,7 @@ def _document(reply: Reply, hit: Passage, ends: float) -> CutDocument:
 
 
 def _kind(reply: Reply) -> str:
-    """How to read it: servers call a page that says "not found" a PDF, and a PDF plain bytes."""
+    """The suffix to read it by; servers declare an error page as a PDF, and a PDF as plain bytes."""
     declared = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     head = reply.body[:_LOOKED_AT]
     if head.startswith(b"%PDF-"):
@@ -211,7 +210,7 @@ def _snippet(hit: Passage) -> tuple[Passage, ...]:
 
 
 def _once(pages: Sequence[tuple[Passage, ...]]) -> list[list[Passage]]:
-    """The pages without paragraphs that came before: two addresses may lead to one page."""
+    """The pages without paragraphs that came before, since two addresses may lead to one page."""
     seen: set[str] = set()
     fresh = []
     for page in pages:
@@ -232,7 +231,7 @@ def _best(query: str, pages: Sequence[Sequence[Passage]], k: int) -> tuple[Passa
 
 
 def _is_web(url: str) -> bool:
-    """Whether it can be asked for at all, and without the name and password that an address may carry."""
+    """Whether it is an address of the web, without a name and password in it."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None

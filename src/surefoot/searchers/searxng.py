@@ -43,10 +43,10 @@ class Searxng:
         self._chosen = {name: value for name, value in chosen.items() if value}
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Its boxes on the thing that was asked for, then the snippets of all its engines as it ranks them.
+        """Its infoboxes, then the snippets of all its engines in its order.
 
-        An engine that did not answer it is named in the step. Raises SearchError where JSON is off or where every
-        engine failed, as Throttled where that was for too many requests.
+        The step names each engine that did not answer. Raises SearchError where JSON is off or every engine failed, as
+        Throttled where they failed for too many requests.
         """
         if not (asked := sendable(query)):
             return ()
@@ -78,7 +78,7 @@ def _found(said: dict[str, Any]) -> Iterator[Found]:
 
 
 def _described(box: Any) -> str:
-    """The box as text: what it says, then what it lists."""
+    """An infobox as text: its content, then its attributes."""
     listed = box.get("attributes") if isinstance(box, dict) else None
     rows = listed if isinstance(listed, list) else []
     attributes = [f"{field(row, 'label')}: {field(row, 'value')}." for row in rows if field(row, "value")]
@@ -92,14 +92,14 @@ def _box_address(box: Any) -> str:
 
 
 def _unresponsive(said: dict[str, Any]) -> list[str]:
-    """The engines that did not answer, each with its reason."""
+    """Engines that did not answer, each with the reason."""
     named = said.get("unresponsive_engines")
     pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
     return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs if pair]
 
 
 def _tell(silent: list[str], found: tuple[Passage, ...]) -> None:
-    """Say which engines are missing; nothing from nobody is a failure, not an empty result."""
+    """Name the engines that failed; where nothing was found, raise, since that is no empty result."""
     if silent and found:
         meter.degrade(f"searxng went without {', '.join(silent)}")
     elif silent:

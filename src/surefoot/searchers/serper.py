@@ -39,9 +39,9 @@ class Serper:
         self._url = f"{address(base_url)}/search"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Google's direct answer and its box on the thing, where it has them, then the snippets.
+        """Google's direct answer and its knowledge box, where it has them, then the snippets.
 
-        Raises SearchError for what Serper refuses, as Throttled where a limit is reached.
+        Raises SearchError where Serper refuses, as Throttled where a limit is reached.
         """
         if not (asked := sendable(query, _LONGEST_QUERY)):
             return ()
@@ -71,7 +71,7 @@ def _found(said: dict[str, Any]) -> Iterator[Found]:
 
 
 def _described(thing: Any) -> str:
-    """The box on a thing as sentences: what it is, what is said of it, and what it lists."""
+    """The knowledge box as sentences: title and type, description, attributes."""
     listed = thing.get("attributes") if isinstance(thing, dict) else None
     attributes = [f"{name}: {field(listed, name)}." for name in listed] if isinstance(listed, dict) else []
     kind = f"{field(thing, 'title')}: {field(thing, 'type')}." if field(thing, "type") else ""

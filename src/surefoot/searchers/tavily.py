@@ -30,8 +30,8 @@ _REMEDIES = {
 class Tavily:
     """Asks Tavily; needs a key.
 
-    `depth` is "basic" or "advanced". `raw_content` also brings the pages' whole text, cut into passages, behind the
-    snippets. `key_env` names the environment variable that holds the key, which goes to `base_url` alone. Raises
+    `depth` is "basic" or "advanced". `raw_content` adds the pages' whole text, cut into passages, after the snippets.
+    `key_env` names the environment variable that holds the key, which goes to `base_url` alone. Raises
     ConfigError where there is no key.
     """
 
@@ -55,9 +55,9 @@ class Tavily:
         self._url = f"{address(base_url)}/search"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Its snippets, best first; then, where they were asked for, the pages' passages, a page at a time in turn.
+        """Its snippets, best first; then, with `raw_content`, the pages' passages, one of each page in turn.
 
-        Raises SearchError for what Tavily refuses, as Throttled where a limit is reached.
+        Raises SearchError where Tavily refuses, as Throttled where a limit is reached.
         """
         if not (asked := sendable(query, _LONGEST_QUERY)):
             return ()

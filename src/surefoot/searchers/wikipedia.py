@@ -18,15 +18,15 @@ from surefoot.text.words import WORD, words
 from surefoot.types import Passage
 
 MOST_TITLES = 50
-"""That the API takes in one request."""
+"""Titles that the API takes in one request."""
 MOST_LEADS = 20
-"""That TextExtracts gives in one reply."""
+"""Leads that TextExtracts gives in one reply."""
 LONGEST = 6000
 """Characters of titles in one address; servers take 8,000 in all."""
 HITS = 10
-"""Of a full-text search that are looked at; a wiki without a cache takes its time to make each one's lead."""
+"""Hits of a full-text search that are looked at; a wiki without a cache takes long to make each lead."""
 LONGEST_QUERY = 300
-"""Characters, as Wikipedia's search takes them."""
+"""Characters of a query, as Wikipedia's search takes them."""
 _WAITS = {
     "maxlag": "its database lags behind",
     "ratelimited": "too many requests",
@@ -46,13 +46,13 @@ _REFUSALS = {
 
 
 class Wikipedia:
-    """Pages of Wikipedia, or of any MediaWiki, found by the thing that is asked about; their paragraphs.
+    """Finds pages of Wikipedia, or of any MediaWiki, by the thing that is asked about, and gives their paragraphs.
 
-    In this order, until a page is what the relation asks for (CRAG's reproduction, section 3.2): its title and other
-    ways to write it, the title with a kind behind it ("X (politician)"), the links of a disambiguation page, titles
-    that only differ in what stands behind the name, full-text search. Two requests where the title is right, eight at
-    most. `language` picks the Wikipedia; `base_url` is the api.php of another wiki. A page tells names apart if it has
-    the page property `disambiguation` or is in one of the `disambiguation` categories; its text is not asked. Needs the
+    It tries in turn, until a page is what the relation asks for (CRAG's reproduction, section 3.2): the title in its
+    spellings, the title with a kind behind it ("X (politician)"), the links of a disambiguation page, titles that
+    begin with the name, full-text search. That takes two requests where the title is right, and at most eight.
+    `language` picks the Wikipedia; `base_url` is the api.php of another wiki. A disambiguation page is one with the
+    page property `disambiguation` or in one of the `disambiguation` categories, whatever its text says. Needs the
     extension TextExtracts, which Wikipedia has.
     """
 
@@ -72,8 +72,8 @@ class Wikipedia:
         self._categories = "|".join(f"Category:{category}" for category in disambiguation)
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Paragraphs of the page that fits best, its first three and then those that speak of the relation before the
-        others; between them, the first paragraph of each other page that may be meant.
+        """The first three paragraphs of the best page; the first paragraph of each other page that may be meant; then
+        the rest of the best page, paragraphs that speak of the relation first.
 
         Raises Throttled, SearchError and NetworkError.
         """
@@ -106,7 +106,7 @@ class Wikipedia:
         return [replace(page, via=DIRECT) if page.title in direct else page for page in pages]
 
     def _led(self, pages: list[Page]) -> list[Page]:
-        """The pages, of which one reply gives so many leads only, with the leads of as many more."""
+        """The pages, with MOST_LEADS more leads than the one reply gave."""
         bare = [page.title for page in pages if not page.lead][:MOST_LEADS]
         if len(pages) <= MOST_LEADS or not bare:
             return pages
@@ -114,7 +114,7 @@ class Wikipedia:
         return [replace(page, lead=page.lead or leads.get(page.title, "")) for page in pages]
 
     def _linked(self, about: Subject, ambiguous: Sequence[Page]) -> list[Page]:
-        """The links of disambiguation pages that bear the name, likeliest first."""
+        """Links of disambiguation pages that bear the name, likeliest first."""
         if not ambiguous:
             return []
         titles = _joined(page.title for page in ambiguous[:5])
@@ -127,7 +127,7 @@ class Wikipedia:
         return [page for page in pages if bears(page.title, page.lead, about)]
 
     def _extended(self, about: Subject) -> list[Page]:
-        """Titles that are the name with something behind it: in brackets, after a comma, or one name more."""
+        """Titles that are the name and something more: in brackets, after a comma, or another name."""
         if not _valid(about.entity):
             return []
         name = about.entity[:1].upper() + about.entity[1:]
@@ -147,7 +147,7 @@ class Wikipedia:
         return [page for page in self._pages(query, TEXT) if bears(page.title, page.lead, about)]
 
     def _query(self, **what: str | int) -> dict[str, Any]:
-        """The API's answer about the pages of a set of titles, or of a generator."""
+        """The API's answer about the pages of some titles or of a generator."""
         follow = {} if "gapprefix" in what else {"redirects": 1}  # the API refuses both at once
         return self._ask(
             **what,
@@ -163,7 +163,7 @@ class Wikipedia:
         )
 
     def _pages(self, query: Mapping[str, Any], via: str) -> list[Page]:
-        """Articles that are there."""
+        """The articles in an answer that exist."""
         return [
             Page(
                 field(said, "title"),
@@ -177,12 +177,12 @@ class Wikipedia:
         ]
 
     def _extract(self, page: Page) -> str:
-        """Its whole text, with headings between "=="."""
+        """The page's whole text, with headings between "=="."""
         query = self._ask(prop="extracts", explaintext=1, exsectionformat="wiki", exlimit=1, titles=page.title)
         return "".join(field(said, "extract") for said in query["pages"]) or page.lead
 
     def _ask(self, **params: str | int) -> dict[str, Any]:
-        """What the API says of pages, under "pages". Raises Throttled, SearchError and NetworkError."""
+        """The API's answer, with a list of "pages". Raises Throttled, SearchError and NetworkError."""
         params |= {"action": "query", "format": "json", "formatversion": 2, "maxlag": 5}
         return self._checked(self._network.get(self._url, params, keep=finds(self._checked), trusted=True))
 
@@ -208,7 +208,7 @@ class Wikipedia:
 
 
 def _object(said: Any) -> Mapping[str, Any]:
-    """What should be one; a stranger sent it."""
+    """An object of a stranger's JSON; empty where it is none."""
     return said if isinstance(said, dict) else {}
 
 
@@ -235,7 +235,7 @@ def _joined(titles: Iterable[str]) -> str:
 
 
 def _together(titles: Sequence[str]) -> list[str]:
-    """As many of them, without twins, as the API takes and an address holds."""
+    """As many of the titles, each once, as the API takes and an address holds."""
     taken: list[str] = []
     for title in dict.fromkeys(titles):
         if len(taken) < MOST_TITLES and len(quote(_joined((*taken, title)))) < LONGEST:

@@ -28,13 +28,13 @@ from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
 
 _TITLES = 100
-"""Suggestions that are looked at for a name: a common one has as many pages."""
+"""Suggestions that are looked at for a name; a common name has as many pages."""
 _PAGES = 12
-"""Pages that are opened of a list or of a search."""
+"""Pages of a list or a search that are opened."""
 _MOST = 5_000_000
-"""Bytes of a page, as of one of the web."""
+"""Bytes of a page, as for one of the web."""
 _SECONDS = 60.0
-"""For the pages of one search. One of a megabyte takes two of them, and some twenty may be opened."""
+"""Seconds for the pages of one search. A page of a megabyte takes two, and some twenty may be opened."""
 _LONGEST = 250
 """Characters of a query; a longer one is no title."""
 
@@ -42,10 +42,10 @@ _LONGEST = 250
 class Zim:
     """Searches a ZIM file, such as Kiwix's of Wikipedia, as `wikipedia` searches Wikipedia; nothing leaves the machine.
 
-    In this order, until a page is what the relation asks for: its title, in any case and through redirects, and the
-    title with a kind behind it ("X (politician)"); the links of a disambiguation page; titles that only differ in what
-    stands behind the name; the file's full-text index. A page tells names apart if its markup or a redirect from "X
-    (disambiguation)" says so; its text is not asked. Raises ConfigError for a file that cannot be opened.
+    It tries in turn, until a page is what the relation asks for: the title, in any case and through redirects, and the
+    title with a kind behind it ("X (politician)"); the links of a disambiguation page; titles that begin with the name;
+    the file's full-text index. A disambiguation page is one whose markup, or a redirect from "X (disambiguation)", says
+    so. Raises ConfigError for a file that cannot be opened.
     """
 
     name: ClassVar[str] = "zim"
@@ -59,11 +59,10 @@ class Zim:
         self._lock = Lock()
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Paragraphs, in the order of `wikipedia`: of the page that fits best, and of others that may be meant.
+        """Paragraphs of the best page and of others that may be meant, in the order of `wikipedia`.
 
-        A page over a limit of the processes that read pages is left out, and the step says why. Raises SearchError
-        where nothing is found without it, for a damaged file, and where only a full-text index could help and the file
-        has none.
+        A page over a limit of the reading processes is left out, and the step says why. Raises SearchError where
+        nothing is found without it, for a damaged file, and where only a full-text index could help and there is none.
         """
         if not (line := sendable(query, _LONGEST)):
             return ()
@@ -106,14 +105,14 @@ class Zim:
         return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
 
     def _linked(self, about: Subject, ambiguous: Iterable[Page], articles: _Articles) -> list[Page]:
-        """The links of disambiguation pages, likeliest first, as far as they bear the name."""
+        """Links of disambiguation pages that bear the name, likeliest first."""
         links = [link for page in ambiguous for link in self._links(page, articles.read[page.url])]
         links.sort(key=lambda link: (not bears(link[0], link[1], about), -fit(link[0], link[1], about)))
         pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS, articles)
         return [page for page in pages if bears(page.title, page.lead, about)]
 
     def _extended(self, about: Subject, suggested: Sequence[str], articles: _Articles) -> list[Page]:
-        """Titles that are the name with something behind it, in brackets or after a comma; likeliest first."""
+        """Titles that are the name and something more, in brackets or after a comma; likeliest first."""
         name = fold(about.entity)
         longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
         longer.sort(key=lambda title: -fit(title, "", about))
@@ -131,7 +130,7 @@ class Zim:
 
     def _suggested(self, name: str) -> list[str]:
         """Titles that hold the words of a name, or begin with them."""
-        with self._lock:  # libzim's searches are not safe between threads; all else of it is
+        with self._lock:  # libzim is safe between threads, but for its searches
             paths = list(SuggestionSearcher(self._archive).suggest(name).getResults(0, _TITLES))
         return [self._archive.get_entry_by_path(path).title for path in paths]
 
@@ -150,7 +149,7 @@ class Zim:
                 yield Page(item.title, lead, url, via, ambiguous)
 
     def _disambiguates(self, title: str, path: str) -> bool:
-        """Whether "X (disambiguation)" leads to the page called X, as Wikipedia has it for each that tells apart."""
+        """Whether "X (disambiguation)" leads to the page, as on Wikipedia for every disambiguation page."""
         longer = f"{title.removesuffix(' (disambiguation)')} (disambiguation)"
         if not self._archive.has_entry_by_title(longer):
             return False
@@ -169,23 +168,23 @@ class Zim:
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except (RuntimeError, KeyError) as error:  # what libzim raises where bytes are not what they should be
+        except (RuntimeError, KeyError) as error:  # raised by libzim on damaged bytes
             raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
 
 
 class _Articles:
-    """The articles that one search reads, each once, and all of them within its time."""
+    """The articles that one search reads, each once, all within its time."""
 
     def __init__(self) -> None:
         self.read: dict[str, Article] = {}
         """By address."""
         self.unread: list[str] = []
-        """Which pages were left out, and why."""
+        """The pages that were left out, and why."""
         self._asked: set[str] = set()
         self._ends = monotonic() + min(_SECONDS, left())
 
     def at(self, url: str, item: Item) -> Article | None:
-        """The article of this address; None: it is over a limit."""
+        """The article at this address; None: it is over a limit."""
         if url not in self._asked:
             self._asked.add(url)
             try:

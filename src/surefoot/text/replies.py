@@ -1,4 +1,4 @@
-"""The JSON objects in a model's reply, whatever stands around them, is wrong with them, or is missing of them."""
+"""The JSON objects in a model's reply, whatever talk stands around them and whatever common mistakes are in them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from surefoot.text.json_values import DEEPEST, deep
 # Possessive: a quotation mark that nobody closes is looked at once, and not again from each mark behind it.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],:]', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_NUMBERED = re.compile(r'"(\d{1,9})"\s*:\s*(?=\{)')
+_MOST_NUMBERED = 500
+"""Places where a numbered object may begin that are looked at."""
+_DECODER = json.JSONDecoder(strict=False)
 _CLOSES = {"{": "}", "[": "]"}
 _MOST = 20
 """Places where an object may begin that are looked at."""
@@ -25,38 +29,54 @@ _SHORT = 20_000
 Token = re.Match[str]
 
 
-def objects(reply: str) -> list[dict[str, Any]]:
-    """The outermost objects of a reply, in order; of one that was cut off, what is there of it.
+def objects(reply: str, whole: bool = False) -> list[dict[str, Any]]:
+    """The outermost objects of a reply, in order; of one that was cut off, what is there of it, or nothing if `whole`.
 
     Code fences, talk before and after, stray commas, line breaks inside strings and Python's way of writing a
     dictionary cost nothing. What cannot be read, or is nested more than a hundred deep, is left out.
     """
-    return [found for found in _objects(reply) if not deep(found)]
+    return [found for found in _objects(reply, whole) if not deep(found)]
 
 
-def _objects(reply: str) -> Iterator[dict[str, Any]]:
+def numbered(reply: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The whole objects that stand under numbers, as `"3": {…}`, in order and wherever in the reply; a number may come
+    twice. Stray commas and line breaks inside strings cost nothing; of a reply that was cut off the rest counts."""
+    tokens = list(_TOKEN.finditer(reply))
+    text, at = _without_strays(reply, tokens, len(reply)) if tokens else "", 0
+    for _ in range(_MOST_NUMBERED):
+        if (entry := _NUMBERED.search(text, at)) is None:
+            return
+        at = entry.end()
+        try:
+            found, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        yield int(entry[1]), found
+
+
+def _objects(reply: str, whole: bool) -> Iterator[dict[str, Any]]:
     at, left = 0, max(_MOST * _SHORT, _OFTEN * len(reply))
     for _ in range(_MOST):
         if left < 0 or (start := reply.find("{", at)) < 0:
             return
-        found, end = _read(reply, start)
+        found, end = _read(reply, start, whole)
         at, left = start + 1 if found is None else end, left - (end - start)
         if found is not None:
             yield found
 
 
-def _read(reply: str, start: int) -> tuple[dict[str, Any] | None, int]:
+def _read(reply: str, start: int, whole: bool) -> tuple[dict[str, Any] | None, int]:
     """The object that begins there, if it is one, and where what was looked at for it ends."""
     try:
-        return json.JSONDecoder(strict=False).raw_decode(reply, start)
+        return _DECODER.raw_decode(reply, start)
     except (ValueError, RecursionError):
         pass
     tokens, opened = _tokens(reply, start)
     if len(opened) > DEEPEST:
         return None, tokens[-1].end()
-    end = len(reply) if opened else tokens[-1].end()
-    found = _completed(reply, tokens, opened) if opened else _mended(_without_strays(reply, tokens, end))
-    return found, end
+    if not opened:
+        return _mended(_without_strays(reply, tokens, end := tokens[-1].end())), end
+    return None if whole else _completed(reply, tokens, opened), len(reply)
 
 
 def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:

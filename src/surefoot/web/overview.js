@@ -61,8 +61,7 @@ function diamondPart(summaries) {
 
 function metricsPart(summaries) {
   if (!summaries) return null;
-  const order = (one) => (DIAMOND.indexOf(one.metric) + 1 || 99);
-  const rows = summaries.toSorted((a, b) => order(a) - order(b)).map((one) => [
+  const rows = summaries.toSorted((a, b) => inOrder(a.metric) - inOrder(b.metric)).map((one) => [
     h("a", { href: `#/records?sort=${encodeURIComponent(one.metric)}` }, called(one.metric)),
     h("strong", {}, meanOf(one)),
     interval(one.low, one.high) || "–",

@@ -21,7 +21,7 @@ let indexed = null;
 const index = () => (indexed ??= parsed.then(() => unpack("index")).then(indexOf));
 
 function indexOf({ metrics, part: size, rows }) {
-  const ordered = metrics.toSorted((a, b) => (DIAMOND.indexOf(a) + 1 || 99) - (DIAMOND.indexOf(b) + 1 || 99));
+  const ordered = metrics.toSorted((a, b) => inOrder(a) - inOrder(b));
   const tags = new Map();
   const known = rows.map(([id, question, texts, tagged, action, all], n) => {
     const values = Object.assign(Object.create(null), Object.fromEntries(metrics.map((metric, m) => [metric, all[m]])));

@@ -1,27 +1,14 @@
 // How numbers, names and texts are put.
 
-const METRICS = {
-  answer_relevancy: ["Answer relevancy", "question → answer"],
-  context_relevancy: ["Context relevancy", "question → context"],
-  context_adherence: ["Context adherence", "context → answer"],
-  factuality: ["Factuality", "ground truth → answer"],
-  context_recall: ["Context recall", "ground truth → context"],
-  grading_note: ["Grading note", "question → answer (structure)"],
-  f1: ["Token F1", "ground truth → answer (words)"],
-  bleu: ["BLEU", "ground truth → answer (words)"],
-  rouge_1: ["ROUGE-1", "ground truth → answer (words)"],
-  rouge_2: ["ROUGE-2", "ground truth → answer (words)"],
-};
-METRICS["rouge-1"] = METRICS.rouge_1;
-METRICS["rouge-2"] = METRICS.rouge_2;
-const DIAMOND = Object.keys(METRICS).slice(0, 6);
 const SIGNS = { low: "▼", moderate: "◆", high: "▲" };
 const LONG = 6000;
 
 const spaced = (name) => name.replaceAll("_", " ");
 const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-const called = (metric) => (Object.hasOwn(METRICS, metric) ? METRICS[metric][0] : upper(spaced(metric)));
-const edge = (metric) => (Object.hasOwn(METRICS, metric) ? METRICS[metric][1] : "");
+const declared = (metric) => head.metrics.find((one) => one.name === metric.replaceAll("-", "_"));
+const called = (metric) => declared(metric)?.label ?? upper(spaced(metric));
+const edge = (metric) => declared(metric)?.edge ?? "";
+const inOrder = (metric) => head.metrics.indexOf(declared(metric)) + 1 || 99;
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const fixed = (value, digits = 2) => (isNumber(value) ? value.toFixed(digits).replace("-", "−") : "–");
 const short = (value) => (isNumber(value) ? String(Number(value.toPrecision(3))).replace("-", "−") : "–");

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfWriter
 
-from surefoot.corpus.loaders import FORMATS, Document, DocumentProblem, Unreadable, read, rows
+from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable, _rows, formats, read
 
 
 def documents(content: bytes, name: str) -> list[Document]:
@@ -116,7 +116,8 @@ def test_a_file_without_text_is_refused(name):
 
 def test_a_kind_whose_library_is_missing_is_refused_with_what_to_install(monkeypatch):
     """As `surefoot doctor` says it."""
-    monkeypatch.setitem(sys.modules, "surefoot.corpus.loaders.pdf", None)
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.pdf", raising=False)
     with pytest.raises(Unreadable, match=r"^\.pdf cannot be read \(.*pdf.*\); run: pip install surefoot$"):
         documents(b"%PDF-1.7", "x.pdf")
 
@@ -305,7 +306,7 @@ def test_json_lines_give_a_document_a_row():
     assert one(json.dumps(row).encode(), "x.jsonl") == Document("7", "Hut", "Forty beds.", "https://a.example", "7")
 
 
-@pytest.mark.parametrize("field", rows.TEXT)
+@pytest.mark.parametrize("field", _rows.TEXT)
 def test_the_text_may_be_called_otherwise(field):
     """Corpora that others publish use these names."""
     assert one(json.dumps({field: "Forty beds."}).encode(), "x.jsonl").text == "Forty beds."
@@ -334,7 +335,7 @@ def test_a_row_of_json_that_is_not_read_says_why():
 @pytest.mark.parametrize(("name", "head"), [("x.jsonl", ""), ("x.csv", "text\n")])
 def test_an_overlong_line_is_a_bad_row(name, head, monkeypatch):
     """It is dropped without being held, and reading goes on behind it."""
-    monkeypatch.setattr(rows, "MAX_LINE", 50)
+    monkeypatch.setattr(_rows, "MAX_LINE", 50)
     good = '{"text": "fine"}' if name == "x.jsonl" else "fine"
     content = f"{head}{good}\n{'x' * 120}\n{good}\n".encode()
     assert [found.text for found in documents(content, name)] == ["fine", "fine"]
@@ -373,7 +374,7 @@ def test_a_cell_longer_than_the_csv_modules_own_limit_is_read():
     assert len(one(b"text\n" + b"x" * 200_000, "x.csv").text) == 200_000
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", formats())
 @settings(max_examples=25, deadline=None)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(suffix, content):

@@ -166,6 +166,7 @@ def outcomes(report: Path) -> list[Any]:
     return [data["comparisons"], *([{**one, "seconds": 0} for one in report["outcomes"]] for report in each)]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_comes_to_the_same(
     bench: Callable[[str], subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:

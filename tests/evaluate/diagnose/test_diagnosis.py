@@ -17,7 +17,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked
 from surefoot.evaluate.report.form import TEXTS, as_report, count_sentences, violations
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metrics
 from surefoot.store import from_json, to_json
 from surefoot.types import (
     Action,
@@ -194,7 +194,7 @@ def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() ->
 
 def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
     """Whatever the level, and with a sentence on what could not be scored."""
-    for metric in METRICS:
+    for metric in metrics():
         for mean in (0.3, 0.7, 0.95):
             for unscored in (0, 3):
                 known = summary(metric, mean, unscored=unscored, least=0.2, most=0.9)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.folder import opened, scores_of
 from surefoot.store import Run, to_json
 from surefoot.types import Passage, Record, Score
@@ -60,6 +62,16 @@ def test_a_last_line_that_was_cut_short_is_not_read(tmp_path: Path) -> None:
     assert (folder / "scores.jsonl").read_bytes() == torn
 
 
+def test_its_records_are_read_alike_by_whoever_evaluates_them_again(tmp_path: Path) -> None:
+    """Without a torn last line, and of one that got a grading note the second line."""
+    run = Run(written(tmp_path, Score("b", "m", 0.4)), {"what": "evaluation"}, file="records.jsonl")
+    run.path.unlink()
+    for record in (RECORDS[1], RECORDS[0], replace(RECORDS[1], note="one sentence")):
+        run.add(record.id, record)
+    run.path.write_bytes(run.path.read_bytes() + b'{"key": "c')
+    assert read(tmp_path).records == opened(tmp_path).records == (replace(RECORDS[1], note="one sentence"), RECORDS[0])
+
+
 def test_a_last_line_without_its_end_is_read(tmp_path: Path) -> None:
     """Where it is whole."""
     (tmp_path / "scores.jsonl").write_text(json.dumps(to_json(Score("a", "m", 0.4))))
@@ -86,8 +98,8 @@ def test_a_folder_without_an_evaluation_is_refused(tmp_path: Path, name: str) ->
     [
         ("run.json", "{", "run.json is damaged"),
         ("run.json", "[]", "no description of a run"),
-        ("scores.jsonl", '{"key": "a"\n{}\n', "line 1 is no JSON"),
-        ("scores.jsonl", "[1]\n", "line 1 is no object"),
+        ("scores.jsonl", '{"key": "a"\n{}\n', "line 1 is damaged: Expecting"),
+        ("scores.jsonl", "[1]\n", "line 1 is damaged: it is no JSON object"),
         ("scores.jsonl", '\n{"key": "a\\tm", "value": {"record_id": "a"}}\n', "line 2: this is not a Score"),
         ("records.jsonl", '{"id": 3}\n', "line 1: this is not a Record"),
         ("scores.jsonl", '{"record_id": "a", "metric": "m", "value": 1e308}\n', "1e\\+308 is no value of m"),

@@ -115,6 +115,11 @@ def test_a_quotation_that_many_records_hold_lends_no_numbers() -> None:
     assert unsupported("“Who was it” of 5003.", Facts(many, [], [], {})) == ("5003",)
 
 
+def test_a_number_that_is_too_large_for_any_is_found_nowhere() -> None:
+    """A model may write a line of digits."""
+    assert unsupported("It is " + "9" * 400 + ".", FACTS)
+
+
 def test_an_insight_speaks_of_its_own_metric() -> None:
     """A number of another one passes only where that one is named."""
     said = Insight("context_recall", "low", "The mean is 0.95. Factuality is 0.90.", "model")

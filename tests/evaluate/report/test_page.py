@@ -143,7 +143,7 @@ def test_a_folder_without_records_is_no_evaluation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "line", "said"),
     [
-        ("records.jsonl", '{"key": "q", "value": {"id": "q"}}', "records.jsonl, line 26 is damaged"),
+        ("records.jsonl", '{"key": "q", "value": {"id": "q"}}', "records.jsonl, line 26: this is not a Record"),
         ("records.jsonl", "[]", "line 26"),
         ("scores.jsonl", '{"key": "q", "value": {"record_id": "q", "metric": "m", "value": NaN}}', "NaN is no number"),
         ("scores.jsonl", '{"key": "q"}', "scores.jsonl, line 151"),

@@ -24,7 +24,7 @@ from surefoot.cost import Prices
 from surefoot.errors import EndpointError, TraceFault, UsageError
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.scoring import ScoringProgress, plan, run, scores
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Record, Score, Trace
@@ -39,7 +39,7 @@ def record(number: int, **more: Any) -> Record:
 
 
 def said(rating: int = 4, metric: str = METRIC) -> str:
-    return json.dumps({"explanation": "so", METRICS[metric].key: str(rating), "quotes": []})
+    return json.dumps({"explanation": "so", metrics()[metric].key: str(rating), "quotes": []})
 
 
 class Counting:
@@ -89,7 +89,7 @@ def test_a_judge_can_stay_on_this_machine(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     kept = run(Builder(read({"judge": {"use": "embedded"}})).judges(), [record(1)], tmp_path / "run")
-    assert len(kept) == len(METRICS)
+    assert len(kept) == len(metrics())
     assert all(one.value is not None for one in kept.values()), kept
 
 
@@ -180,7 +180,7 @@ def test_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> None:
 
 def test_seven_calls_a_record_and_five_without_a_ground_truth(tmp_path: Path) -> None:
     """Six judgements and a note; factuality and context recall need the truth."""
-    judges = [LLMJudge(Scripted([]), metric) for metric in METRICS]
+    judges = [LLMJudge(Scripted([]), metric) for metric in metrics()]
     assert plan(judges, [record(1)]).spent.calls == 7
     without = plan(judges, [record(1, truths=())])
     assert (without.spent.calls, without.not_applicable, without.judgements) == (5, 2, 6)
@@ -331,6 +331,7 @@ for line in sys.stdin:
 """Runs the same run in a child each time it gets a line: starting Python anew twenty times would take a minute."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(tmp_path: Path) -> None:
     """kill -9, and on it goes: every judgement that had ended keeps its score, and is never asked for again."""
@@ -383,7 +384,7 @@ def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(
 
 def test_the_endpoint_rates_the_same_when_it_is_asked_again() -> None:
     """Or whether a reply was garbled before or after an interruption would look like a difference."""
-    first, again = (prompt(METRICS[METRIC], record(1), again) for again in (False, True))
+    first, again = (prompt(metrics()[METRIC], record(1), again) for again in (False, True))
     assert first != again
     assert rated(first[1].content) == rated(again[1].content)
 
@@ -392,7 +393,7 @@ def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:
     """What the server calls the request of this judgement."""
     id, metric = name.split("\t")
     known = {one.id: one for one in scoring.records(folder)}
-    messages = prompt(METRICS[metric], known[id])
+    messages = prompt(metrics()[metric], known[id])
     return f"{hashed(chr(10).join(message.content for message in messages)):012x}"
 
 

@@ -17,7 +17,7 @@ BLOCKS = [
     Heading(1, HOSTILE),
     Paragraph(HOSTILE),
     Bullets((HOSTILE,)),
-    Table((HOSTILE, "n"), ((HOSTILE, "1"),), frozenset({1})),
+    Table(1, (HOSTILE, "n"), ((HOSTILE, "1"),)),
     Picture("a.svg", forest(HOSTILE, HOSTILE, [HOSTILE], [ForestRow(HOSTILE, (Figure(1.0, 0.5, 1.5, 9),))]), HOSTILE),
     Preformatted(f"``` \n{HOSTILE}"),
 ]

@@ -13,7 +13,8 @@ from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.lab.study import hypotheses, report
 from surefoot.lab.study.controls import Hashed
-from surefoot.lab.study.run import PAIRS, Study, StudySettings, run
+from surefoot.lab.study.examination import StudySettings
+from surefoot.lab.study.run import PAIRS, Study, run
 from surefoot.protocols import Pair
 from surefoot.text.words import names, words
 from surefoot.types import Grade, Passage, Thresholds

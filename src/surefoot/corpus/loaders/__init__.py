@@ -1,57 +1,32 @@
-"""What a file says, as documents: one module a format, each imported only when a file of its format turns up."""
+"""From a file to documents: one loader a format, imported only when a file of its format turns up.
+
+A loader is a component: a file here, or a class that another package plugs in through the entry-point group
+`surefoot.loaders` under the suffix that it reads (`pptx = "package:Pptx"`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib import import_module
+from functools import cache
 from pathlib import PurePath
 from typing import BinaryIO
 
-from surefoot.errors import UsageError
+from surefoot import components
+from surefoot.errors import ConfigError, UsageError
+from surefoot.protocols import Loader
+from surefoot.types import Document, DocumentProblem
+
+__all__ = ["Document", "DocumentProblem", "Unreadable", "formats", "read", "supported"]
 
 MAX_BYTES = 100_000_000
 """Above it a file that has to be read whole is refused; `STREAMED` files may have any size."""
 
-FORMATS = {
-    ".csv": "csv",
-    ".docx": "docx",
-    ".htm": "html",
-    ".html": "html",
-    ".jsonl": "jsonl",
-    ".md": "markdown",
-    ".pdf": "pdf",
-    ".txt": "text",
-}
-"""Suffix to the module here that reads it."""
-
 STREAMED = frozenset({".csv", ".jsonl"})
 """Suffixes that are read a row at a time."""
 
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text on its own: a whole file, or one row of a table."""
-
-    key: str
-    """Unique in its file and stable while the document's content is; "" where the file is one document."""
-    title: str
-    text: str
-    url: str | None = None
-    """The row's own address; None: the file is where a reader finds it."""
-    id: str | None = None
-    """The row's own id, which its passages take over; None: they get theirs from what they say."""
-    sections: tuple[tuple[int, str], ...] = ()
-    """Where in `text` sections begin, and what they are called; in the order of the text."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentProblem:
-    """Something in a file that was not read, or was read with a reservation."""
-
-    reason: str
-    skipped: bool = True
-    """False: nothing is missing, but the text may not be what its author wrote."""
+_FORMATS = {f".{name}": name for name in components.built_in("loader")}
+_FORMATS |= {".htm": "html", ".md": _FORMATS.pop(".markdown"), ".txt": _FORMATS.pop(".text")}
+"""Of the built-in loaders. A file is named as its suffix but for these three."""
 
 
 class Unreadable(UsageError):
@@ -63,9 +38,16 @@ class Unreadable(UsageError):
         return str(self).partition(";")[0]
 
 
+@cache
+def formats() -> dict[str, str]:
+    """By each suffix that is read, the name of its loader."""
+    plugged_in = set(components.names("loader")) - set(components.built_in("loader"))
+    return {f".{name.lower()}": name for name in plugged_in} | _FORMATS
+
+
 def supported() -> str:
     """The suffixes that can be read, for a message."""
-    return " ".join(sorted(FORMATS))
+    return " ".join(sorted(formats()))
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
@@ -75,13 +57,12 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     `name` gives the format and, for want of a better one, the title. Raises Unreadable, also after some documents.
     """
     suffix = PurePath(name).suffix.lower()
-    if suffix not in FORMATS:
+    if suffix not in formats():
         raise Unreadable(f"is of a kind that is not read; these are: {supported()}")
     try:
-        loader = import_module(f"{__name__}.{FORMATS[suffix]}")
-    except ImportError as error:
-        raise Unreadable(
-            f"{suffix} cannot be read ({' '.join(str(error).split())}); run: pip install surefoot"
-        ) from error
-    found: Iterator[Document | DocumentProblem] = loader.read(stream, name)
-    yield from found
+        loader: Loader = components.build("loader", formats()[suffix], {}, {})
+    except ConfigError as error:
+        why = " ".join(str(error.__cause__ or error).split())
+        way_out = "run: pip install surefoot" if suffix in _FORMATS else "mend the package that reads it, or remove it"
+        raise Unreadable(f"{suffix} cannot be read ({why}); {way_out}") from error
+    yield from loader.read(stream, name)

@@ -1,4 +1,4 @@
-"""Tables with a header line, their columns apart by comma, semicolon, tab or bar: one document a row."""
+"""Tables with a header line, their columns separated by comma, semicolon, tab or bar: one document a row."""
 
 from __future__ import annotations
 
@@ -8,36 +8,39 @@ from itertools import chain, islice
 from typing import BinaryIO, cast
 
 from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
-from surefoot.corpus.loaders.rows import MAX_LINE, TEXT, document, lines, opened
+from surefoot.corpus.loaders._rows import MAX_LINE, TEXT, document, lines, opened
 
 _Row = tuple[int, list[str] | str]
-"""The number of a row's last line, and its cells or what is wrong with it."""
+"""The number of a row's last line, and its cells or its fault."""
 
 _LOOKED_AT = 100
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """A row's text is in the column called so, else in the one with the longest cells; a bad row becomes a Problem."""
-    with opened(stream) as (text, problem):
-        if problem:
-            yield problem
-        rows = _rows(lines(text))
-        header = next(rows, (0, ""))[1]
-        if isinstance(header, str):
-            raise Unreadable("has no header line that names its columns")
-        names = [cell.strip().lower() for cell in header]
-        first = list(islice(rows, _LOOKED_AT))
-        columns = [name for name in TEXT if name in names] or [_longest(names, first)]
-        for number, cells in chain(first, rows):
-            found = cells if isinstance(cells, str) else document(dict(zip(names, cells, strict=False)), columns)
-            yield DocumentProblem(f"the row that ends in line {number} {found}") if isinstance(found, str) else found
+class CsvLoader:
+    """Reads tables, a document a row."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """A row's text is in the column called so, else in the one with the longest cells; a bad row is a problem."""
+        with opened(stream) as (text, problem):
+            if problem:
+                yield problem
+            rows = _rows(lines(text))
+            header = next(rows, (0, ""))[1]
+            if isinstance(header, str):
+                raise Unreadable("has no header line that names its columns")
+            names = [cell.strip().lower() for cell in header]
+            first = list(islice(rows, _LOOKED_AT))
+            columns = [name for name in TEXT if name in names] or [_longest(names, first)]
+            for number, cells in chain(first, rows):
+                row = cells if isinstance(cells, str) else document(dict(zip(names, cells, strict=False)), columns)
+                yield DocumentProblem(f"the row that ends in line {number} {row}") if isinstance(row, str) else row
 
 
 def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:
     csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than a long article
     top = next(lines, "") or ""
     delimiter = max(",;\t|", key=top.count)
-    # The reader takes None, an over-long line, for an error of that row and goes on, which is what it should do.
+    # None stands for a line that is too long: the reader takes it for an error of its row and goes on.
     reader = csv.reader(cast(Iterable[str], chain([top], lines)), delimiter=delimiter)
     while True:
         try:

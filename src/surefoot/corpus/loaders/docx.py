@@ -18,41 +18,33 @@ from lxml.etree import LxmlError, XPath
 
 from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unreadable
 
-# What python-docx and zipfile raise on damaged files, seen by flipping and cutting bytes; RuntimeError is a password.
-_DAMAGE = (
-    OpcError,
-    LxmlError,
-    BadZipFile,
-    zlib.error,
-    AttributeError,
-    EOFError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+# Raised by python-docx and zipfile on damaged files, found by flipping and cutting bytes; RuntimeError is a password.
+_COMMON = (AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+_DAMAGE = (OpcError, LxmlError, BadZipFile, zlib.error, *_COMMON)
 
 _VANISHES = "w:vanish[not(@w:val) or not(contains('|0|false|off|', concat('|', @w:val, '|')))]"
 _HIDDEN = XPath(f".//w:r[w:rPr/{_VANISHES}]", namespaces=nsmap)
 _HIDING = XPath(f"w:style[w:rPr/{_VANISHES}]/@w:styleId", namespaces=nsmap)
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document, titled by its properties, else by its first heading."""
-    try:
-        _refuse_a_bomb(stream)
-        word = docx.Document(stream)
-        _drop_hidden(word)
-        blocks = [block for block in _blocks(word) if block[0].strip()]
-        title = word.core_properties.title
-    except _DAMAGE as error:
-        raise Unreadable(
-            f"is a damaged or locked Word document ({type(error).__name__}); save it again without a password"
-        ) from error
-    if not blocks:
-        raise Unreadable("holds no text")
-    yield _document(title or "", blocks, PurePath(name).stem)
+class DocxLoader:
+    """Reads Word documents."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document, titled by its properties, else by its first heading."""
+        try:
+            _refuse_a_bomb(stream)
+            word = docx.Document(stream)
+            _drop_hidden(word)
+            blocks = [block for block in _blocks(word) if block[0].strip()]
+            title = word.core_properties.title
+        except _DAMAGE as error:
+            raise Unreadable(
+                f"is a damaged or locked Word document ({type(error).__name__}); save it again without a password"
+            ) from error
+        if not blocks:
+            raise Unreadable("holds no text")
+        yield _document(title or "", blocks, PurePath(name).stem)
 
 
 def _refuse_a_bomb(stream: BinaryIO) -> None:
@@ -64,7 +56,7 @@ def _refuse_a_bomb(stream: BinaryIO) -> None:
 
 
 def _drop_hidden(word: Word) -> None:
-    """Take out the runs that Word does not show: hidden by themselves, or by a style that does not show its text."""
+    """Remove the runs that Word does not show: hidden themselves, or by their style."""
     for hidden in _HIDDEN(word.element.body):
         hidden.getparent().remove(hidden)
     styles = set(_HIDING(word.styles.element))

@@ -17,23 +17,26 @@ from surefoot.corpus.visibility import prune
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 
 _PERMALINKS = ("¶", "#", "🔗")
-"""What documentation tools write behind a heading, as a link to it."""
+"""Texts of the links that documentation tools put behind a heading."""
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The page as one document, titled as it titles itself; what a browser would not show is not read."""
-    tree = load_html(stream.read())
-    title: str | None = None
-    text: str | None = None
-    if tree is not None:
-        prune(tree)
-        _drop_permalinks(tree)
-        page = bare_extraction(tree, favor_recall=True, include_comments=False, with_metadata=True)
-        title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
-        text = text or html2txt(tree)
-    if not text or not text.strip():
-        raise Unreadable("holds no text that can be found in it; save the page again, or as .txt")
-    yield Document("", title or PurePath(name).stem, text)
+class HtmlLoader:
+    """Reads pages, as far as a browser would show them."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The page as one document, titled as it titles itself; what a browser would not show is not read."""
+        tree = load_html(stream.read())
+        title: str | None = None
+        text: str | None = None
+        if tree is not None:
+            prune(tree)
+            _drop_permalinks(tree)
+            page = bare_extraction(tree, favor_recall=True, include_comments=False, with_metadata=True)
+            title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
+            text = text or html2txt(tree)
+        if not text or not text.strip():
+            raise Unreadable("holds no text that can be found in it; save the page again, or as .txt")
+        yield Document("", title or PurePath(name).stem, text)
 
 
 def _drop_permalinks(tree: HtmlElement) -> None:

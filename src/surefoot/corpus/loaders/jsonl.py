@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`, of which only the text is needed."""
+"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`; only the text is required."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from json import JSONDecodeError
 from typing import BinaryIO
 
 from surefoot.corpus.loaders import Document, DocumentProblem
-from surefoot.corpus.loaders.rows import MAX_LINE, document, lines, opened
+from surefoot.corpus.loaders._rows import MAX_LINE, document, lines, opened
 from surefoot.text.json_values import parsed
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """One document a row; a bad row becomes a Problem that names its line, and the rest goes on."""
-    with opened(stream) as (text, problem):
-        if problem:
-            yield problem
-        for number, line in enumerate(lines(text), start=1):
-            if line is None or line.strip():
-                found = _document(line)
-                yield DocumentProblem(f"line {number} {found}") if isinstance(found, str) else found
+class JsonlLoader:
+    """Reads JSON lines, a document a row."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """One document a row; a bad row becomes a Problem that names its line, and the rest goes on."""
+        with opened(stream) as (text, problem):
+            if problem:
+                yield problem
+            for number, line in enumerate(lines(text), start=1):
+                if line is None or line.strip():
+                    found = _document(line)
+                    yield DocumentProblem(f"line {number} {found}") if isinstance(found, str) else found
 
 
 def _document(line: str | None) -> Document | str:

@@ -12,18 +12,21 @@ from surefoot.corpus.loaders.text import decoded
 _FENCES = ("```", "~~~")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document."""
-    text, problem = decoded(stream)
-    if problem:
-        yield problem
-    found = list(_headings(text))
-    title = found[0][1] if found else PurePath(name).stem
-    yield Document("", title, text, sections=tuple(_sections(text, found)))
+class MarkdownLoader:
+    """Reads Markdown, with its headings as sections."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document."""
+        text, problem = decoded(stream)
+        if problem:
+            yield problem
+        found = list(_headings(text))
+        title = found[0][1] if found else PurePath(name).stem
+        yield Document("", title, text, sections=tuple(_sections(text, found)))
 
 
 def _headings(text: str) -> Iterator[tuple[int, str, int]]:
-    """Start, words and end of each heading, those inside fenced code left out."""
+    """Start, text and end of each heading outside fenced code."""
     fence, start, lines = "", 0, text.splitlines(keepends=True)
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         mark = line.lstrip()[:3]
@@ -49,7 +52,7 @@ def _is_underline(line: str) -> bool:
 
 
 def _sections(text: str, headings: list[tuple[int, str, int]]) -> Iterator[tuple[int, str]]:
-    """Each section from its heading on; headings with nothing between them open one section, called by the last."""
+    """Start and name of each section; headings with nothing between them open one, named by the last of them."""
     opened = None
     for number, (start, heading, end) in enumerate(headings):
         opened = start if opened is None else opened

@@ -17,41 +17,32 @@ from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unread
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every oddity of a file that it reads all the same
 
-# What pypdf lets through from damaged files beside its own errors, seen by flipping and cutting bytes.
-_DAMAGE = (
-    PyPdfError,
-    Outdated,
-    zlib.error,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+# Raised by pypdf on damaged files, beside its own errors, found by flipping and cutting bytes.
+_COMMON = (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+_DAMAGE = (PyPdfError, Outdated, zlib.error, ArithmeticError, AssertionError, MemoryError, *_COMMON)
 _HYPHEN = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document: pages apart by an empty line, words that a line end had cut made whole."""
-    try:
-        reader = PdfReader(stream)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise FileNotDecryptedError
-        title = reader.metadata.title if reader.metadata else None
-        text = _HYPHEN.sub("", _text(reader)).strip()
-    except FileNotDecryptedError as error:
-        raise Unreadable("is encrypted; save a copy without a password") from error
-    except LimitReachedError as error:
-        raise Unreadable("unpacks to more than is safe to hold; split it") from error
-    except _DAMAGE as error:
-        raise Unreadable(f"is a damaged PDF ({type(error).__name__}); print it to a new PDF") from error
-    if not text:
-        raise Unreadable("has no text layer, it is scanned; run OCR over it first, for example ocrmypdf")
-    yield Document("", (title or "").strip() or PurePath(name).stem, text)
+class PdfLoader:
+    """Reads the text layer of a PDF."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document: pages apart by an empty line, words that a line end had cut made whole."""
+        try:
+            reader = PdfReader(stream)
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise FileNotDecryptedError
+            title = reader.metadata.title if reader.metadata else None
+            text = _HYPHEN.sub("", _text(reader)).strip()
+        except FileNotDecryptedError as error:
+            raise Unreadable("is encrypted; save a copy without a password") from error
+        except LimitReachedError as error:
+            raise Unreadable("unpacks to more than is safe to hold; split it") from error
+        except _DAMAGE as error:
+            raise Unreadable(f"is a damaged PDF ({type(error).__name__}); print it to a new PDF") from error
+        if not text:
+            raise Unreadable("has no text layer, it is scanned; run OCR over it first, for example ocrmypdf")
+        yield Document("", (title or "").strip() or PurePath(name).stem, text)
 
 
 def _text(reader: PdfReader) -> str:
@@ -59,6 +50,6 @@ def _text(reader: PdfReader) -> str:
     for page in reader.pages:
         pages.append(page.extract_text())
         size += len(pages[-1])
-        if size > MAX_BYTES:  # pypdf bounds what one stream unpacks to, not what all of them do
+        if size > MAX_BYTES:  # pypdf limits each stream, but not all of them together
             raise LimitReachedError
     return "\n\n".join(pages)

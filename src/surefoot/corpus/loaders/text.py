@@ -1,4 +1,4 @@
-"""Plain text, and the encodings that plain text comes in."""
+"""Plain text, and its encodings."""
 
 from __future__ import annotations
 
@@ -27,16 +27,19 @@ _UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp8
 _WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-öø-üÿŒœ‘’“”„–—…•€™©®]*")
 
 
-def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-    """The whole file as one document, titled by its name."""
-    text, problem = decoded(stream)
-    if problem:
-        yield problem
-    yield Document("", PurePath(name).stem, text)
+class TextLoader:
+    """Reads plain text in any common encoding."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document, titled by its name."""
+        text, problem = decoded(stream)
+        if problem:
+            yield problem
+        yield Document("", PurePath(name).stem, text)
 
 
 def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
-    """The file's text with plain line ends, and what its encoding leaves in doubt. Raises Unreadable if none."""
+    """The file's text with \\n as line ends, and a problem if its encoding is in doubt. Raises Unreadable if empty."""
     encoding, problem = encoding_of(stream)
     text = stream.read().decode(encoding, "replace")
     if not text.strip():
@@ -45,9 +48,9 @@ def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
 
 
 def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
-    """The encoding to decode with (replacing what does not fit), and what is in doubt; the stream is left at its start.
+    """The encoding to decode with, replacing what does not fit, and a problem if it is in doubt.
 
-    Reads the file through once, in pieces. Raises Unreadable for a binary file.
+    Reads the stream once, in pieces, and leaves it at its start. Raises Unreadable for a binary file.
     """
     head = stream.read(4)
     stream.seek(0)
@@ -77,7 +80,7 @@ def _first_misfit(stream: BinaryIO, encoding: str) -> bytes | None:
 
 
 def _misfit(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes | None:
-    """What surrounds the first bytes that do not decode."""
+    """The surroundings of the first bytes that do not decode; None: all do."""
     try:
         decoder.decode(chunk, final)
     except UnicodeDecodeError as error:

@@ -1,1 +1,1 @@
-"""Questions put to a pipeline in several ways, each answer kept."""
+"""Questions asked of a pipeline in several ways, each answer kept."""

@@ -1,5 +1,5 @@
-"""What is compared: corrective RAG with and without a search, and with several candidates; RAG that believes whatever
-it retrieves; and the model's own memory."""
+"""The methods that are compared: corrective RAG with and without a search and with several candidates, RAG that
+believes whatever it retrieves, and the model's own memory."""
 
 from __future__ import annotations
 
@@ -21,37 +21,35 @@ Method = Callable[[Pipeline, str], Trace]
 Knowledge = Sequence[tuple[Strip, Passage]]
 
 TOP = 3
-"""Passages that plain RAG reads where nothing is said."""
+"""Passages that plain RAG reads by default."""
 CANDIDATES = 3
-"""Passages that `self-crag` answers from, each by itself."""
+"""Passages that `self-crag` answers from, each alone."""
 
 _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 def crag(pipeline: Pipeline, question: str) -> Trace:
-    """Corrective RAG without its search: what retrieval gives, graded, refined, checked. Where a search would be wanted
-    nothing is found, whatever searcher is configured."""
+    """Corrective RAG without its search: wherever it would search it finds nothing, whatever searcher is configured."""
     return (pipeline if isinstance(pipeline.searcher, Nowhere) else pipeline.but(searcher=Nowhere())).run(question)
 
 
 def crag_search(pipeline: Pipeline, question: str) -> Trace:
-    """Corrective RAG as it is configured, with its searcher."""
+    """Corrective RAG as configured, with its searcher."""
     return pipeline.run(question)
 
 
 def self_crag(pipeline: Pipeline, question: str) -> Trace:
-    """CRAG's knowledge, and an answer chosen among several as Self-RAG chooses: `crag` with `Critiqued` in place of its
-    generator."""
+    """`crag` with `Critiqued` around its generator: one answer is chosen among several, as Self-RAG chooses."""
     return crag(_critiqued(pipeline), question)
 
 
 def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
-    """The same with the configured searcher."""
+    """`self_crag` with the configured searcher."""
     return crag_search(_critiqued(pipeline), question)
 
 
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
-    """The first `top` passages, whole and ungraded, go to the same generator; its answer is taken as it is."""
+    """Plain RAG: the same generator reads the first `top` passages, whole and ungraded; its answer is not checked."""
     run = Recorder(checked(question), pipeline.config)
     find = pipeline.retriever.retrieve
     passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
@@ -62,7 +60,7 @@ def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
 
 
 def none(pipeline: Pipeline, question: str) -> Trace:
-    """What the generator says without any source."""
+    """The generator's answer without any source."""
     return _generated(pipeline, Recorder(checked(question), pipeline.config), [])
 
 
@@ -77,11 +75,10 @@ METHODS: dict[str, Method] = {
 
 
 def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...]:
-    """The methods of these names, in their order; "rag:10" reads ten passages, and "rag" `top`.
+    """The methods of these names, in their order; "rag:10" reads ten passages, and "rag" reads `top`.
 
-    Without a name, corrective RAG as it is configured: "crag+search" where `searches`, which says whether a searcher
-    is configured, else "crag". Raises ConfigError for a name that there is not, one that is there twice, and for a
-    search with no searcher.
+    Without a name: "crag+search" if `searches`, that is if a searcher is configured, else "crag". Raises ConfigError
+    for an unknown name, one that is named twice, and a search without a searcher.
     """
     found = [_arm(name, searches, top) for name in names or ["crag+search" if searches else "crag"]]
     named = [arm.name for arm in found]
@@ -92,23 +89,22 @@ def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...
 
 @dataclass(frozen=True, slots=True)
 class Critiqued:
-    """A generator that answers from one passage after the other and keeps the answer that its passage carries best.
+    """A generator that answers from each of the best `candidates` passages alone and keeps the best-supported answer.
 
-    One candidate from the kept strips of each of the best `candidates` passages. A candidate is critiqued by what
-    Self-RAG (Asai et al. 2024) has its model say in reflection tokens, without any such model: whether the passage
-    supports it (ISSUP) is the share of its citations that `grounding.grounded` verifies, and how relevant the passage
-    is (ISREL) is the evaluator's best score of its strips. Support decides, then relevance; a candidate that stands on
-    nothing comes last. Self-RAG instead adds up probabilities of tokens that it was trained to write, decides by them
-    whether to retrieve at all, and rates how useful the answer is (ISUSE); none of this is here.
+    The critique follows Self-RAG (Asai et al. 2024) without its reflection tokens: support (ISSUP) is the share of
+    citations that `grounding.grounded` verifies, and relevance (ISREL) is the evaluator's best score of the passage's
+    strips. Support decides, then relevance; a candidate that stands on nothing comes last. Self-RAG instead adds up
+    probabilities of tokens that it was trained to write, decides by them whether to retrieve at all, and rates
+    usefulness (ISUSE); none of this is here.
 
-    Cost: a call of the inner generator a candidate, so `candidates` calls where CRAG takes one; none for the critique.
+    Cost: one call of the inner generator per candidate, where CRAG makes one in all.
     """
 
     generator: Generator
     candidates: int = CANDIDATES
 
     def generate(self, question: str, knowledge: Knowledge, on_text: Callable[[str], None] | None = None) -> Answer:
-        """The best-supported candidate, with markers that count the whole of `knowledge`; it comes in one piece."""
+        """The best-supported candidate in one piece; its markers count the whole of `knowledge`."""
         groups = self._passages(knowledge)
         if not groups:
             return self.generator.generate(question, knowledge, on_text)
@@ -118,14 +114,14 @@ class Critiqued:
         return best
 
     def _passages(self, knowledge: Knowledge) -> list[list[int]]:
-        """Places in `knowledge` of the strips of each of the best passages, the best first."""
+        """For each of the best passages, the best first, the places of its strips in `knowledge`."""
         groups: dict[str, list[int]] = {}
         for place, (strip, _) in enumerate(knowledge):
             groups.setdefault(strip.passage_id, []).append(place)
         return sorted(groups.values(), key=lambda group: -_relevance(knowledge, group))[: self.candidates]
 
     def _candidate(self, question: str, knowledge: Knowledge, group: Sequence[int]) -> tuple[tuple[float, ...], Answer]:
-        """An answer from these strips alone, and what it is worth: of equals the first passage's, which is the best."""
+        """The worth of an answer from these strips alone, and the answer."""
         own = [knowledge[place] for place in group]
         draft = self.generator.generate(question, own)
         answer = grounded(question, draft, own)
@@ -146,7 +142,7 @@ def _relevance(knowledge: Knowledge, group: Sequence[int]) -> float:
 
 
 def _placed(marker: int, group: Sequence[int]) -> str:
-    """The marker of the same strip in the whole knowledge; one of a strip that does not exist goes."""
+    """The marker of the same strip in the whole knowledge; empty for a strip that does not exist."""
     return f" [{group[marker - 1] + 1}]" if 1 <= marker <= len(group) else ""
 
 

@@ -1,4 +1,4 @@
-"""Questions asked in several ways: each question once a way, kept as it is answered, and side by side where wanted."""
+"""Runs of questions by several arms: each trace is kept as it comes, and several questions may run side by side."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from surefoot.store import Run
 from surefoot.types import Trace
 
 OnDone = Callable[[int, int], None]
-"""Is told how many are done, and how many there are."""
+"""Told how many questions are done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way of answering questions, which is compared with others over the same questions."""
+    """One way of answering questions, compared with others over the same questions."""
 
     name: str
-    """Distinct among those that are compared."""
+    """Unique among the arms that are compared."""
     ask: Callable[[Pipeline, Example], Trace]
 
 
 Spread = Callable[[Arm, Sequence[Example]], Iterator[tuple[str, Trace]]]
-"""Asks questions in whatever order: the id of each with its trace, as soon as it is there."""
+"""Asks questions in any order; yields the id and trace of each as soon as it is answered."""
 
 
 def run(
@@ -41,11 +41,11 @@ def run(
     about: dict[str, Any],
     on_done: OnDone,
 ) -> Iterator[tuple[Arm, list[Trace]]]:
-    """Of each arm, the traces of all questions, in their order; asked is what its folder does not hold yet.
+    """Each arm with the traces of all questions, in their order; only questions without a trace on disk are asked.
 
-    `folder` gets a folder an arm (`place`), with what it is `about` and the arm's name as `method`. A trace is on disk
-    before the next one is waited for, so that a run that is killed loses what was in work and nothing else, and asks
-    no question twice. `on_done` is told of questions times arms. Raises UsageError where another process runs the same.
+    Each arm has its folder (`place`) in `folder`; its record is `about` with the arm's name as `method`. A trace is on
+    disk before the next is waited for, so a killed run loses only the questions in flight. `on_done` counts questions
+    times arms. Raises UsageError where another process runs the same.
     """
     total, before = len(arms) * len(examples), 0
     for arm in arms:
@@ -63,12 +63,12 @@ def run(
 
 
 def place(name: str) -> str:
-    """What an arm's folder is called."""
+    """The name of an arm's folder."""
     return "".join(letter if letter.isalnum() or letter in "+-._" else "-" for letter in name)
 
 
 def threads(pipeline: Pipeline, workers: int = 1) -> Spread:
-    """So many questions at a time in this process; what is interrupted is not begun again."""
+    """Ask so many questions at a time in this process; an interrupt begins no further question."""
 
     def spread(arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
         pool = ThreadPoolExecutor(workers)
@@ -85,13 +85,13 @@ def threads(pipeline: Pipeline, workers: int = 1) -> Spread:
 
 
 def answered(pipeline: Pipeline, arm: Arm, example: Example) -> Trace:
-    """The trace of one question; of one that fails, with its error."""
+    """The trace of one question; it holds the error if the question failed."""
     return safely(lambda: arm.ask(_for(pipeline, example), example), example.question, pipeline.config)
 
 
 def _for(pipeline: Pipeline, example: Example) -> Pipeline:
-    """The pipeline for this question: with the texts that came with it where it reads these, and with its choices shown
-    to who answers. Passages are found and graded without the choices, as in the paper."""
+    """The pipeline for this question, with the texts that came with it if it reads those. Only the generator sees the
+    question's choices; passages are found and graded without them, as in the paper."""
     parts: dict[str, Any] = {}
     if isinstance(pipeline.retriever, Given):
         parts["retriever"] = Given(inside(example))

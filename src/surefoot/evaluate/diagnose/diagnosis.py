@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,11 @@ from surefoot.evaluate.diagnose.failures import STAGES, WEAK, Failure, by_record
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
 from surefoot.evaluate.diagnose.settings import SystemSettings, written
 from surefoot.evaluate.report.form import MOST_ITEMS
-from surefoot.judges._diamond import METRICS, title
+from surefoot.judges._diamond import metrics as diamond
+from surefoot.judges._diamond import title
 from surefoot.stats.figures import wilson
-from surefoot.types import ActionItem, Diagnosis, Insight, Priority, Record, Score, Summary
+from surefoot.text import toml_values
+from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Priority, Record, Score, Summary
 
 CRITICAL, HIGH = 0.25, 0.1
 """Shares of the records lost to a stage from which its item is critical, and high."""
@@ -33,39 +34,6 @@ FORM = "format"
 """The stage whose answers are right and badly put."""
 RULES = "rules"
 """What a diagnosis without a model is by."""
-
-_TELLS = {
-    "answer_relevancy": (
-        "generation",
-        "answers that address what was asked",
-        "Ask for the answer first, and look for refusals and digressions among the lowest",
-    ),
-    "context_relevancy": (
-        "retrieval",
-        "contexts that hold what the question needs, whole",
-        "Retrieve by words and by meaning, let a cross-encoder order what is found, and look for passages cut in half",
-    ),
-    "context_adherence": (
-        "generation",
-        "answers that say what their contexts say",
-        "Have the generator answer in the words of its sources, and read which claims are its own",
-    ),
-    "factuality": (
-        "generation as much as retrieval",
-        "answers that agree with the reference answers",
-        "Mend the earliest stage that loses the evidence first, since all later ones depend on it",
-    ),
-    "context_recall": (
-        "retrieval",
-        "contexts that cover the facts of the reference answers",
-        "Retrieve more passages, or search outside where the corpus lacks them",
-    ),
-    "grading_note": (
-        "generation",
-        "answers of the structure that the question asks for",
-        "Say in the prompt which form is wanted",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +63,20 @@ def diagnose(
     summaries: Sequence[Summary],
     config: Mapping[str, Mapping[str, Any]] | None = None,
     corpus: Corpus | None = None,
+    metrics: Mapping[str, Metric] | None = None,
 ) -> Diagnosis:
     """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
 
     `config` None: that of the first trace, where there is one. `corpus` says whether the corpus holds the evidence for
     a record (`evidence.held_by` asks an index); without it a page that is missing cannot always be told from one that
-    retrieval missed.
+    retrieval missed. `metrics` None: the built-in ones.
     """
-    known = configured(records, config)
-    found = failures(records, scores, known, corpus)
+    settings, known = configured(records, config), diamond() if metrics is None else metrics
+    found = failures(records, scores, settings, corpus, known)
     by_stage = tallies(found, records)
-    run = _Diagnosed(records, scores, summaries, known)
+    run = _Diagnosed(records, scores, summaries, settings, known)
     items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
-    insights = tuple(insight(summary, scores, summaries) for summary in _told(summaries))
+    insights = tuple(insight(summary, scores, summaries, known) for summary in _told(summaries, known))
     return Diagnosis(
         run.summary(found, by_stage, items), run.gist(found, by_stage), insights, items, run.outlook(items), RULES
     )
@@ -132,19 +101,24 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
 def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
     """The numbers that the rules compute beyond the summaries, for `checked.Facts.also`."""
     counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
-    means = [mean for t in by_stage for metric in METRICS if (mean := _mean_of(metric, t, scores)) is not None]
+    means = [mean for t in by_stage for metric in diamond() if (mean := _mean_of(metric, t, scores)) is not None]
     return (*counts, *means, float(sum(len(tally.lost) for tally in by_stage)))
 
 
-def insight(summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Insight:
-    """What one metric says, in three to five sentences; it has to have a mean."""
-    level = summary.level or "low"
-    return Insight(summary.metric, level, " ".join(_sentences(summary, scores, summaries)), RULES)
+def insight(
+    summary: Summary,
+    scores: Sequence[Score],
+    summaries: Sequence[Summary],
+    metrics: Mapping[str, Metric] | None = None,
+) -> Insight:
+    """What one metric says, in three to five sentences; it has to have a mean, and to be one of `metrics`."""
+    level, about = summary.level or "low", (diamond() if metrics is None else metrics)[summary.metric]
+    return Insight(summary.metric, level, " ".join(_sentences(about, summary, scores, summaries)), RULES)
 
 
-def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> str:
+def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[str, Metric] | None = None) -> str:
     """The diagnosis as a page to read. It quotes records and models, of which nothing is HTML, a picture or a link."""
-    return "\n".join(_page(diagnosis, summaries)) + "\n"
+    return "\n".join(_page(diagnosis, summaries, metrics)) + "\n"
 
 
 def predicted(lost: int, of: int, room: float) -> float:
@@ -167,8 +141,8 @@ def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
     return [tally for tally in found if len(tally.lost) > 1][:MOST_ITEMS] or found[:1]
 
 
-def _told(summaries: Sequence[Summary]) -> list[Summary]:
-    return [summary for summary in summaries if summary.metric in METRICS and summary.mean is not None]
+def _told(summaries: Sequence[Summary], metrics: Mapping[str, Metric]) -> list[Summary]:
+    return [summary for summary in summaries if summary.metric in metrics and summary.mean is not None]
 
 
 def _percent(share: float) -> str:
@@ -183,6 +157,7 @@ class _Diagnosed:
     scores: Sequence[Score]
     summaries: Sequence[Summary]
     config: Mapping[str, Any]
+    metrics: Mapping[str, Metric]
 
     def item(self, tally: Tally) -> ActionItem:
         remedy = REMEDIES[tally.stage, tally.kind]
@@ -214,9 +189,9 @@ class _Diagnosed:
         ranked = self._ranked()
         if len(ranked) > 1:
             best, worst = ranked[0], ranked[-1]
-            said += [f"The top strength is {_at(best)}.", f"The top weakness is {_at(worst)}."]
+            said += [f"The top strength is {self._at(best)}.", f"The top weakness is {self._at(worst)}."]
         elif ranked:
-            said.append(f"The one metric that was scored is {_at(ranked[0])}.")
+            said.append(f"The one metric that was scored is {self._at(ranked[0])}.")
         else:
             said.append("No metric was scored, so that only reference answers and traces can tell.")
         if items:
@@ -264,10 +239,10 @@ class _Diagnosed:
             return f"by the words of their reference answers alone, since no metric {why}"
         best, worst = ranked[0], ranked[-1]
         if best is worst:
-            only = f"while {title(best.metric)}, the only metric that was scored,"
+            only = f"while {title(best.metric, self.metrics)}, the only metric that was scored,"
             return f"{only} averages {best.mean:.2f} over all of them"
-        strongest = f"while {title(best.metric)} is the strongest metric at {best.mean:.2f}"
-        return f"{strongest} and {title(worst.metric)} the weakest at {worst.mean:.2f}"
+        strongest = f"while {title(best.metric, self.metrics)} is the strongest metric at {best.mean:.2f}"
+        return f"{strongest} and {title(worst.metric, self.metrics)} the weakest at {worst.mean:.2f}"
 
     def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
         interval = f"95 % interval {_percent(tally.low)} to {_percent(tally.high)}"
@@ -311,7 +286,10 @@ class _Diagnosed:
         return next(record.question for record in self.records if record.id == failure.record_id)
 
     def _ranked(self) -> list[Summary]:
-        return sorted(_told(self.summaries), key=lambda summary: -(summary.mean or 0.0))
+        return sorted(_told(self.summaries, self.metrics), key=lambda summary: -(summary.mean or 0.0))
+
+    def _at(self, summary: Summary) -> str:
+        return f"{title(summary.metric, self.metrics)} with a mean of {summary.mean:.2f}"
 
     def _mean(self, metric: str) -> float | None:
         return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
@@ -341,10 +319,6 @@ def _priority(tally: Tally) -> Priority:
     return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"
 
 
-def _at(summary: Summary) -> str:
-    return f"{title(summary.metric)} with a mean of {summary.mean:.2f}"
-
-
 def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
     settings = [f"`{section}.{key}` to {written(value)}" for section, of in patch.items() for key, value in of.items()]
     yield f"Set {' and '.join(settings)}." if settings else remedy.do
@@ -352,21 +326,20 @@ def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
     yield "Keep the change only if held-out questions gain."
 
 
-def _sentences(summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Iterator[str]:
-    stage, tells, advice = _TELLS[summary.metric]
+def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Iterator[str]:
     values = [s.value for s in scores if s.metric == summary.metric and s.value is not None]
     interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
-    name = title(summary.metric)
-    yield f"{name} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
+    yield f"{about.title} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
     if summary.level == "high":
-        yield f"This is {stage} doing its work: {tells}; leave it as it is."
+        yield f"This is {about.stage} doing its work{f': {about.good}' * bool(about.good)}; leave it as it is."
     elif summary.metric == "context_adherence" and _is_high(summaries, "context_relevancy"):
         yield "This is generation, not retrieval: the contexts are relevant, and the answers do not hold on to them."
-        yield f"{advice}."
+        yield f"{about.advice}."
     else:
-        yield f"This is about {stage}: {tells}."
-        yield f"{advice}."
+        yield f"This is about {about.stage}{f': {about.good}' * bool(about.good)}."
+        if about.advice:
+            yield f"{about.advice}."
     if summary.unscored:
         bounds = f"between {summary.least:.2f} and {summary.most:.2f}"
         yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
@@ -376,14 +349,14 @@ def _is_high(summaries: Sequence[Summary], metric: str) -> bool:
     return any(s.metric == metric and s.mean is not None and s.mean >= 0.7 for s in summaries)
 
 
-def _page(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> Iterator[str]:
+def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[str, Metric] | None) -> Iterator[str]:
     yield from ("# Diagnosis", "", _shown(diagnosis.executive_summary), "")
     if any(summary.mean is not None for summary in summaries):
         yield from (
             "| metric | mean | 95 % interval | scored | unscored | level |",
             "| --- | --- | --- | --- | --- | --- |",
         )
-        yield from (_row(summary) for summary in summaries)
+        yield from (_row(summary, title(summary.metric, metrics)) for summary in summaries)
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
         yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
@@ -404,7 +377,7 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary]) -> Iterator[str]:
     if diagnosis.insights:
         yield from ("## By metric", "")
     for insight in diagnosis.insights:
-        yield from (f"**{title(insight.metric)}.** {_shown(insight.text)}", "")
+        yield from (f"**{title(insight.metric, metrics)}.** {_shown(insight.text)}", "")
         yield from _flags(insight.unsupported)
     yield from ("## Outlook", "", _shown(diagnosis.strategic_conclusion), "", *_flags(diagnosis.unsupported))
     fallback = f": {_shown(diagnosis.fallback)}" if diagnosis.fallback else ""
@@ -420,8 +393,7 @@ def _shown(text: str) -> str:
     return re.sub(r"([\[\]]|```|~~~)", r"\\\1", plain.replace("&", "&amp;").replace("<", "&lt;"))
 
 
-def _row(summary: Summary) -> str:
-    name = title(summary.metric)
+def _row(summary: Summary, name: str) -> str:
     if summary.mean is None:
         return f"| {name} | | | {summary.scored} | {summary.unscored} | |"
     interval = "" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"
@@ -432,14 +404,8 @@ def _patch(item: ActionItem) -> Iterator[str]:
     if item.patch:
         yield "```toml"
         for section, of in item.patch.items():
-            yield from (f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in of.items()))
+            yield from (f"[{section}]", *(f"{key} = {toml_values.spelled(value)}" for key, value in of.items()))
         yield from ("```", "")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return written(value) if isinstance(value, bool) else repr(value)
 
 
 def _flags(unsupported: Sequence[str]) -> Iterator[str]:

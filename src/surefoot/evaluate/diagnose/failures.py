@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot.evaluate.diagnose.evidence import (
@@ -20,10 +20,10 @@ from surefoot.evaluate.diagnose.evidence import (
     together,
     torn,
 )
-from surefoot.judges._diamond import METRICS
+from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc, token_f1
 from surefoot.text.words import STOP_WORDS, content_words, sentences, stem, words
-from surefoot.types import Action, Grade, Passage, Record, Score, Strip, Trace
+from surefoot.types import Action, Grade, Metric, Passage, Record, Score, Strip, Trace
 
 STAGES = tuple(
     "error retrieval chunking ranking grading thresholds search refinement truncation grounding refusal reading "
@@ -82,6 +82,8 @@ class Cue:
     config: Mapping[str, Mapping[str, Any]]
     held: bool | None
     """Whether the corpus holds the evidence; None: nobody knows."""
+    metrics: Mapping[str, Metric] = field(default_factory=diamond)
+    """By name, in the order in which they are told."""
 
     def value(self, metric: str) -> float | None:
         """The score; None: there is none."""
@@ -104,19 +106,21 @@ def failures(
     scores: Sequence[Score],
     config: Mapping[str, Mapping[str, Any]],
     corpus: Corpus | None = None,
+    metrics: Mapping[str, Metric] | None = None,
 ) -> tuple[Failure, ...]:
     """One for each record that was lost, in their order; no model is called.
 
     A record is lost where its answer is wrong, refused, or scored low. What failed it is the first stage, from the
     corpus to the answer, that did not hand on the evidence. `corpus` says whether the corpus holds it; without it,
-    only what other questions of the run retrieved can tell.
+    only what other questions of the run retrieved can tell. `metrics` None: the built-in ones.
     """
+    known = diamond() if metrics is None else metrics
     valued = by_record(scores)
     pool = Pool(records)
     found: list[Failure] = []
     for record in records:
         held = True if pool.holds(record) else corpus(record) if corpus else None
-        cue = Cue(record, valued.get(record.id, {}), config, held)
+        cue = Cue(record, valued.get(record.id, {}), config, held, known)
         if lost(cue) and (failure := _failure(cue)):
             found.append(failure)
     fault = "thresholds" if separated(records) else "grading"
@@ -154,8 +158,8 @@ def lost(cue: Cue) -> bool:
         return True
     if verdict is None and cue.record.answer is not None and refused(cue.record):
         return True
-    looked = ("context_adherence", "grading_note", "answer_relevancy") if verdict else tuple(METRICS)
-    return any(cue.weak(metric) for metric in looked)
+    looked = [m for m in cue.metrics.values() if not verdict or ("answer" in m.sees and "truths" not in m.sees)]
+    return any(cue.weak(metric.name) for metric in looked)
 
 
 def refused(record: Record) -> bool:
@@ -328,7 +332,8 @@ def _form(cue: Cue, there: str) -> Failure:
     """The answer is right, and something else about it is not."""
     if cue.weak("context_adherence"):
         return _told(cue, "grounding", "invented", f"{there}, and much of the answer was not")
-    return _told(cue, "format", "form", "the answer is right, but not as it should look")
+    others = [name for name in cue.metrics if name not in diamond()]
+    return _by_metric(cue, others) or _told(cue, "format", "form", "the answer is right, but not as it should look")
 
 
 def _by_signature(cue: Cue) -> Failure | None:
@@ -353,11 +358,13 @@ def _by_signature(cue: Cue) -> Failure | None:
         return _told(cue, "grounding", "invented", _scored(cue, ["context_adherence"]))
     if right(cue) is False:
         return _told(cue, "reading", "wrong", _scored(cue, ["factuality"]) or "the answer is not a reference answer")
-    if cue.weak("grading_note"):
-        return _told(cue, "format", "form", _scored(cue, ["grading_note"]))
-    if cue.weak("answer_relevancy"):
-        return _told(cue, "reading", "wrong", _scored(cue, ["answer_relevancy"]))
-    return None
+    return _by_metric(cue, ["grading_note", *cue.metrics])
+
+
+def _by_metric(cue: Cue, names: Iterable[str]) -> Failure | None:
+    """The failure that the first weak one of these metrics stands for."""
+    weak = next((name for name in names if cue.weak(name)), None)
+    return _told(cue, *cue.metrics[weak].remedy, _scored(cue, [weak])) if weak else None
 
 
 def _empty_handed(cue: Cue) -> Failure:
@@ -453,7 +460,7 @@ def _truth(cue: Cue) -> str:
 
 def _scored(cue: Cue, metrics: Iterable[str]) -> str:
     return " and ".join(
-        f"{METRICS[metric].title} is {cue.value(metric):.2g}" for metric in metrics if metric in cue.scores
+        f"{cue.metrics[metric].title} is {cue.value(metric):.2g}" for metric in metrics if metric in cue.scores
     )
 
 

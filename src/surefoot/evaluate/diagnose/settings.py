@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import components
-from surefoot.act import POLICIES
 from surefoot.config.builder import VALUES
 from surefoot.config.settings import DEFAULTS
 from surefoot.errors import UsageError
@@ -78,7 +77,7 @@ def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
     """The options of a component, by name; empty where there is none of this name, or its module is not imported: the
     configuration may be one that somebody recorded."""
     try:
-        made = POLICIES.get(use) if role == "policy" else components.known(role, use)
+        made = components.known(role, use)
         return inspect.signature(made).parameters if made else {}
     except (UsageError, ValueError):
         return {}

@@ -1,4 +1,4 @@
-"""What a change is held against: a patch that changes nothing, and one that changes something at random."""
+"""The controls of a change: a patch that changes nothing, and one that changes something at random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefoot.evaluate.patch import Patch, refused, tried
 from surefoot.types import Thresholds
 
 DRAWS = 50
-"""So often a random patch is drawn before there is said to be none."""
+"""Draws of a random patch before giving up."""
 
 CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("pipeline", "k"): (1, 2, 3, 5, 8, 10, 15, 20),
@@ -26,24 +26,23 @@ CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("generator", "least"): (0.05, 0.1, 0.2, 0.3, 0.4, 0.6),
     ("generator", "whole"): (True, False),
 }
-"""Settings that a random lever draws from, and their values; those of components that are not configured do not build,
-and are drawn again. What does nothing without a search is not among them: it would be another placebo."""
+"""Settings that a random lever draws from, and their values. A draw for a component that is not configured does not
+build, and is repeated. Settings that matter only to a search are left out: they would be another placebo."""
 SEARCHED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("pipeline", "external_k"): (5, 10, 30, 50),
     ("pipeline", "external_keep"): (1, 3, 5, 8),
     ("pipeline", "rounds"): (1, 2, 3),
     ("rewriter", "use"): ("templates", "verbatim"),
 }
-"""The same where a searcher is configured."""
+"""More of them, where a searcher is configured."""
 SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
-"""Of the evaluator's own thresholds, in quarters of the distance between them."""
+"""Shifts of the evaluator's own thresholds, in quarters of the distance between them."""
 
 
 def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False) -> Patch:
-    """A random patch that can be built, of other settings than the chosen one: another value of the same setting would
-    be the same lever. Of so many settings, or of fewer where `DRAWS` draws find none; the same for a seed. Raises
-    UsageError where not even one can be changed.
-    """
+    """A random patch that can be built, the same for a seed. It changes other settings than the chosen patch, since
+    another value of the same setting would be the same lever, and as many, or fewer where `DRAWS` draws find none.
+    Raises UsageError where not even one can be changed."""
     own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
     now, known = SystemSettings(config).now, settable(config)
     searches = config["searcher"].get("use") != "nowhere"
@@ -65,11 +64,8 @@ def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outsid
 
 
 def placebo(config: Config, settings: int, seed: int) -> Patch:
-    """A patch of so many settings, each to the value that is in effect already: a change that does nothing.
-
-    It is made of defaults that the configuration does not write out, as far as there are so many, so that the file
-    changes and the pipeline does not. `inert` proves that.
-    """
+    """A patch that sets so many settings to the values already in effect. It prefers defaults that the configuration
+    does not write out, so that the file changes and the pipeline does not; `inert` proves that."""
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     now = SystemSettings(config).now
     known = [key for key in sorted(settable(config)) if _may_be_said(key, now(key), config)]
@@ -84,25 +80,25 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
 
 
 def inert(config: Config, patch: Patch) -> bool:
-    """Whether each setting of the patch has the value that is in effect without it."""
+    """Whether the patch changes no value that is in effect."""
     now = SystemSettings(config).now
     return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
 
 
 def _said(key: str, config: Config) -> bool:
-    """Whether the configuration writes the setting out."""
+    """Whether the configuration spells the setting out."""
     section, _, name = key.partition(".")
     return name in config[section]
 
 
 def _may_be_said(key: str, value: Any, config: Config) -> bool:
-    """Whether a patch may set it to this value, which is one that a file can hold."""
+    """Whether a patch may set the key to this value, and a file can hold it."""
     section, _, name = key.partition(".")
     return isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config)
 
 
 def _ordered(config: Config, patch: Patch, own: Thresholds) -> bool:
-    """Before a model is loaded to find that out."""
+    """Whether the thresholds are in order, found out before a model is loaded."""
     there = {"upper": own.upper, "lower": own.lower, **config["thresholds"], **patch.get("thresholds", {})}
     return bool(there["lower"] <= there["upper"])
 

@@ -1,5 +1,5 @@
-"""The ledger of what was tried: what each change was expected to bring, what it brought, and whether it was kept; as
-values, as a page of Markdown and as a picture."""
+"""The ledger of trials: the gain that was predicted for each change, the gain that it brought, and whether it was kept;
+as values, a page of Markdown and a picture."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Kind = Literal["item", "combination", "placebo", "random lever"]
 CONTROLS: tuple[Kind, ...] = ("placebo", "random lever")
 
 LEFT, RIGHT, TOP, ROW = 300, 800, 118, 46
-"""Where the axis begins and ends, where the first row is, and how high one is."""
+"""The ends of the axis, the top of the first row, and the height of a row."""
 WIDTH = 930
 LONGEST = 38
-"""Letters of a title that fit."""
+"""Most letters of a title."""
 STEPS = (1, 2, 5, 10, 20, 50, 100)
-"""Points between two lines of the grid."""
+"""Possible distances between two lines of the grid, in points."""
 
 _RULE = """\
 Gains are points of `{outcome.metric}`, in brackets their 95 % intervals (paired bootstrap); p after Holm's correction
@@ -45,13 +45,13 @@ _STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What running one half once is expected to take, at the baseline's pace."""
+    """The expected cost of running one half once, at the baseline's pace."""
 
     questions: int
     seconds: float
-    """One question at a time; grading counts by the number of passages asked for."""
+    """One question at a time; grading time grows with the number of passages."""
     calls: int
-    """Of a language model."""
+    """Calls of a language model."""
     tokens: int
 
 
@@ -64,71 +64,71 @@ class Proposal:
     patch: Patch
     predicted: float | None
     config: Config | None
-    """With the patch; None: it may not be tried, or cannot be built."""
+    """The configuration with the patch; None: it may not be tried, or cannot be built."""
     refused: str
-    """Why not; empty: it can be tried."""
+    """The reason why not; empty: it can be tried."""
     cost: Cost | None
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A change that was tried: a line of the ledger."""
+    """One change that was tried: a line of the ledger."""
 
     name: str
     kind: Kind
     title: str
     patch: dict[str, dict[str, Any]]
     predicted: float | None
-    """Gain of the metric that the diagnosis expected; None: it expected none."""
-    development: Gain | None
-    """On the half that it was chosen on; None: it was not run there."""
-    realised: Gain | None
-    """On the held-out half; None: it was not run there."""
-    p: float | None
-    """Of `realised`, after Holm's correction over all arms of the held-out half."""
-    seconds: float | None
-    """Median a question, in the run that counts most; of the baseline, `Outcome.seconds`."""
-    changed: int | None
-    """Held-out questions that are answered otherwise than by the baseline."""
-    kept: bool
-    because: str
+    """The gain that the diagnosis predicted; None: it predicted none."""
+    development: Gain | None = None
+    """The gain on the half that it was chosen on; None: it was not run there."""
+    realised: Gain | None = None
+    """The gain on the held-out half; None: it was not run there."""
+    p: float | None = None
+    """The p-value of `realised` after Holm's correction over all arms of the held-out half."""
+    seconds: float | None = None
+    """Median per question, in the run that counts most; for the baseline see `Outcome.seconds`."""
+    changed: int | None = None
+    """Held-out questions with another answer than the baseline's."""
+    kept: bool = False
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it."""
+    """The result of a loop."""
 
     metric: str
     questions: dict[str, int]
-    """Of each half."""
+    """The number of questions in each half."""
     proposals: tuple[Proposal, ...]
     trials: tuple[Trial, ...]
     kept: dict[str, dict[str, Any]]
-    """The patch that is shown to help; empty: none is."""
+    """The patch that was shown to help; empty: none was."""
     seconds: float
-    """Median a question of the baseline, on the held-out half; where that was not run, on the other."""
+    """Median per question of the baseline, on the held-out half or, where that was not run, on the other."""
     alpha: float
     needed: int
-    """Questions that a change would have had to turn right, at least, among these arms."""
+    """The fewest questions that a change must turn right to be shown better among these arms."""
 
 
 def points(gain: float | None) -> str:
-    """A gain in points: "+12.5"; "–": there is none."""
+    """A gain in points, as "+12.5"; "–" for None."""
     return "–" if gain is None else f"{gain * 100:+.1f}"
 
 
 def interval(gain: Gain | None) -> str:
-    """Its 95 % interval, in points."""
+    """The 95 % interval of a gain, in points."""
     return "–" if gain is None else f"{gain.low * 100:+.1f} to {gain.high * 100:+.1f}"
 
 
 def document(outcome: Outcome, about: Mapping[str, Any], figure: str) -> str:
-    """The report, in Markdown. `about` is what the run records of itself, `figure` the picture's file beside it."""
+    """The report in Markdown; `about` is the run's record, `figure` the name of the picture's file beside it."""
     return "\n".join(_page(outcome, about, figure)).rstrip() + "\n"
 
 
 def drawn(outcome: Outcome) -> str:
-    """Predicted, chosen and realised gain of each arm, with intervals: an SVG file's text."""
+    """An SVG file's text: the gains of each arm, predicted and on both halves, with intervals."""
     rows = [trial for trial in outcome.trials if trial.development or trial.realised]
     height = TOP + ROW * max(1, len(rows)) + 28
     low, high, step = _range(rows)
@@ -180,10 +180,8 @@ def _table(trials: Sequence[Trial]) -> Iterator[str]:
     for trial in trials:
         cells = [_plain(f"{trial.name}: {trial.title}"), f"`{_plain(shown(trial.patch))}`", points(trial.predicted)]
         cells += [_with_interval(trial.development), _with_interval(trial.realised)]
-        cells += [
-            "–" if trial.p is None else f"{trial.p:.2g}",
-            "–" if trial.seconds is None else f"{trial.seconds:.2f}",
-        ]
+        figures = ((trial.p, ".2g"), (trial.seconds, ".2f"))
+        cells += ["–" if figure is None else format(figure, form) for figure, form in figures]
         yield f"| {' | '.join([*cells, 'kept' if trial.kept else ''])} |"
 
 
@@ -197,7 +195,7 @@ def _dry(proposals: Sequence[Proposal]) -> Iterator[str]:
 
 
 def expected(cost: Cost | None) -> str:
-    """The cost of a run in words."""
+    """The cost in words."""
     if cost is None:
         return "unknown"
     model = f", {cost.calls:,} calls and {cost.tokens:,} tokens of a language model" if cost.calls else ""
@@ -209,7 +207,8 @@ def _time(seconds: float) -> str:
 
 
 def _plain(words: str) -> str:
-    """Titles may be a model's: nothing in them is a cell, a tag, a link, or code."""
+    """The words without anything that Markdown would read as a cell, a tag, a link or code: a model may have written
+    them."""
     kept = "".join(character for character in " ".join(words.split()) if character.isprintable())
     for mark, shown_as in (("<", "‹"), (">", "›"), ("|", "¦"), ("`", "'"), ("[", "("), ("]", ")")):
         kept = kept.replace(mark, shown_as)
@@ -217,7 +216,7 @@ def _plain(words: str) -> str:
 
 
 def _alt(outcome: Outcome) -> str:
-    """The figures, a sentence an arm."""
+    """The figures in words, one sentence per arm."""
     said = []
     for trial in outcome.trials:
         parts = [f"predicted {points(trial.predicted)}"] if trial.predicted is not None else []
@@ -228,7 +227,7 @@ def _alt(outcome: Outcome) -> str:
 
 
 def _range(rows: Sequence[Trial]) -> tuple[float, float, float]:
-    """Ends of the axis in points, and the step of its grid."""
+    """The ends of the axis in points, and the step of its grid."""
     gains = [gain for trial in rows for gain in (trial.development, trial.realised) if gain]
     ends = [0.0, 0.01, *(end for gain in gains for end in (gain.low, gain.high, gain.difference))]
     ends += [trial.predicted for trial in rows if trial.predicted is not None]

@@ -1,9 +1,8 @@
-"""The loop that ends in proof: ask, score, diagnose, try what is proposed, and keep what helps on questions that nobody
-had looked at.
+"""The loop that ends in proof: ask, score, diagnose, try the proposals, and keep what helps on unseen questions.
 
-The questions are split by hash. On the development half the configuration is run and diagnosed, and each proposed patch
-is run; on the held-out half the best patch, and the best together, are run once, beside the configuration as it was and
-beside two controls of as many settings. All runs share questions, index, judges and seeds, which `run.json` records.
+The questions are split by hash. The development half is asked with the configuration, which is diagnosed, and with each
+proposed patch. The held-out half is asked once with the baseline, the best patch, the best combination, and two
+controls of as many settings. All runs share questions, index, judges and seeds, which `run.json` records.
 """
 
 from __future__ import annotations
@@ -44,35 +43,33 @@ from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Summary, 
 Half = Literal["development", "held-out"]
 BASELINE = "baseline"
 LEAST = 8
-"""Questions that each half needs at least: of fewer, not even all turned right would be significant among four arms."""
+"""Fewest questions in a half: of fewer, not even all turned right would be significant among four arms."""
 
 LEDGER, DIAGNOSIS, REPORT, PICTURE = "ledger.jsonl", "diagnosis.json", "improve.md", "gains.svg"
 
 Scores = Callable[[Sequence[Record], Path], Sequence[Score]]
-"""Scores of these records; the folder is theirs, where what was paid for can be kept. Called again when a run is
-resumed."""
+"""Scores records; may keep paid judgements in the folder. Called again when a run is resumed."""
 Diagnose = Callable[[Sequence[Record], Sequence[Score], Sequence[Summary], Config], Diagnosis]
 Spreading = Callable[[Config], AbstractContextManager[Spread]]
-"""How the questions are asked of the pipeline that a configuration describes."""
+"""Opens the pipeline of a configuration, for questions to be asked of it."""
 Watching = Callable[[str], AbstractContextManager[OnDone]]
-"""Shows how far the run of this name is."""
+"""Shows the progress of the run of this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Who says how good an answer is."""
+    """The judge of answers, and the metric that decides."""
 
     metric: str
-    """That decides."""
     judges: tuple[str, ...]
-    """Names that the run records."""
+    """Names for the run's record."""
     scores: Scores
 
 
 def by_rules(
     records: Sequence[Record], scores: Sequence[Score], summaries: Sequence[Summary], config: Config
 ) -> Diagnosis:
-    """The diagnosis by rules, with the index asked for what was not found where it is that which is searched."""
+    """The diagnosis by rules; the index, if it is searched, is asked whether it holds the evidence that was missed."""
     if (path := _searched(config)) is None:
         return diagnosed.diagnose(records, scores, summaries, config)
     with Index.open(path) as index:
@@ -81,7 +78,7 @@ def by_rules(
 
 @dataclass(frozen=True, slots=True)
 class ImprovementPlan:
-    """What is to be improved, on which questions, and by whose word."""
+    """A configuration to improve, the questions to do it on, and the judge of its answers."""
 
     examples: Sequence[Example]
     config: Config
@@ -91,14 +88,14 @@ class ImprovementPlan:
     watching: Watching
     diagnose: Diagnose = by_rules
     own: Mapping[str, Patch] = field(default_factory=dict)
-    """Patches that are tried beside those of the diagnosis, by name."""
+    """The user's patches, by name, tried beside those of the diagnosis."""
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What the run records of its data."""
+    """The run's record of its data."""
     together: int = 3
-    """At most so many patches are combined."""
+    """Most patches in a combination."""
     alpha: float = 0.05
     seed: int = 0
-    """Of the split and of the controls."""
+    """Seed of the split and of the controls."""
     outside: bool = False
     """Whether a patch may name components that ask other machines."""
 
@@ -113,22 +110,22 @@ class _Ran:
 
     records: list[Record]
     scores: dict[str, float | None]
-    """Of the metric that decides."""
+    """By record id, on the metric that decides."""
     given: Sequence[Score]
     seconds: float
-    """Median a question."""
+    """Median per question."""
 
 
 def side(example: Example, seed: int) -> Half:
-    """The half that a question belongs to: by a hash of its words, so that it stays there whatever other ones come,
-    and that a question which is there twice is on one side."""
+    """The half of a question, by a hash of its words: it stays there whatever other questions come, and a question that
+    comes twice is in one half."""
     return "held-out" if hashed(f"{seed}\n{_words(example.question)}", 16)[0] & 1 else "development"
 
 
 def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
-    """By the gold answers and this rule of `choices.RULES`; None: "strict" where all questions are choices or claims,
-    else "match_lower". 1 for right, 0 for wrong, refused or failed. Raises UsageError where a question has no gold
-    answer, or the rule is not for it."""
+    """Scoring by gold answers and a rule of `choices.RULES`: 1 for right, 0 for wrong, refused or failed. `metric`
+    None: "strict" where all questions are choices or claims, else "match_lower". Raises UsageError where a question has
+    no gold answer, or the rule is not for it."""
     if bare := [example.id for example in examples if not any(answer.strip() for answer in example.answers)]:
         raise UsageError(f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give --golds, or a judge")
     rule = metric or ("strict" if all("strict" in rules(example) for example in examples) else "match_lower")
@@ -144,7 +141,8 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
 
 
 def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scoring:
-    """By a judge, each judgement kept beside the traces and paid once; `model`: what it asks, if it asks one."""
+    """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one that it asks, if
+    any."""
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
         return [*scored.run([judge], records, folder / "scores", in_flight=in_flight, model=model).values()]
@@ -153,26 +151,25 @@ def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scor
 
 
 def record(example: Example, trace: Trace) -> Record:
-    """The answered question with its gold answers, as a judge may see it."""
+    """The answered question with its gold answers, as a judge sees it."""
     return replace(traced.record(trace, example.id), truths=example.answers)
 
 
 def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
-    """Run and diagnose the configuration on the development half, and try what is proposed as far as it costs nothing:
-    may it be changed, can it be built, what would it take? Resumes what was begun in the plan's folder."""
+    """Run and diagnose the configuration on the development half, and dry-run each proposal: is it allowed, does it
+    build, what would it cost? Resumes what was begun in the plan's folder."""
     loop = _Loop(plan, _about(plan))
     with loop.claimed():
         return loop.proposals(loop.ran("development", BASELINE, plan.config))
 
 
 def improve(plan: ImprovementPlan) -> Outcome:
-    """The whole loop, resumed where it was cut off; the ledger, the diagnosis, the report and its picture are in the
-    plan's folder.
+    """Run the whole loop, or resume it; the plan's folder gets the ledger, the diagnosis, the report and its picture.
 
-    Asks the development half once for the baseline, once for each proposal and once for each combination that is tried
-    (fewer than there are proposals); the held-out half once for at most five arms: baseline, best, combination, placebo
-    and random lever. Where nothing is better on the development half, the held-out half is left alone. Raises
-    UsageError for too few questions, or where index or settings are not those of the run in the folder.
+    Asks the development half once for the baseline, each proposal and each combination (fewer than proposals), and the
+    held-out half once for at most five arms: baseline, best, combination, placebo and random lever; not at all where
+    nothing is better on the development half. Raises UsageError for too few questions, or where index or settings are
+    not those of the run in the folder.
     """
     loop = _Loop(plan, _about(plan))
     with loop.claimed():
@@ -189,14 +186,14 @@ def improve(plan: ImprovementPlan) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A plan at work, with what its runs say that they were."""
+    """A plan at work; `about` is the record of its runs."""
 
     plan: ImprovementPlan
     about: dict[str, Any]
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Inside, the folder is this loop's and no other's."""
+        """Hold the folder against other processes."""
         for half in ("development", "held-out"):
             if len(self.plan.half(half)) < LEAST:
                 told = f"the {half} half has {len(self.plan.half(half))} questions and needs {LEAST}"
@@ -205,7 +202,7 @@ class _Loop:
             yield
 
     def ran(self, half: Half, name: str, config: Config) -> _Ran:
-        """The configuration on one half; what is there is not asked again."""
+        """The configuration on one half; finished questions are reused."""
         searches = config["searcher"]["use"] != "nowhere"
         arm = Arm(name, lambda pipeline, one: (crag_search if searches else crag)(pipeline, one.question))
 
@@ -225,7 +222,7 @@ class _Loop:
         return _Ran(records, scored, scores, median(map(_seconds, traces)))
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
-        """What is proposed, after its dry run: first what the user wants to have tried."""
+        """The proposals after their dry runs, the user's own first."""
         items = [item for item in self.diagnosis(before).items if item.patch]
         named: list[tuple[str, str, Patch, float | None]]
         named = [(name, "given to be tried", patch, None) for name, patch in self.plan.own.items()]
@@ -236,26 +233,26 @@ class _Loop:
         return tuple(self._proposal(*one, before) for one in named)
 
     def _gain(self, item: ActionItem) -> float | None:
-        """What the item predicts of the metric that decides; None: it speaks of another."""
+        """The gain that the item predicts; None: its metric is not the one that decides."""
         decides = "factuality" if self.plan.scoring.metric in RULES else self.plan.scoring.metric
         return item.predicted if item.metrics[:1] == (decides,) else None
 
     def diagnosis(self, before: _Ran) -> Diagnosis:
-        """Made once, and read again when the run is resumed."""
+        """The diagnosis, made once and read again when the run is resumed."""
         path = self.plan.folder / DIAGNOSIS
         if path.exists():
             try:
                 return from_json(Diagnosis, parsed(path.read_bytes()))
             except ValueError as error:
                 raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
-        # Right by the gold answers is what the rules know as factual; so what they predict is a gain of this metric.
+        # The rules know "right by the gold answers" as factuality, so the gain that they predict is of that metric.
         known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.given]
         made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
         write_text(path, spelled(to_json(made), indent=1) + "\n")
         return made
 
     def trial(self, proposal: Proposal, before: _Ran) -> Trial:
-        """The proposal on the development half."""
+        """The trial of a proposal on the development half."""
         made = _trial(proposal.name, "item", proposal.title, proposal.patch, proposal.predicted)
         if proposal.config is None:
             return replace(made, because=f"not tried: {proposal.refused}")
@@ -266,7 +263,7 @@ class _Loop:
         return replace(made, development=found.gain, seconds=ran.seconds, because=_said(found.gain, self.plan.alpha))
 
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
-        """What goes to the held-out half: the best, what it is best together with, and the controls; empty: nothing is
+        """The arms for the held-out half: the best trial, the best combination and the controls; empty: nothing is
         better on the development half."""
         good = sorted((t for t in trials if t.development and t.development.difference >= 0), key=_least_gain)
         if not (good and good[0].development and good[0].development.difference):
@@ -283,7 +280,7 @@ class _Loop:
     def outcome(
         self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial], seconds: float
     ) -> Outcome:
-        """What the held-out half says of the arms."""
+        """The verdict of the held-out half on the arms."""
         if arms:
             before = self.ran("held-out", BASELINE, self.plan.config)
             arms, seconds = self._judged(arms, before), before.seconds
@@ -300,7 +297,7 @@ class _Loop:
         )  # fmt: skip
 
     def write(self, done: Outcome) -> None:
-        """The ledger, the diagnosis with what its items came to, and the report, each whole or not at all."""
+        """Write the ledger, the diagnosis with realised gains, and the report, each whole or not at all."""
         folder = self.plan.folder
         lines = [spelled({"key": t.name, "value": to_json(t)}) + "\n" for t in done.trials]
         write_text(folder / LEDGER, "".join(lines))
@@ -319,8 +316,8 @@ class _Loop:
         return Proposal(name, title, patch, predicted, config, "", _cost(before.records, self.plan.config, config))
 
     def _together(self, good: Sequence[Trial], before: _Ran) -> Trial | None:
-        """The best with one after the other that makes it better still; None: none does. What changes nothing alone
-        is tried too: how passages are read shows only where there are several."""
+        """The best trial joined, one by one, with each that makes it better still; None: none does. Trials that change
+        nothing alone are tried too: how passages are read matters only where there are several."""
         best = good[0]
         for one in good[1:]:
             both = joined(best.patch, one.patch)
@@ -339,7 +336,7 @@ class _Loop:
         return best if best.kind == "combination" else None
 
     def _judged(self, arms: Sequence[Trial], before: _Ran) -> list[Trial]:
-        """The arms after the held-out half; at most one of them is kept."""
+        """The arms with their gains on the held-out half; at most one is kept."""
         ran = {arm.name: self.ran("held-out", arm.name, patched(self.plan.config, arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
         p = adjusted(found)
@@ -401,25 +398,24 @@ def _about(plan: ImprovementPlan) -> dict[str, Any]:
 
 
 def _index(plan: ImprovementPlan) -> str | None:
-    """Hash of the index; None: the texts come with the questions, or another engine holds them."""
+    """Hash of the index that is searched, if any."""
     path = _searched(plan.config)
     return None if path is None else manifest.fingerprint(path)
 
 
 def _searched(config: Config) -> Path | None:
-    """The index; None: the texts come with the questions, or another engine holds them."""
+    """The index's file; None: the texts come with the questions, or another engine holds them."""
     path = Path(config["index"]["path"])
     texts = components.current(config["retriever"]["use"]) == _given.USE
     return None if texts or not path.exists() else path
 
 
 def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | None) -> Trial:
-    settings = {section: dict(values) for section, values in patch.items()}
-    return Trial(name, kind, title, settings, predicted, None, None, None, None, None, False, "")
+    return Trial(name, kind, title, {section: dict(values) for section, values in patch.items()}, predicted)
 
 
 def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
-    """At the baseline's pace; of a longer list, each passage takes as long to grade and to read."""
+    """The cost at the baseline's pace; grading and reading take as long for each passage of a longer list."""
     longer = SystemSettings(after).now("pipeline.k") / SystemSettings(before).now("pipeline.k")
     steps = [step for record in records if record.trace for step in record.trace.steps]
     seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
@@ -427,21 +423,21 @@ def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
 
 
 def _said(gain: Gain, alpha: float) -> str:
-    """Of a trial on the development half."""
-    if gain.difference > 0:  # of the best, the held-out half says more
+    """The verdict on a trial that went no further than the development half."""
+    if gain.difference > 0:  # the best gets its verdict from the held-out half
         return "better on the development half, and not the best"
     harmful = gain.difference < 0 and gain.p < alpha
     return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
 
 
 def _control(arm: Trial, questions: int, inert: bool) -> str:
-    """Of a control."""
+    """The verdict on a control."""
     proof = "each setting has the value that is in effect without it; " if inert else ""
     return f"a control: {proof}{arm.changed} of {questions} answers differ from the baseline's"
 
 
 def _least_gain(trial: Trial) -> tuple[float, int]:
-    """Sorts the largest gain first; of equals, the patch that sets less."""
+    """Sorts the largest gain first, and of equals the smallest patch."""
     return (-trial.development.difference if trial.development else 0.0, size(trial.patch))
 
 
@@ -458,6 +454,6 @@ def _words(question: str) -> str:
 
 
 def _answer(record: Record) -> str:
-    """The answer, as a rule may see it; empty: refused, or failed."""
+    """The answer for a rule; empty: refused, or failed."""
     made = record.trace.answer if record.trace else None
     return "" if made is None or made.refused else record.answer or ""

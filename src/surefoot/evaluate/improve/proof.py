@@ -14,33 +14,33 @@ from surefoot.stats.tests import holm
 from surefoot.types import Gain, Score
 
 Values = Mapping[str, float | None]
-"""Of each question, by its id, what it scored; None: it could not be scored."""
+"""Scores by question id; None: could not be scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a change was worth, with what could not be scored held against it."""
+    """The gain of a change, and its gain at worst, with unscored questions held against it."""
 
     gain: Gain
     """Over the questions that were scored before and after."""
     unscored: int
     """Questions that lack a score before, after or both times."""
     worst: float
-    """The difference over all questions, had those that lack a score had 1 before and 0 after."""
+    """The difference over all questions, if a missing score counts 1 before and 0 after."""
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How a control arm fared, and the change beside it."""
+    """The result of a control arm, and of the change beside it."""
 
     difference: Difference
-    """Of the control against the baseline."""
+    """The control against the baseline."""
     adjusted: float
     beside: Difference | None
-    """Of the change against the control; None: there is nothing that both were scored on."""
+    """The change against the control; None: no question has a score from both."""
 
     def matches(self, change: Gain, alpha: float) -> bool:
-        """Whether it does as well as the change, as far as can be told."""
+        """Whether the control does as well as the change, as far as can be told."""
         if self.difference.gain.difference >= change.difference:
             return True
         better = self.difference.gain.difference > 0 and self.adjusted < alpha
@@ -57,16 +57,13 @@ class Verdict:
 
 
 def values(scores: Sequence[Score], metric: str) -> dict[str, float | None]:
-    """What each record scored on the metric; records that it does not apply to are left out."""
+    """The records' scores on the metric, without records that it does not apply to."""
     return {score.record_id: value(score) for score in scores if score.metric == metric and score.applies}
 
 
 def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]) -> Difference | None:
-    """What the change is worth on the questions that both have; None: fewer than two groups were scored both times.
-
-    `groups` names the group of each question; questions of one group are drawn, and flipped, together. Interval and
-    test are those of two runs that are compared (`compared.compared`).
-    """
+    """The gain on the questions that both have; None: fewer than two groups were scored both times. Questions of one
+    group (`groups`, by id) are drawn and flipped together; interval and test are those of `score.comparison`."""
     asked = [id for id in before if id in after]
     both = {id: (one, other) for id in asked if (one := before[id]) is not None and (other := after[id]) is not None}
     scored, numbers = np.array(list(both.values())).reshape(-1, 2), numbered(both, groups)
@@ -80,12 +77,9 @@ def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]
 
 
 def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> Verdict:
-    """Kept is what is better at the level `alpha` after Holm's correction, whatever the unscored would have had, and
-    what no control matches.
-
-    A control matches a change where its own gain is as large, or where it is significantly better than the baseline
-    itself and the change is not shown to be better than it.
-    """
+    """Keep a change that is better at the level `alpha` after Holm's correction, even at worst, and that no control
+    matches: by as large a gain, or by being significantly better than the baseline itself while the change is not shown
+    to be better than the control."""
     gain, p = found.gain, f"p = {adjusted:.2g} after Holm"
     if gain.difference <= 0 or adjusted >= alpha:
         return Verdict(False, f"not shown to be better on the held-out half ({p})")
@@ -99,14 +93,14 @@ def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control],
 
 
 def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
-    """The p-value of each arm after Holm's correction over all of them; 1 for one that could not be tested."""
+    """The arms' p-values after Holm's correction over all of them; 1 for an arm that could not be tested."""
     tested = {name: one.gain.p for name, one in found.items() if one}
     return dict.fromkeys(found, 1.0) | dict(zip(tested, holm(list(tested.values())), strict=True))
 
 
 def needed(arms: int, alpha: float) -> int:
-    """The fewest questions that a change has to turn from wrong to right, and none the other way, to be shown better
-    by McNemar's test among so many arms, if the others show nothing."""
+    """The fewest questions that a change must turn from wrong to right, and none back, to be shown better by McNemar's
+    test among so many arms, if the others show nothing."""
     turned = 1
     while arms * 2 * 0.5**turned >= alpha:
         turned += 1

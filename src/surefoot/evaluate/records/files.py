@@ -14,13 +14,10 @@ from surefoot.datasets.problems import DataProblem, Problems
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.formats import found
 from surefoot.evaluate.score import lexical
-from surefoot.judges._diamond import METRICS, lacking
+from surefoot.judges._diamond import lacking, metrics
 from surefoot.store import runs, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types import Record
-
-_JUDGED = {**METRICS, **dict.fromkeys(lexical.METRICS, METRICS["factuality"])}
-"""By name, what a metric sees: an answer's wording is compared wherever its factuality could be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,8 @@ class LoadedRecords:
     @property
     def unjudged(self) -> dict[str, int]:
         """By metric, for how many records it does not apply; a metric that applies to all is not there."""
-        counts = {name: sum(bool(lacking(one, record)) for record in self.records) for name, one in _JUDGED.items()}
+        known = {**metrics(), **lexical.METRICS}
+        counts = {name: sum(bool(lacking(one, record)) for record in self.records) for name, one in known.items()}
         return {name: count for name, count in counts.items() if count}
 
 

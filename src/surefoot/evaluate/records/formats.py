@@ -9,6 +9,7 @@ from typing import Any
 from surefoot.datasets.problems import Problems
 from surefoot.errors import UsageError
 from surefoot.evaluate.records import columnar, rows, source, spans, tables, traces
+from surefoot.evaluate.records.folder import records_of
 from surefoot.store import runs
 from surefoot.types import Record
 
@@ -30,6 +31,8 @@ def found(path: Path, columns: Mapping[str, str], problems: Problems) -> Found:
 
 
 def _folder(folder: Path, columns: Mapping[str, str], problems: Problems) -> Found:
+    if (folder / "scores.jsonl").exists() and (folder / "records.jsonl").exists():
+        return "records of Surefoot", list(records_of(folder / "records.jsonl"))
     if (folder / "records.jsonl").exists():
         return found(folder / "records.jsonl", columns, problems)
     inner = runs(folder)

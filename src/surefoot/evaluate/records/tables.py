@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from surefoot.corpus.loaders.rows import MAX_LINE
+from surefoot.corpus.loaders._rows import MAX_LINE
 from surefoot.datasets.problems import Problems
 from surefoot.errors import UsageError
 

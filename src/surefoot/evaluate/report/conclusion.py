@@ -38,12 +38,12 @@ def concluded(
     found = summaries(run.scores, run.groups)
     if llm:
         samples = {metric: sample.every for metric, sample in sampled(run.scores).items()}
-        told = report(llm, run.records, run.scores, found, None, samples, executor, corpus)
+        told = report(llm, run.records, run.scores, found, None, samples, executor, corpus, run.metrics)
     else:
-        told = diagnose(run.records, run.scores, found, None, corpus)
+        told = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
     _write(folder / SUMMARIES, found)
     _write(folder / DIAGNOSIS, told)
-    write_text(folder / REPORT, as_markdown(told, found))
+    write_text(folder / REPORT, as_markdown(told, found, run.metrics))
     return Conclusion(found, told)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, settable, written
 from surefoot.evaluate.report.form import TEXTS
-from surefoot.judges._diamond import METRICS, title
+from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.words import replaced, sentences
-from surefoot.types import ActionItem, Diagnosis, Insight, Record, Score, Summary
+from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Record, Score, Summary
 
 BOUNDS = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """A text may say how many scores lie below, at, or above each of these."""
@@ -23,7 +23,6 @@ BANDS = (0.5, 0.6, 0.7, 0.9)
 PROSE = 4
 """Up to here a number that counts no records is a way of speaking: "2 changes"."""
 
-_SHORT = {"context_recall": ("recall",), "context_adherence": ("adherence",)}
 _CODE = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"\n]+)\"|«([^»]+)»")
 _NUMBER = re.compile(
@@ -70,6 +69,7 @@ class Facts:
     config: Mapping[str, Any]
     also: tuple[float, ...] = ()
     """Numbers that were told besides, such as how many records a stage lost."""
+    metrics: Mapping[str, Metric] = field(default_factory=diamond)
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -174,7 +174,7 @@ def _holders(quote: str, facts: Facts) -> list[str]:
 def _is_setting(quote: str, facts: Facts) -> bool:
     """Whether the words are no record's but a value or a key of the configuration, or the name of a metric."""
     values = {written(value).casefold() for value in flat(facts.config).values()}
-    names = {name.casefold() for metric in METRICS.values() for name in (metric.name, metric.title)}
+    names = {name.casefold() for metric in facts.metrics.values() for name in (metric.name, metric.title)}
     return quote.casefold() in values | names or quote in facts.keys
 
 
@@ -261,7 +261,9 @@ def _equal(one: str, other: str) -> bool:
 
 
 def _numbers(sentence: str, facts: Facts, near: Sequence[float], proposes: bool, about: str) -> Iterator[str]:
-    named = [metric for metric in facts.of_metric if _names(sentence, metric)] or [about] * (about in facts.of_metric)
+    named = [metric for metric in facts.of_metric if _names(sentence, metric, facts.metrics.get(metric))] or [about] * (
+        about in facts.of_metric
+    )
     every = [number for metric in named or facts.of_metric for number in facts.of_metric[metric]]
     means = [mean for metric in named if (mean := facts.mean(metric)) is not None]
     gaps = [abs(one - other) for one, other in combinations(means, 2)]
@@ -286,7 +288,7 @@ def _is_claim(match: re.Match[str], before: str, after: str) -> bool:
         return not (number == 95 and _SURE.match(after)) and not (number / 100 in BANDS and _COMPARED.search(before))
     if number in BANDS and (_COMPARED.search(before) or re.match(r"\s+or\s+(?:less|more|below|above)", after)):
         return False
-    if number == int(number) and "." not in match[1] and 0 <= number <= 5:
+    if number.is_integer() and "." not in match[1] and 0 <= number <= 5:
         return bool(_COUNTED.match(after)) or not (number <= PROSE or _SCALE.search(before))
     return True
 
@@ -304,10 +306,9 @@ def _bears_out(fact: float, match: re.Match[str]) -> bool:
     return abs(scale * fact - float(digits)) <= 0.5 * 10.0**-decimals + 1e-9
 
 
-def _names(sentence: str, metric: str) -> bool:
-    text = sentence.casefold()
-    names = (metric, title(metric).casefold(), *_SHORT.get(metric, ()))
-    return any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+def _names(sentence: str, metric: str, about: Metric | None) -> bool:
+    names = (metric, about.title.casefold(), about.alias) if about else (metric,)
+    return any(name and re.search(rf"\b{re.escape(name)}\b", sentence.casefold()) for name in names)
 
 
 def _numbers_of(summary: Summary) -> Iterator[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +17,11 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked, checked_insight
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
-from surefoot.judges._diamond import METRICS, title
+from surefoot.judges._diamond import metrics as diamond
 from surefoot.protocols import LLM
 from surefoot.text.replies import objects
 from surefoot.text.screen import line
-from surefoot.types import ActionItem, Diagnosis, Insight, Message, Record, Score, Summary
+from surefoot.types import ActionItem, Diagnosis, Insight, Message, Metric, Record, Score, Summary
 
 LEXICAL = {"f1": "f1", "bleu": "bleu", "rouge_1": "rouge-1", "rouge_2": "rouge-2"}
 """Metrics that support and never judge, and what a prompt calls them."""
@@ -87,6 +87,7 @@ class Scored:
     samples: Mapping[str, Sequence[Score]]
     """By metric, examples from its low, middle and high third, the lowest first."""
     config: Mapping[str, Any]
+    metrics: Mapping[str, Metric] = field(default_factory=diamond)
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -104,14 +105,14 @@ class Scored:
 
     @property
     def judged(self) -> list[Summary]:
-        """Those of the diamond that have a mean."""
-        return [summary for summary in self.summaries if summary.metric in METRICS and summary.mean is not None]
+        """Those of `metrics` that have a mean."""
+        return [summary for summary in self.summaries if summary.metric in self.metrics and summary.mean is not None]
 
     @cached_property
     def facts(self) -> Facts:
         """What a text may say; how many examples were shown may be said too."""
         shown = {float(len(examples)) for examples in self.samples.values()}
-        return Facts(self.records, self.scores, self.summaries, self.config, tuple(shown))
+        return Facts(self.records, self.scores, self.summaries, self.config, tuple(shown), self.metrics)
 
 
 def report(
@@ -123,6 +124,7 @@ def report(
     samples: Mapping[str, Sequence[Score]],
     executor: Executor | None = None,
     corpus: Corpus | None = None,
+    metrics: Mapping[str, Metric] | None = None,
 ) -> Diagnosis:
     """The model's diagnosis; what in it the run does not bear out is said beside it.
 
@@ -130,7 +132,8 @@ def report(
     a reply breaks the rules, it is asked for once more with the violations named. Where that fails too, or the model
     does, the rules' own takes its place: of one insight, or of the whole report, and then `fallback` says why.
     """
-    run = Scored(records, scores, summaries, samples, configured(records, config))
+    known = diamond() if metrics is None else metrics
+    run = Scored(records, scores, summaries, samples, configured(records, config), known)
     told = insights(llm, run, executor)
     try:
         said, broken = _asked(llm, run, told)
@@ -138,7 +141,7 @@ def report(
     except ComponentError as error:
         said, why = {}, f"{llm.name} gave no report: {error}"
     if why:
-        rules = diagnose(records, scores, summaries, run.config, corpus)
+        rules = diagnose(records, scores, summaries, run.config, corpus, known)
         return replace(rules, insights=told, fallback=why)
     return checked(_diagnosis(said, told, run, llm.name), run.facts)
 
@@ -151,9 +154,10 @@ def insights(llm: LLM, run: Scored, executor: Executor | None = None) -> tuple[I
 
 def insight_messages(run: Scored, summary: Summary, again: str = "") -> list[Message]:
     """The conversation that asks what one metric says; `again`: what was wrong with the last reply."""
+    about = run.metrics[summary.metric]
     given = {
-        "metric_name": title(summary.metric),
-        "metric_description": METRICS[summary.metric].about,
+        "metric_name": about.title,
+        "metric_description": about.about,
         "avg_score": round(summary.mean or 0.0, 3),
         "stratified_examples": [_example(run, score) for score in run.samples.get(summary.metric, ())],
     }
@@ -165,14 +169,19 @@ def report_messages(run: Scored, told: Sequence[Insight], again: str = "") -> li
     means = {summary.metric: summary.mean for summary in run.summaries if summary.mean is not None}
     given = {
         "insights": [
-            {"metric": title(i.metric), "avg_score": round(means[i.metric], 3), "level": i.level, "insight": i.text}
+            {
+                "metric": run.metrics[i.metric].title,
+                "avg_score": round(means[i.metric], 3),
+                "level": i.level,
+                "insight": i.text,
+            }
             for i in told
         ],
         "rag_traditional_metrics": {name: round(means[key], 3) for key, name in LEXICAL.items() if key in means},
         "examples": {
-            title(metric): [_example(run, score) for score in (of[0], *of[1:][-1:])]
+            run.metrics[metric].title: [_example(run, score) for score in (of[0], *of[1:][-1:])]
             for metric, of in run.samples.items()
-            if metric in METRICS and of
+            if metric in run.metrics and of
         },
         "configs": run.config,
     }
@@ -204,7 +213,7 @@ def _insight(llm: LLM, run: Scored, summary: Summary) -> Insight:
             made = Insight(summary.metric, summary.level or "low", text, llm.name)
             return checked_insight(made, run.facts)
         again = f"it has {count} sentences and must have 3 to 5"
-    return insight(summary, run.scores, run.summaries)
+    return insight(summary, run.scores, run.summaries, run.metrics)
 
 
 def _asked(llm: LLM, run: Scored, told: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -262,7 +271,7 @@ def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Scored, 
 
 def _item(said: Mapping[str, Any], run: Scored) -> ActionItem:
     text = f"{said['title']} {said['problem_detection']} {said['evidence_trace']}".casefold()
-    named = tuple(one.name for one in METRICS.values() if one.title.casefold() in text or one.name in text)
+    named = tuple(one.name for one in run.metrics.values() if one.title.casefold() in text or one.name in text)
     evidence = " ".join(said["evidence_trace"].split())
     cases = tuple(r.id for r in run.records if r.question.strip() and " ".join(r.question.split()) in evidence)
     return ActionItem(

@@ -18,9 +18,12 @@ from typing import Any
 
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.redaction import share_safe
-from surefoot.store import from_json, to_json
+from surefoot.evaluate.score import lexical
+from surefoot.judges._diamond import recorded
+from surefoot.store import from_json, keyed, migrated, to_json
+from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
-from surefoot.types import Diagnosis, Record, Score, Summary
+from surefoot.types import Diagnosis, Metric, Record, Score, Summary
 
 PART = 20
 """Records that are compressed together: more of them make a smaller file, fewer open faster."""
@@ -70,7 +73,7 @@ def read(folder: Path) -> Contents:
     return Contents(
         name=folder.resolve().name,
         about=about if isinstance(about, dict) else {},
-        records={record["id"]: record for record in _lines(folder / "records.jsonl", Record, without="trace").values()},
+        records={record["id"]: record for record in _lines(folder / "records.jsonl", Record).values()},
         scores=scores,
         attributions=_lines(folder / "attributions.jsonl"),
         summaries=_checked(folder / "summaries.json", tuple[Summary, ...]),
@@ -132,11 +135,11 @@ def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, A
         known = known if isinstance(known, Mapping) else {}
         for key, value in keys.items():
             if key in known and known[key] == value:
-                yield " ", f"{key} = {_toml(value)}"
+                yield " ", f"{key} = {toml_values.spelled(value)}"
                 continue
             if key in known:
-                yield "-", f"{key} = {_toml(known[key])}"
-            yield "+", f"{key} = {_toml(value)}"
+                yield "-", f"{key} = {toml_values.spelled(known[key])}"
+            yield "+", f"{key} = {toml_values.spelled(value)}"
 
 
 def _head(contents: Contents) -> Json:
@@ -150,8 +153,20 @@ def _head(contents: Contents) -> Json:
         "records": len(contents.records),
         "summaries": contents.summaries,
         "diagnosis": contents.diagnosis,
+        "metrics": [_words(one) for one in (*recorded(contents.about).values(), *lexical.METRICS.values())],
         "patches": [list(patch_lines(item.get("patch", {}), settings)) for item in items],
         "ledger": contents.ledger,
+    }
+
+
+def _words(metric: Metric) -> Json:
+    """What the page says of a metric; its corners, where it has a place in the diamond."""
+    ends = " → ".join("ground truth" if corner == "truth" else corner for corner in metric.edge)
+    return {
+        "name": metric.name,
+        "label": metric.label or metric.name.replace("_", " ").capitalize(),
+        "edge": f"{ends} ({metric.aside})" if metric.aside else ends,
+        "corners": metric.edge if metric.levels else None,
     }
 
 
@@ -229,19 +244,14 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _lines(path: Path, kind: type[Any] | None = None, without: str = "") -> dict[str, Json]:
-    """What each line holds, by its key, the last of one key; each is a `kind`, but for the field `without`."""
-    data = path.read_bytes() if path.exists() else b""
+def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
+    """What each line holds, by its key, the last of one key: a `kind`, whose trace is brought to today's schema."""
     found: dict[str, Json] = {}
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
-        try:
-            row = parsed(line)
-            key, value = row["key"], row["value"]
-            if kind:
-                from_json(kind, {name: part for name, part in value.items() if name != without})
-        except (ValueError, TypeError, KeyError, AttributeError, TraceFault) as error:
-            raise TraceFault(f"{path}, line {number} is damaged: {error}; take the line out to go on") from error
-        found[key] = value
+    for where, key, value in keyed(path) if path.exists() else ():
+        trace = value.get("trace") if kind and isinstance(value, dict) else None
+        if kind:
+            from_json(kind, {**value, "trace": None} if trace else value, where)
+        found[key] = {**value, "trace": migrated(trace, where)} if trace else value
     return found
 
 
@@ -261,11 +271,3 @@ def _whole(path: Path) -> Any:
         return parsed(path.read_bytes()) if path.exists() else None
     except ValueError as error:
         raise TraceFault(f"{path} is damaged: {error}") from error
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)

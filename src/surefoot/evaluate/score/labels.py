@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import TraceFault, UsageError
-from surefoot.evaluate.records.folder import rows
+from surefoot.store import rows
 
 NAMES = "label", "rating", "value"
 """Where a label stands in its line, if nobody says; the first that is there."""

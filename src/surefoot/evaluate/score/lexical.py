@@ -19,10 +19,21 @@ from math import exp, log
 from operator import or_
 from typing import Literal
 
-from surefoot.types import Record, Score
+from surefoot.types import Metric, Record, Score
 
 Mode = Literal["flashrag", "standard"]
-METRICS = ("f1", "bleu", "rouge_1", "rouge_2")
+_LABELS = {"f1": "Token F1", "bleu": "BLEU", "rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2"}
+METRICS = {
+    name: Metric(
+        name,
+        edge=("truth", "answer"),
+        sees=("truths", "answer"),
+        about="How many words do the answer and the reference answer share?",
+        label=label,
+        aside="words",
+    )
+    for name, label in _LABELS.items()
+}
 ORDER = 4
 """Of BLEU: the longest n-grams that are counted."""
 

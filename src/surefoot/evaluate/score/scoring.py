@@ -23,11 +23,10 @@ from typing import Any, TypeVar
 from surefoot import meter
 from surefoot.cost import Prices, Spent
 from surefoot.errors import ComponentError, UsageError
-from surefoot.judges._diamond import METRICS, lacking
+from surefoot.judges._diamond import lacking, metrics
 from surefoot.llms._paced import Paced
-from surefoot.protocols import Judge
-from surefoot.store import Run, to_json, values
-from surefoot.text.json_values import parsed
+from surefoot.protocols import Judge, MetricJudge
+from surefoot.store import Run, described, to_json, values
 from surefoot.types import Record, Score
 
 RECORDS = "records.jsonl"
@@ -340,28 +339,38 @@ def _expected(judge: Judge, record: Record) -> Spent | None:
 
 
 def _inapplicable(judge: Judge, record: Record) -> bool:
-    about = METRICS.get(judge.metric)
+    about = judge.about if isinstance(judge, MetricJudge) else metrics().get(judge.metric)
     return about is not None and bool(lacking(about, record))
+
+
+def _same(known: Mapping[str, Record], records: Sequence[Record]) -> bool:
+    """Whether these are the records of the folder, which may have got grading notes there."""
+    return [*known] == [one.id for one in records] and all(
+        one == (known[one.id] if one.note else replace(known[one.id], note="")) for one in records
+    )
 
 
 def _described(
     judges: Sequence[Judge], records: Sequence[Record], folder: Path, about: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is put on record of the run; the time is that of its first beginning."""
+    """What is put on record of the run. The time, and the hash of the same records, are those of its beginning: another
+    version of Surefoot may write the same records with other fields."""
     hashed = hashlib.sha256()
     for record in records:
         hashed.update(json.dumps(to_json(record), sort_keys=True).encode())
-    try:
-        created = parsed((folder / "run.json").read_bytes())["created"]
-    except (OSError, ValueError, KeyError, TypeError):
-        created = datetime.now(UTC).isoformat()
+    counted = {"count": len(records), "sha256": hashed.hexdigest()}
+    known = described(folder) if (folder / "run.json").exists() else {}
+    if _same(values(folder / RECORDS, Record), records):
+        counted = known.get("records", counted)
+    others = [judge.about for judge in judges if isinstance(judge, MetricJudge) and judge.metric not in metrics()]
     systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}
     return {
         "experiment": folder.name,
-        "created": created,
+        "created": known.get("created") or datetime.now(UTC).isoformat(),
         **about,
         "judges": {judge.metric: judge.name for judge in judges},
-        "records": {"count": len(records), "sha256": hashed.hexdigest()},
+        **({"metrics": {other.name: to_json(other) for other in others}} if others else {}),
+        "records": counted,
         "systems": [*systems.values()],
         "temperature": 0,
         "seeds": {},

@@ -33,11 +33,11 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns with headings; those of `figures` are set to the right."""
+    """Columns with headings: first so many of words, then figures, which are set to the right."""
 
+    words: int
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    figures: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,42 +90,45 @@ def page(blocks: Sequence[Block]) -> str:
 
 
 def _marked(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f"{'#' * block.level} {_plain(block.text)}"
-    if isinstance(block, Paragraph):
-        return _plain(block.text)
-    if isinstance(block, Bullets):
-        return "\n".join(f"- {_plain(item)}" for item in block.items)
-    if isinstance(block, Picture):
-        return f"![{_plain(block.shows)}]({block.file})"
-    if isinstance(block, Preformatted):
-        # A fence longer than any run of backticks inside cannot be closed from within.
-        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-        return f"{fence}\n{_lines(block.text)}\n{fence}"
-    lines = [" --- " if n not in block.figures else " ---: " for n in range(len(block.headings))]
-    rows = [f"| {' | '.join(map(_plain, row))} |" for row in (block.headings, *block.rows)]
-    return "\n".join([rows[0], f"|{'|'.join(lines)}|", *rows[1:]])
+    match block:
+        case Heading(level, text):
+            return f"{'#' * level} {_plain(text)}"
+        case Paragraph(text):
+            return _plain(text)
+        case Bullets(items):
+            return "\n".join(f"- {_plain(item)}" for item in items)
+        case Picture(file, _, shows):
+            return f"![{_plain(shows)}]({file})"
+        case Preformatted(text):
+            # A fence longer than any run of backticks inside cannot be closed from within.
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+            return f"{fence}\n{_lines(text)}\n{fence}"
+        case Table(words, headings, rows):
+            head, *lines = [f"| {' | '.join(map(_plain, row))} |" for row in (headings, *rows)]
+            sides = [" --- " if n < words else " ---: " for n in range(len(headings))]
+            return "\n".join([head, f"|{'|'.join(sides)}|", *lines])
 
 
 def _tagged(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f"<h{block.level}>{_safe(block.text)}</h{block.level}>"
-    if isinstance(block, Paragraph):
-        return f"<p>{_safe(block.text)}</p>"
-    if isinstance(block, Bullets):
-        return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in block.items)}</ul>"
-    if isinstance(block, Picture):
-        return f"<figure>{block.svg}</figure>"
-    if isinstance(block, Preformatted):
-        return f"<pre>{escape(_lines(block.text))}</pre>"
-    head = "".join(f"<th{_side(n, block)}>{_safe(cell)}</th>" for n, cell in enumerate(block.headings))
-    rows = ["".join(f"<td{_side(n, block)}>{_safe(cell)}</td>" for n, cell in enumerate(row)) for row in block.rows]
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    match block:
+        case Heading(level, text):
+            return f"<h{level}>{_safe(text)}</h{level}>"
+        case Paragraph(text):
+            return f"<p>{_safe(text)}</p>"
+        case Bullets(items):
+            return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in items)}</ul>"
+        case Picture(_, svg, _):
+            return f"<figure>{svg}</figure>"
+        case Preformatted(text):
+            return f"<pre>{escape(_lines(text))}</pre>"
+        case Table(words, headings, rows):
+            head, body = _row("th", headings, words), "".join(_row("td", row, words) for row in rows)
+            return f'<div class="wide"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
 
 
-def _side(number: int, table: Table) -> str:
-    return ' class="figure"' if number in table.figures else ""
+def _row(tag: str, cells: Sequence[str], words: int) -> str:
+    sides = ["" if n < words else ' class="figure"' for n in range(len(cells))]
+    return f"<tr>{''.join(f'<{tag}{side}>{_safe(cell)}</{tag}>' for side, cell in zip(sides, cells, strict=True))}</tr>"
 
 
 def _plain(text: str) -> str:

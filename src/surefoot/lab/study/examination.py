@@ -54,12 +54,19 @@ SUITE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """How closely pairs are looked at; the settings of `explain`."""
+class StudySettings:
+    """How much is looked at, and how closely."""
 
+    per_action: int = 120
+    """Pairs of each action."""
+    checked: int = 10
+    """Of these, so many of each action are explained again, in other ways."""
+    longest: int = 150
+    """Words of a passage; longer ones are left out, and counted."""
     tolerance: float = 0.1
     most: int = 400
-    """Evaluations of an attribution; it takes twice two a unit, whatever is said here."""
+    """Evaluations of an attribution, of which there are 1, and 4 or 5 more for one that is checked. However few are
+    allowed, each takes four for every unit."""
     seed: int = 0
     """Each pair makes one of its own of it."""
 
@@ -123,7 +130,7 @@ def examined(
     evaluator: Evaluator,
     lent: Stock,
     rare: Rarity,
-    effort: Effort,
+    effort: StudySettings,
     controls: Mapping[str, Evaluator] | None = None,
 ) -> Examined:
     """Everything about one pair. `controls`: evaluators that must be explained otherwise; None: no checks of it.
@@ -156,7 +163,9 @@ def examined(
     )
 
 
-def _explained(evaluator: Evaluator, pair: LabelledPair, effort: Effort, baseline: Baseline = BASELINE) -> Attribution:
+def _explained(
+    evaluator: Evaluator, pair: LabelledPair, effort: StudySettings, baseline: Baseline = BASELINE
+) -> Attribution:
     units = len(taken_apart(pair.question, pair.passage, entities=True).units)
     return explain(
         evaluator,
@@ -206,7 +215,7 @@ def _tried(evaluator: Evaluator, words: Words, orders: Mapping[str, Sequence[int
 
 
 def _again(
-    evaluator: Evaluator, pair: LabelledPair, effort: Effort, controls: Mapping[str, Evaluator]
+    evaluator: Evaluator, pair: LabelledPair, effort: StudySettings, controls: Mapping[str, Evaluator]
 ) -> tuple[Again, ...]:
     # With the same seed, the same words would be missing together, and the errors would agree.
     other = replace(effort, seed=effort.seed + 1)

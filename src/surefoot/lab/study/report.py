@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.lab.study import document, pictures
 from surefoot.lab.study.document import Block, Bullets, Heading, Paragraph, Picture, Preformatted, Table
 from surefoot.lab.study.examination import SUITE
 from surefoot.lab.study.hypotheses import Hypothesis
 from surefoot.lab.study.kinds import KINDS
+from surefoot.lab.study.pictures import ForestRow, Line
 from surefoot.lab.study.run import Study
 from surefoot.lab.study.tables import ALL, FaithRow
-from surefoot.lab.study.verdicts import Finding
-from surefoot.stats.figures import Figure, Paired, Share
+from surefoot.stats.figures import Figure, Share
+from surefoot.stats.text import NONE, number, percent
 from surefoot.store import to_json, write_text
 from surefoot.types import Action
 
 PAGE, TEXT, DATA = "report.html", "report.md", "report.json"
 """What is written into the folder of a run, beside the pictures that the Markdown file shows."""
+T = TypeVar("T")
 _ACTIONS = [action.value for action in Action]
+_SCALE = "standard deviations of the score"
 _HOW = {
     "another seed": "another seed alone",
     "filler": "a word that says nothing where a word was",
@@ -62,7 +65,7 @@ def told(study: Study, about: dict[str, Any]) -> Iterator[Block]:
 def signed(figure: Figure) -> str:
     """A figure with its interval."""
     if figure.value is None:
-        return "–"
+        return NONE
     interval = "" if figure.low is None or figure.high is None else f" ({_sign(figure.low)} to {_sign(figure.high)})"
     return f"{_sign(figure.value)}{interval}"
 
@@ -75,37 +78,28 @@ def _verdicts(study: Study) -> Iterator[Block]:
     )
     for one in study.conclusions:
         yield Paragraph(f"{one.conclusion.says} {one.verdict.capitalize()} ({one.because}).")
-    yield Table(
-        ("claim", "verdict", "pairs", "questions", "effect", "Cliff's δ", "p for", "p against"),
-        tuple(_verdict(finding) for finding in study.findings),
-        frozenset({2, 3, 4, 5, 6, 7}),
+    yield _table(
+        study.findings,
+        2,
+        ("claim", lambda one: one.claim.id),
+        ("verdict", lambda one: one.verdict),
+        ("pairs", lambda one: f"{one.effect.of:,}"),
+        ("questions", lambda one: f"{one.questions:,}"),
+        ("effect", lambda one: signed(one.effect)),
+        ("Cliff's δ", lambda one: signed(one.delta)),
+        ("p for", lambda one: _chance(one.supports_holm)),
+        ("p against", lambda one: _chance(one.refutes_holm)),
     )
-    tested = [finding for finding in study.findings if finding.effect.value is not None]
-    if tested:
-        rows = [pictures.ForestRow(finding.claim.id, (finding.effect,)) for finding in tested]
-        title, subtitle = "Effects of the claims", "standard deviations of the score; whiskers: 95 % intervals"
-        yield Picture("claims.svg", pictures.forest(title, subtitle, ["effect"], rows), title)
+    rows = [ForestRow(one.claim.id, (one.effect,)) for one in study.findings if one.effect.value is not None]
+    if rows:
+        yield _forest("claims.svg", "Effects of the claims", ["effect"], rows)
     yield Bullets(
-        tuple(f"{one.claim.id}: {one.claim.says} {_because(one)} {_expects(one.claim)}" for one in study.findings)
+        tuple(
+            f"{one.claim.id}: {one.claim.says} {one.verdict.capitalize()}: {one.because.rstrip('.')}. "
+            f"{_expects(one.claim)}"
+            for one in study.findings
+        )
     )
-
-
-def _verdict(finding: Finding) -> tuple[str, ...]:
-    return (
-        finding.claim.id,
-        finding.verdict,
-        f"{finding.effect.of:,}",
-        f"{finding.questions:,}",
-        signed(finding.effect),
-        signed(finding.delta),
-        _chance(finding.supports_holm),
-        _chance(finding.refutes_holm),
-    )
-
-
-def _because(one: Finding) -> str:
-    reason = one.because.rstrip(".")
-    return f"{one.verdict.capitalize()}: {reason}."
 
 
 def _expects(claim: Hypothesis) -> str:
@@ -127,17 +121,15 @@ def _sample(study: Study) -> Iterator[Block]:
         f"answer, over what is asked for, and over questions. {study.named:,} of them are of a question that names "
         "what it is about."
     )
-    yield Table(
-        ("action", "an answer stands in it", "there are", "taken", "questions", "relations"),
-        tuple(
-            (
-                row.action.upper(),
-                "yes" if row.holds_answer else "no",
-                *(f"{count:,}" for count in (row.available, row.taken, row.questions, row.relations)),
-            )
-            for row in study.strata
-        ),
-        frozenset({2, 3, 4, 5}),
+    yield _table(
+        study.strata,
+        2,
+        ("action", lambda row: row.action.upper()),
+        ("an answer stands in it", lambda row: "yes" if row.holds_answer else "no"),
+        ("there are", lambda row: f"{row.available:,}"),
+        ("taken", lambda row: f"{row.taken:,}"),
+        ("questions", lambda row: f"{row.questions:,}"),
+        ("relations", lambda row: f"{row.relations:,}"),
     )
     taken = {action: sum(s.taken for s in study.strata if s.action == action) for action in Action}
     if few := [f"{action.upper()} {count}" for action, count in taken.items() if count < wanted]:
@@ -154,44 +146,27 @@ def _kinds(study: Study) -> Iterator[Block]:
     there = {row.kind for row in study.tables.kinds if row.words}
     kinds = [kind for kind in KINDS if kind in there]
     figures = {(row.kind, row.action): row.value for row in study.tables.kinds}
-    rows = [pictures.ForestRow(kind, tuple(figures[kind, action] for action in _ACTIONS)) for kind in kinds]
-    title, subtitle = "What a word is worth", "standard deviations of the score; whiskers: 95 % intervals"
-    yield Picture("words.svg", pictures.forest(title, subtitle, [a.upper() for a in _ACTIONS], rows), title)
-    yield Table(
-        ("kind", "pairs of", "words", "value of a word", "share of the whole", "IDF", "letters"),
-        tuple(
-            (
-                r.kind,
-                r.action.upper(),
-                f"{r.words:,}",
-                signed(r.value),
-                _percent(r.share),
-                _plain(r.idf),
-                _plain(r.length),
-            )
-            for r in study.tables.kinds
-            if r.words
-        ),
-        frozenset({2, 3, 4, 5, 6}),
+    rows = [ForestRow(kind, tuple(figures[kind, action] for action in _ACTIONS)) for kind in kinds]
+    yield _forest("words.svg", "What a word is worth", [action.upper() for action in _ACTIONS], rows)
+    yield _table(
+        [row for row in study.tables.kinds if row.words],
+        2,
+        ("kind", lambda row: row.kind),
+        ("pairs of", lambda row: row.action.upper()),
+        ("words", lambda row: f"{row.words:,}"),
+        ("value of a word", lambda row: signed(row.value)),
+        ("share of the whole", lambda row: percent(row.share.value, 0)),
+        ("IDF", lambda row: number(row.idf, ".1f")),
+        ("letters", lambda row: number(row.length, ".1f")),
     )
     yield Paragraph(
         "Rarity and length being equal: what a word is worth beyond an ordinary one of the same pair, from a "
         "regression of values on kind, IDF and the logarithm of length."
     )
-    yield Table(
-        ("kind", *[f"{action.upper()}" for action in (*_ACTIONS, ALL)]),
-        tuple(
-            (kind, *[_adjusted(study, kind, action) for action in (*_ACTIONS, ALL)])
-            for kind in kinds
-            if kind != "other"
-        ),
-        frozenset({1, 2, 3, 4}),
-    )
-
-
-def _adjusted(study: Study, kind: str, action: str) -> str:
-    found = [row.value for row in study.tables.adjusted if (row.kind, row.action) == (kind, action)]
-    return signed(found[0]) if found else "–"
+    adjusted = {(row.kind, row.action): signed(row.value) for row in study.tables.adjusted}
+    groups = (*_ACTIONS, ALL)
+    rest = [(kind, *[adjusted.get((kind, action), NONE) for action in groups]) for kind in kinds if kind != "other"]
+    yield Table(1, ("kind", *map(str.upper, groups)), tuple(rest))
 
 
 def _changes(study: Study) -> Iterator[Block]:
@@ -201,27 +176,20 @@ def _changes(study: Study) -> Iterator[Block]:
         "to it ↑, with McNemar's exact p; a pair counts as one trial there, though pairs of one question are alike."
     )
     figures = {(row.probe, row.action): row.change for row in study.tables.changes}
-    rows = [
-        pictures.ForestRow(probe.name, tuple(figures[probe.name, action] for action in _ACTIONS)) for probe in SUITE
-    ]
-    title, subtitle = "What a change does to the score", "standard deviations of the score; whiskers: 95 % intervals"
-    yield Picture("changes.svg", pictures.forest(title, subtitle, [a.upper() for a in _ACTIONS], rows), title)
-    yield Table(
-        ("change", "pairs of", "pairs", "score", "Cliff's δ", "flips at τ+", "p", "flips at τ−", "p"),
-        tuple(
-            (
-                row.probe,
-                row.action.upper(),
-                f"{row.change.of:,}",
-                signed(row.change),
-                signed(row.delta),
-                *_flips(row.upper),
-                *_flips(row.lower),
-            )
-            for row in study.tables.changes
-            if row.change.of
-        ),
-        frozenset(range(2, 9)),
+    rows = [ForestRow(probe.name, tuple(figures[probe.name, action] for action in _ACTIONS)) for probe in SUITE]
+    yield _forest("changes.svg", "What a change does to the score", [action.upper() for action in _ACTIONS], rows)
+    yield _table(
+        [row for row in study.tables.changes if row.change.of],
+        2,
+        ("change", lambda row: row.probe),
+        ("pairs of", lambda row: row.action.upper()),
+        ("pairs", lambda row: f"{row.change.of:,}"),
+        ("score", lambda row: signed(row.change)),
+        ("Cliff's δ", lambda row: signed(row.delta)),
+        ("flips at τ+", lambda row: f"↓{row.upper.first:,} ↑{row.upper.second:,}"),
+        ("p", lambda row: _chance(row.upper.p)),
+        ("flips at τ−", lambda row: f"↓{row.lower.first:,} ↑{row.lower.second:,}"),
+        ("p", lambda row: _chance(row.lower.p)),
     )
     left = {row.probe: row.left_out for row in study.tables.changes if row.action == ALL and row.left_out}
     yield Bullets(
@@ -247,26 +215,23 @@ def _faithful(study: Study) -> Iterator[Block]:
         "(sufficiency), they cost little. The gain is that of the attribution's order over the other, as a mean "
         "over all shares."
     )
-    panels = [
-        ("taken out: the score lost", [(row.order, row.without) for row in study.tables.faith]),
-        ("left alone: the score lost", [(row.order, row.alone) for row in study.tables.faith]),
+    faith = study.tables.faith
+    without: list[Line] = [(row.order, row.without) for row in faith]
+    alone: list[Line] = [(row.order, row.alone) for row in faith]
+    panels = [("taken out: the score lost", without), ("left alone: the score lost", alone)]
+    title = "What the first words of an order carry"
+    drawn = pictures.curves(title, f"{_SCALE}; bands: 95 % intervals", study.fractions, panels)
+    yield Picture("order.svg", drawn, title)
+    shares = [f"{share:.0%}" for share in study.fractions]
+    headings = "order", *[f"without {n}" for n in shares], "gain", *[f"only {n}" for n in shares], "gain"
+
+    def cells(row: FaithRow, side: Iterable[Figure], gain: Figure) -> list[str]:
+        return [*(_sign(one.value) for one in side), "" if row.order == "attribution" else signed(gain)]
+
+    rows = [
+        (row.order, *cells(row, row.without, row.without_gain), *cells(row, row.alone, row.alone_gain)) for row in faith
     ]
-    title, subtitle = (
-        "What the first words of an order carry",
-        "standard deviations of the score; bands: 95 % intervals",
-    )
-    yield Picture("order.svg", pictures.curves(title, subtitle, study.fractions, panels), title)
-    yield Table(
-        (
-            "order",
-            *[f"without {share:.0%}" for share in study.fractions],
-            "gain",
-            *[f"only {share:.0%}" for share in study.fractions],
-            "gain",
-        ),
-        tuple(_faith(row) for row in study.tables.faith),
-        frozenset(range(1, 13)),
-    )
+    yield Table(1, headings, tuple(rows))
 
 
 def _alike(study: Study) -> Iterator[Block]:
@@ -277,19 +242,14 @@ def _alike(study: Study) -> Iterator[Block]:
         "agree with nothing: an explanation that looks the same for them is not one of this evaluator. That it "
         "looks different does not show that it is right."
     )
-    yield Table(
-        ("explained with", "correlation", "rank correlation", "name over words as rare", "pairs"),
-        tuple(
-            (
-                _HOW.get(row.how, row.how),
-                signed(row.correlation),
-                signed(row.rank_correlation),
-                signed(row.entity_over_as_rare),
-                f"{row.rank_correlation.of:,}",
-            )
-            for row in study.tables.again
-        ),
-        frozenset({1, 2, 3, 4}),
+    yield _table(
+        study.tables.again,
+        1,
+        ("explained with", lambda row: _HOW.get(row.how, row.how)),
+        ("correlation", lambda row: signed(row.correlation)),
+        ("rank correlation", lambda row: signed(row.rank_correlation)),
+        ("name over words as rare", lambda row: signed(row.entity_over_as_rare)),
+        ("pairs", lambda row: f"{row.rank_correlation.of:,}"),
     )
 
 
@@ -307,17 +267,6 @@ def _precise(study: Study) -> Iterator[str]:
         yield f"In {study.noted:,} pairs there was something to note, as: {study.note}."
 
 
-def _faith(row: FaithRow) -> tuple[str, ...]:
-    best = row.order == "attribution"
-    return (
-        row.order,
-        *[_sign(one.value) for one in row.without],
-        "" if best else signed(row.without_gain),
-        *[_sign(one.value) for one in row.alone],
-        "" if best else signed(row.alone_gain),
-    )
-
-
 def _limits(study: Study) -> Iterator[Block]:
     yield Heading(2, "What this does not show")
     yield Bullets(
@@ -333,28 +282,26 @@ def _limits(study: Study) -> Iterator[Block]:
     )
 
 
-def _flips(paired: Paired) -> tuple[str, str]:
-    return f"↓{paired.first:,} ↑{paired.second:,}", _chance(paired.p)
-
-
-def _percent(figure: Figure) -> str:
-    return "–" if figure.value is None else f"{figure.value * 100:.0f} %"
-
-
 def _share(share: Share) -> str:
     return f"{share.count:,} of {share.of:,} pairs"
 
 
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+def _table(rows: Iterable[T], words: int, *columns: tuple[str, Callable[[T], str]]) -> Table:
+    """A row each; the first `words` columns hold words, the others figures."""
+    cells = tuple(tuple(written(row) for _, written in columns) for row in rows)
+    return Table(words, tuple(heading for heading, _ in columns), cells)
+
+
+def _forest(file: str, title: str, series: list[str], rows: list[ForestRow]) -> Picture:
+    return Picture(file, pictures.forest(title, f"{_SCALE}; whiskers: 95 % intervals", series, rows), title)
 
 
 def _chance(p: float | None) -> str:
-    return "–" if p is None else f"{p:.4f}" if p >= 0.0001 else "< .0001"
+    return NONE if p is None else f"{p:.4f}" if p >= 0.0001 else "< .0001"
 
 
 def _sign(value: float | None) -> str:
     if value is None:
-        return "–"
+        return NONE
     shown = f"{abs(value):.3f}" if abs(value) < 10 else f"{abs(value):.1f}"
     return shown if float(shown) == 0 else f"{'−' if value < 0 else '+'}{shown}"

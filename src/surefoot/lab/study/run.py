@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from surefoot.act import require_match
-from surefoot.datasets.pairs import LabelledSet
+from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import TraceFault, UsageError
+from surefoot.evaluate.ask.runs import OnDone
 from surefoot.lab.grading import graded
 from surefoot.lab.probes import stock
-from surefoot.lab.study.examination import FRACTIONS, Effort, Examined, examined
+from surefoot.lab.study.examination import FRACTIONS, Examined, StudySettings, examined
 from surefoot.lab.study.hypotheses import Hypotheses, register
 from surefoot.lab.study.kinds import rarity
 from surefoot.lab.study.sample import PairSample, Stratum, drawn, eligible
@@ -36,22 +37,6 @@ SAMPLE = "sample.json"
 
 OnStage = Callable[[str, int, int], None]
 """Is told what is being done ("grading", "explaining"), how many are done, and how many there are."""
-
-
-@dataclass(frozen=True, slots=True)
-class StudySettings:
-    """How much is looked at, and how closely."""
-
-    per_action: int = 120
-    """Pairs of each action."""
-    checked: int = 10
-    """Of these, so many of each action are explained again, in other ways."""
-    longest: int = 150
-    """Words of a passage; longer ones are left out, and counted."""
-    tolerance: float = 0.1
-    most: int = 400
-    """Evaluations of an attribution, of which there are 1, and 4 or 5 more for one that is checked."""
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,37 +103,34 @@ def run(
     """
     chosen, used, others = settings or StudySettings(), thresholds or evaluator.thresholds, controls or {}
     require_match(used, evaluator.name)
-    known = [StudyFile(one.path, one.sha256, len({p.question_id for p in one.pairs}), len(one.pairs)) for one in files]
-    described = _described(evaluator.name, used, known, chosen, tuple(others), about or {})
+    known = tuple(StudyFile(f.path, f.sha256, len({p.question_id for p in f.pairs}), len(f.pairs)) for f in files)
+    described = {
+        **(about or {}),
+        "study": 1,
+        "evaluator": evaluator.name,
+        "thresholds": to_json(used),
+        "data": to_json(known),
+        "settings": to_json(chosen),
+        "controls": list(others),
+    }
     kept = register(folder, hypotheses, described, PAIRS)
     with kept.held():
-        sample = _sampled(evaluator, files, folder, chosen, used, partial(on_stage, "grading"))
-        found = _examined(evaluator, files, sample, kept, chosen, others, partial(on_stage, "explaining"))
-    return report(evaluator.name, used, known, chosen, hypotheses, sample, found, tuple(others))
-
-
-def report(
-    evaluator: str,
-    thresholds: Thresholds,
-    files: Sequence[StudyFile],
-    settings: StudySettings,
-    hypotheses: Hypotheses,
-    sample: PairSample,
-    pairs: Sequence[Examined],
-    controls: tuple[str, ...] = (),
-) -> Study:
-    """What these pairs say; pure."""
+        every, too_long = eligible([pair for file in files for pair in file.pairs], chosen.longest)
+        sample = _sampled(evaluator, every, too_long, folder / SAMPLE, chosen, used, partial(on_stage, "grading"))
+        pairs = _examined(evaluator, every, sample, kept, chosen, others, partial(on_stage, "explaining"))
     if not sample.spread:
-        raise UsageError(f"{evaluator} gives all {sample.graded:,} pairs the same score; there is nothing to explain")
+        raise UsageError(
+            f"{evaluator.name} gives all {sample.graded:,} pairs the same score; there is nothing to explain"
+        )
     among = questions(pairs, hypotheses.resamples, hypotheses.seed)
     findings = judged(pairs, hypotheses, among, sample.spread)
     return Study(
-        evaluator=evaluator,
-        thresholds=thresholds,
-        files=tuple(files),
-        settings=settings,
+        evaluator=evaluator.name,
+        thresholds=used,
+        files=known,
+        settings=chosen,
         hypotheses=hypotheses,
-        controls=controls,
+        controls=tuple(others),
         strata=sample.strata,
         spread=sample.spread,
         graded=sample.graded,
@@ -161,42 +143,22 @@ def report(
         note=next((note for one in pairs for note in one.attribution.notes), ""),
         findings=findings,
         conclusions=concluded(findings, hypotheses.conclusions),
-        tables=tables(pairs, among, sample.spread, thresholds),
+        tables=tables(pairs, among, sample.spread, used),
         fractions=FRACTIONS,
     )
 
 
-def _described(
-    evaluator: str,
-    thresholds: Thresholds,
-    files: Sequence[StudyFile],
-    settings: StudySettings,
-    controls: tuple[str, ...],
-    about: Mapping[str, Any],
-) -> dict[str, Any]:
-    return {
-        **about,
-        "study": 1,
-        "evaluator": evaluator,
-        "thresholds": to_json(thresholds),
-        "data": to_json(tuple(files)),
-        "settings": asdict(settings),
-        "controls": list(controls),
-    }
-
-
 def _sampled(
     evaluator: Evaluator,
-    files: Sequence[LabelledSet],
-    folder: Path,
+    pairs: Sequence[LabelledPair],
+    too_long: int,
+    path: Path,
     settings: StudySettings,
     thresholds: Thresholds,
-    on_done: Callable[[int, int], None],
+    on_done: OnDone,
 ) -> PairSample:
     """As it was drawn when the run began; else all pairs are graded now."""
-    path = folder / SAMPLE
     if not path.exists():
-        pairs, too_long = eligible([pair for file in files for pair in file.pairs], settings.longest)
         if not pairs:
             raise UsageError(f"no passage has {settings.longest} words or fewer; allow longer ones")
         grades = graded(evaluator, pairs, on_done).grades
@@ -212,23 +174,21 @@ def _sampled(
 
 def _examined(
     evaluator: Evaluator,
-    files: Sequence[LabelledSet],
+    pairs: Sequence[LabelledPair],
     sample: PairSample,
     kept: Run,
     settings: StudySettings,
     controls: Mapping[str, Evaluator],
-    on_done: Callable[[int, int], None],
+    on_done: OnDone,
 ) -> list[Examined]:
-    every, _ = eligible([pair for file in files for pair in file.pairs], settings.longest)
-    lent, rare = stock(every), rarity(pair.passage for pair in every)
-    effort = Effort(settings.tolerance, settings.most, settings.seed)
+    lent, rare = stock(pairs), rarity(pair.passage for pair in pairs)
     done = kept.values(Examined)
     places = {action: [one.key for one in sample.candidates if one.action is action] for action in Action}
     checked = {key for keys in places.values() for key in keys[: settings.checked]}
     for number, one in enumerate(sample.candidates):
         on_done(number, len(sample.candidates))
         if one.key not in done:
-            done[one.key] = examined(one, evaluator, lent, rare, effort, controls if one.key in checked else None)
+            done[one.key] = examined(one, evaluator, lent, rare, settings, controls if one.key in checked else None)
             kept.add(one.key, done[one.key])
     on_done(len(sample.candidates), len(sample.candidates))
     return [done[one.key] for one in sample.candidates]

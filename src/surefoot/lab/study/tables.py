@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -192,10 +193,8 @@ class _Look:
         """Least squares, from what each question adds to both of their sides, so that a resample is a sum."""
         there = [kind for kind in KINDS if kind != "other" and any(kind in one.kinds for one in pairs)]
         width = len(there) + 2
-        squares, products = (
-            np.zeros((len(self.drawn.numbers), width, width)),
-            np.zeros((len(self.drawn.numbers), width)),
-        )
+        squares = np.zeros((len(self.drawn.numbers), width, width))
+        products = np.zeros((len(self.drawn.numbers), width))
         for one in pairs:
             rows, values = _rows(one, there)
             number = self.drawn.numbers[one.question_id]
@@ -216,8 +215,8 @@ class _Look:
         moved = [(one, found + one.score) for one in pairs if (found := change(one, probe)) is not None]
         labels = [(one.action, label(score, thresholds)) for one, score in moved]
         top, bottom = Action.CORRECT, Action.INCORRECT
-        reasons = Counter(each.reason for one in pairs for each in one.changes if each.probe == probe and
-                          each.score is None)  # fmt: skip
+        forms = [form for one in pairs for form in one.changes if form.probe == probe]
+        reasons = Counter(form.reason for form in forms if form.score is None)
         return ChangeRow(
             probe,
             action,
@@ -233,40 +232,36 @@ class _Look:
         return tuple(self._faith(name, names[0], pairs) for name in names)
 
     def _faith(self, order: str, first: str, pairs: Sequence[Examined]) -> FaithRow:
-        def lost(side: Callable[[Tried], Sequence[float]], name: str, at: slice) -> Callable[[Examined], float]:
-            return lambda one: one.attribution.full - float(np.mean(side(_tried(one, name))[at]))
+        def lost(one: Examined, side: str, name: str, at: slice = slice(None)) -> float:
+            return one.attribution.full - float(np.mean(getattr(_tried(one, name), side)[at]))
 
         def figure(of: Callable[[Examined], float]) -> Figure:
             return self.mean(pairs, of, self.spread)
 
-        def without(tried: Tried) -> Sequence[float]:
-            return tried.without
+        def each(side: str) -> tuple[Figure, ...]:
+            cuts = [slice(n, n + 1) for n in range(len(FRACTIONS))]
+            return tuple(figure(partial(lost, side=side, name=order, at=cut)) for cut in cuts)
 
-        def alone(tried: Tried) -> Sequence[float]:
-            return tried.alone
-
-        every = slice(None)
-        cuts = [slice(n, n + 1) for n in range(len(FRACTIONS))]
         return FaithRow(
             order,
-            tuple(figure(lost(without, order, cut)) for cut in cuts),
-            tuple(figure(lost(alone, order, cut)) for cut in cuts),
-            figure(lost(without, order, every)),
-            figure(lost(alone, order, every)),
-            figure(lambda one: lost(without, first, every)(one) - lost(without, order, every)(one)),
-            figure(lambda one: lost(alone, order, every)(one) - lost(alone, first, every)(one)),
+            each("without"),
+            each("alone"),
+            figure(lambda one: lost(one, "without", order)),
+            figure(lambda one: lost(one, "alone", order)),
+            figure(lambda one: lost(one, "without", first) - lost(one, "without", order)),
+            figure(lambda one: lost(one, "alone", order) - lost(one, "alone", first)),
         )
 
     def again(self, pairs: Sequence[Examined]) -> tuple[AgainRow, ...]:
         names = [again.how for again in pairs[0].again] if pairs else []
-        return tuple(
-            AgainRow(
-                how,
-                self.mean(pairs, lambda one, how=how: pearson(one.attribution.values, _again(one, how))),  # type: ignore[misc]
-                self.mean(pairs, lambda one, how=how: spearman(one.attribution.values, _again(one, how))),  # type: ignore[misc]
-                self.mean(pairs, lambda one, how=how: over_as_rare(one, _again(one, how)), self.spread),  # type: ignore[misc]
-            )
-            for how in names
+        return tuple(self._again(how, pairs) for how in names)
+
+    def _again(self, how: str, pairs: Sequence[Examined]) -> AgainRow:
+        return AgainRow(
+            how,
+            self.mean(pairs, lambda one: pearson(one.attribution.values, _again(one, how))),
+            self.mean(pairs, lambda one: spearman(one.attribution.values, _again(one, how))),
+            self.mean(pairs, lambda one: over_as_rare(one, _again(one, how)), self.spread),
         )
 
 

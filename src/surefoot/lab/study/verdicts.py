@@ -103,22 +103,20 @@ def _found(
     claim: Hypothesis, pairs: Sequence[Examined], drawn: Questions, spread: float, hypotheses: Hypotheses
 ) -> Finding:
     nothing = Figure(None, None, None, 0, claim.untestable or "no pair has anything of the kind")
-    if claim.untestable:
-        return Finding(claim, 0, nothing, nothing, None, None, None, None, "undetermined", claim.untestable)
-    each = effects(claim, pairs, spread) if spread else []
-    values = np.array([value for _, value in each])
-    numbers = drawn.of([pair for pair, _ in each])
-    if (many := len(set(numbers.tolist()))) < hypotheses.questions:
-        why = f"pairs of {many} questions have anything to measure, and it takes {hypotheses.questions}"
-        if not each:
-            return Finding(claim, 0, nothing, nothing, None, None, None, None, "undetermined", why)
-    effect, replicates = figures.figure(figures.mean(values, numbers), drawn.draws)
-    delta = figures.figure(figures.mean(np.sign(values), numbers), drawn.draws)[0]
+    found = Finding(claim, 0, nothing, nothing, None, None, None, None, "undetermined", claim.untestable)
+    each = effects(claim, pairs, spread) if spread and not claim.untestable else []
+    values, numbers = np.array([value for _, value in each]), drawn.of([pair for pair, _ in each])
+    many = len(set(numbers.tolist()))
+    if each:
+        effect, replicates = figures.figure(figures.mean(values, numbers), drawn.draws)
+        delta = figures.figure(figures.mean(np.sign(values), numbers), drawn.draws)[0]
+        found = replace(found, questions=many, effect=effect, delta=delta)
     if many < hypotheses.questions:
-        return Finding(claim, many, effect, delta, None, None, None, None, "undetermined", why)
+        why = f"pairs of {many} questions have anything to measure, and it takes {hypotheses.questions}"
+        return replace(found, because=claim.untestable or why)
     there, isnt = _chances(claim, replicates)
-    both = (there, isnt) if claim.presence == "present" else (isnt, there)
-    return Finding(claim, many, effect, delta, *both, None, None, "undetermined", "")
+    supports, refutes = (there, isnt) if claim.presence == "present" else (isnt, there)
+    return replace(found, supports=supports, refutes=refutes)
 
 
 def _chances(claim: Hypothesis, replicates: Floats) -> tuple[float, float]:

@@ -15,8 +15,9 @@ from typing import Any
 import torch
 
 from surefoot.errors import ModelError
-from surefoot.lab.train.evaluator import MADE, claimed, keep
-from surefoot.lab.train.network import restored, saved
+from surefoot.lab.train.evaluator import MADE
+from surefoot.lab.train.network import restored
+from surefoot.lab.train.training import claimed, keep, saved
 from surefoot.store import write_text
 
 
@@ -34,7 +35,7 @@ def average(paths: Sequence[Path], folder: Path) -> Path:
         name: (sum(weights[name].float() for weights in read) / len(read)).to(tensor.dtype)
         for name, tensor in read[0].items()
     }
-    with claimed(folder):
+    with claimed(folder, folder / "lock"):
         keep(folder / "best.pt", mean)
         hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
         write_text(folder / MADE, json.dumps({"average": hashes}, indent=1) + "\n")

@@ -12,25 +12,23 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
 from torch import Tensor
 from torch.nn import functional
 
-from surefoot.errors import ConfigError, ModelError, UsageError
+from surefoot.errors import ConfigError
 from surefoot.evaluators.minilm import Pieces, encode, tokenizer
 from surefoot.lab.train.mixture import Lesson, Mixture, Row, find, half
-from surefoot.lab.train.network import GraderNetwork, saved
+from surefoot.lab.train.network import GraderNetwork
+from surefoot.lab.train.training import checkpoint, claimed, descend, keep
 from surefoot.stats.figures import roc_auc
 from surefoot.store import write_text
 
@@ -144,7 +142,7 @@ def train(
     dev = dev_examples(mixture.dev, recipe)
     if not examples or not dev:
         raise ConfigError("the mixture has no lessons, or no development file with both labels; add a section for them")
-    with claimed(folder):
+    with claimed(folder, folder / "lock"):
         origin, about = made(network, mixture, recipe), _hash(network, lessons, recipe)
         state = _begun(_placed(network, device), about, recipe, folder)
         write_text(folder / MADE, json.dumps(origin, indent=1) + "\n")
@@ -195,13 +193,7 @@ def _turn(state: _State, batch: Sequence[TrainingExample], steps: int, recipe: E
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed * 1_000_003 + state.step)  # what is left out at a step does not depend on stops
         relevance, evidence = losses_of(state.network, batch)
-    loss = relevance + recipe.evidence * evidence
-    if not torch.isfinite(loss):
-        raise ModelError(f"the loss is {loss.item()} after {state.step} steps; give a lower rate, or other data")
-    state.optimiser.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(state.network.parameters(), recipe.clip)
-    state.optimiser.step()
+    descend(relevance + recipe.evidence * evidence, state.network, state.optimiser, recipe.clip, state.step)
     return float(relevance.detach())
 
 
@@ -364,35 +356,18 @@ def _look(state: _State, dev: dict[str, list[TrainingExample]], folder: Path) ->
 
 def _begun(network: GraderNetwork, about: str, recipe: EvaluatorRecipe, folder: Path) -> _State:
     """The state that was kept, if there is one, else a new one."""
-    state, path = _State(about, network, _optimiser(network, recipe)), folder / "checkpoint.pt"
-    if not path.exists():
-        return state
-    try:
-        kept = saved(path, network.relevance.weight.device)
-    except ModelError as error:
-        raise UsageError(f"{path} is damaged; remove it to start again") from error
-    if kept.get("about") != about:
-        raise UsageError(f"{path} is of a training with other data or settings; give those again, or another folder")
-    network.load_state_dict(kept["network"])
-    state.optimiser.load_state_dict(kept["optimiser"])
-    state.step, state.looks = kept["step"], kept["looks"]
-    _log.info("going on from step %d", state.step)
+    state = _State(about, network, _optimiser(network, recipe))
+    if kept := checkpoint(folder / "checkpoint.pt", about, network.relevance.weight.device):
+        network.load_state_dict(kept["network"])
+        state.optimiser.load_state_dict(kept["optimiser"])
+        state.step, state.looks = kept["step"], kept["looks"]
+        _log.info("going on from step %d", state.step)
     return state
 
 
 def _keep(state: _State, folder: Path) -> None:
     parts = {"network": state.network.state_dict(), "optimiser": state.optimiser.state_dict()}
     keep(folder / "checkpoint.pt", {"about": state.about, "step": state.step, "looks": state.looks, **parts})
-
-
-def keep(path: Path, value: Any) -> None:
-    """Write tensors to a file, whole or not at all, also when the machine stops in the middle."""
-    fresh = path.with_name(f"{path.name}.new")
-    with fresh.open("wb") as file:
-        torch.save(value, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
 
 
 def _hash(network: GraderNetwork, lessons: Sequence[Lesson], recipe: EvaluatorRecipe) -> str:
@@ -419,14 +394,3 @@ def _placed(network: GraderNetwork, device: str | None) -> GraderNetwork:
         said = str(error).partition("\n")[0]
         raise ConfigError(f"the device '{wanted}' cannot be used: {said}; cpu always can") from error
     return network
-
-
-@contextmanager
-def claimed(folder: Path) -> Iterator[None]:
-    """This process alone writes there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / "lock").acquire(timeout=0):
-            yield
-    except Timeout as error:
-        raise UsageError(f"another training is writing {folder}; wait for it, or give another folder") from error

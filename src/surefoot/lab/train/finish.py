@@ -25,10 +25,11 @@ from surefoot.errors import ConfigError
 from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
 from surefoot.lab import tuning
 from surefoot.lab.grading import graded
-from surefoot.lab.train.evaluator import MADE, claimed
+from surefoot.lab.train.evaluator import MADE
 from surefoot.lab.train.export import export
 from surefoot.lab.train.mixture import Mixture
 from surefoot.lab.train.network import restored
+from surefoot.lab.train.training import claimed
 from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.store import to_json, write_text
@@ -70,7 +71,7 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     the JSON file last. Raises ConfigError when the development questions are too few to show that any thresholds keep
     `AIM`.
     """
-    with claimed(folder):
+    with claimed(folder, folder / "lock"):
         work = folder / ".finishing"
         shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
         try:

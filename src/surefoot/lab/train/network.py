@@ -8,11 +8,9 @@ a sentence encoder, whose layers never saw two texts at once, need not learn to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any
-from zipfile import is_zipfile
 
 import torch
 from safetensors import SafetensorError
@@ -21,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from surefoot.errors import ConfigError, MissingExtra, ModelError
+from surefoot.lab.train.training import saved
 from surefoot.models.wordpiece import wordpiece
 from surefoot.text.words import STOP_WORDS
 
@@ -136,31 +135,20 @@ def restored(path: Path) -> GraderNetwork:
     return network
 
 
-def saved(path: Path, device: Any = "cpu") -> Any:
-    """What `torch.save` wrote to a file, on the device. Raises ModelError for a file that is missing or damaged."""
-    if not is_zipfile(path):  # else torch would take it for a pickle of old, and fail in any way that bytes can
-        raise ModelError(f"{path} is missing or damaged; run: surefoot train evaluator")
-    try:
-        return torch.load(path, map_location=device, weights_only=True)
-    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
-        raise ModelError(f"{path} is damaged; run: surefoot train evaluator") from error
-
-
 _FRESH = ("shared.", "relevance.", "evidence.", "comparable")
 """What a training starts from nothing."""
-_NAMES = {
-    "embeddings.word_embeddings.": "word.",
-    "embeddings.position_embeddings.": "place.",
-    "embeddings.token_type_embeddings.": "side.",
-    "embeddings.LayerNorm.": "norm.",
-}
-_LAYER_NAMES = {
-    "attention.output.dense.": "merge.",
-    "attention.output.LayerNorm.": "norm.",
-    "intermediate.dense.": "widen.",
-    "output.dense.": "narrow.",
-    "output.LayerNorm.": "norm_out.",
-}
+_NAMES = (
+    (r"embeddings\.word_embeddings", "word"),
+    (r"embeddings\.position_embeddings", "place"),
+    (r"embeddings\.token_type_embeddings", "side"),
+    (r"embeddings\.LayerNorm", "norm"),
+    (r"encoder\.layer\.(\d+)\.attention\.output\.dense", r"layers.\1.merge"),
+    (r"encoder\.layer\.(\d+)\.attention\.output\.LayerNorm", r"layers.\1.norm"),
+    (r"encoder\.layer\.(\d+)\.intermediate\.dense", r"layers.\1.widen"),
+    (r"encoder\.layer\.(\d+)\.output\.dense", r"layers.\1.narrow"),
+    (r"encoder\.layer\.(\d+)\.output\.LayerNorm", r"layers.\1.norm_out"),
+)
+"""BERT's names of tensors, without their last part, to ours."""
 
 
 def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -176,14 +164,9 @@ def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _renamed(name: str) -> str:
     """Our name of a tensor of BERT; empty for one that has no place here, or is put together from several."""
-    for theirs, ours in _NAMES.items():
-        if name.startswith(theirs):
-            return name.replace(theirs, ours)
-    _, layer, number, rest = name.split(".", 3) if name.startswith("encoder.layer.") else ("", "", "", "")
-    for theirs, ours in _LAYER_NAMES.items():
-        if layer and rest.startswith(theirs):
-            return f"layers.{number}.{rest.replace(theirs, ours)}"
-    return ""
+    start, dot, kind = name.rpartition(".")
+    found = ((theirs, ours) for theirs, ours in _NAMES if re.fullmatch(theirs, start))
+    return next((re.sub(theirs, ours, start) + dot + kind for theirs, ours in found), "")
 
 
 def _layers(weights: Mapping[str, Tensor]) -> int:

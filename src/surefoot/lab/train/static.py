@@ -20,7 +20,6 @@ import argparse
 import hashlib
 import json
 import logging
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from tokenizers import Tokenizer
 from surefoot.embedders.static import unit
 from surefoot.models.wordpiece import wordpiece
 from surefoot.protocols import Embedder, Matrix
+from surefoot.store import write_bytes
 from surefoot.text.json_values import parsed
 
 Ids = npt.NDArray[np.int64]
@@ -140,7 +140,7 @@ def write(table: Matrix, path: Path) -> None:
     rows, scales = quantised(table)
     data = BytesIO()
     np.savez(data, rows=rows, scales=scales)
-    _replace(path, data.getvalue())
+    write_bytes(path, data.getvalue())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -157,7 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     texts = texts_of(given.data, given.without)
     _log.info("%d texts, sha256 %s", len(texts), _digest(texts)[:16])
     write(fit(texts, MiniLMEmbedder(), wordpiece(), given.cache, VectorRecipe()), given.out)
-    _log.info("%s: %d bytes, sha256 %s", given.out, given.out.stat().st_size, _file_digest(given.out)[:16])
+    _log.info(
+        "%s: %d bytes, sha256 %s", given.out, len(made := given.out.read_bytes()), hashlib.sha256(made).hexdigest()[:16]
+    )
 
 
 def _texts(file: Path) -> Iterator[tuple[str, str]]:
@@ -184,7 +186,7 @@ def _part(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
     vectors = teacher.embed(texts)
     data = BytesIO()
     np.save(data, vectors)
-    _replace(path, data.getvalue())
+    write_bytes(path, data.getvalue())
     return vectors
 
 
@@ -229,16 +231,6 @@ def _gradient(table: Matrix, pieces: Sequence[Ids], directions: Matrix) -> tuple
 
 def _digest(texts: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    fresh.write_bytes(data)
-    os.replace(fresh, path)
 
 
 if __name__ == "__main__":

@@ -19,16 +19,16 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Literal
 
 import torch
-from filelock import FileLock, Timeout
 from tokenizers import Encoding
 
 from surefoot.datasets.pairs import read
-from surefoot.errors import ConfigError, ModelError, UsageError
+from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluators.t5 import check_task, encoded, open_t5
+from surefoot.lab.train.training import checkpoint as kept_state
+from surefoot.lab.train.training import claimed, descend, keep
 from surefoot.models.checkpoint import Checkpoint
 from surefoot.store import to_json, write_text
 from surefoot.types import Passage
@@ -172,14 +172,9 @@ def _learn(
 def _turn(state: _T5State, tensors: dict[str, Any], goal: Any, rate: float, clip: float) -> float:
     """One step of AdamW; the batch's loss before it."""
     loss = torch.nn.functional.mse_loss(state.model(**tensors).logits[:, 0], goal)
-    if not torch.isfinite(loss):
-        raise ModelError(f"the loss is {loss.item()} after {len(state.losses)} steps; give a lower rate, or other data")
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(state.model.parameters(), clip)
     for group in state.optimiser.param_groups:
         group["lr"] = rate
-    state.optimiser.step()
-    state.optimiser.zero_grad()
+    descend(loss, state.model, state.optimiser, clip, len(state.losses))
     return float(loss.item())
 
 
@@ -204,25 +199,17 @@ def _begun(checkpoint: Checkpoint, about: str, recipe: T5Recipe, kept: Path) -> 
     model = checkpoint.model
     state = _T5State(about, model, torch.optim.AdamW(model.parameters(), lr=recipe.rate), [])
     torch.manual_seed(recipe.seed)
-    if not kept.exists():
-        return state
-    try:
-        saved = torch.load(kept, map_location=model.device, weights_only=True)
-    except (RuntimeError, EOFError, OSError, UnpicklingError) as error:
-        raise UsageError(f"{kept} is damaged; remove it to start again") from error
-    if saved["about"] != about:
-        raise UsageError(f"{kept} is of a training with other data or settings; give those again, or another folder")
-    model.load_state_dict(saved["model"])
-    state.optimiser.load_state_dict(saved["optimiser"])
-    state.losses = saved["losses"]
-    torch.set_rng_state(saved["dice"].cpu())
-    if saved["cuda_dice"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all([dice.cpu() for dice in saved["cuda_dice"]])
+    if saved := kept_state(kept, about, model.device):
+        model.load_state_dict(saved["model"])
+        state.optimiser.load_state_dict(saved["optimiser"])
+        state.losses = saved["losses"]
+        torch.set_rng_state(saved["dice"].cpu())
+        if saved["cuda_dice"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all([dice.cpu() for dice in saved["cuda_dice"]])
     return state
 
 
 def _keep(state: _T5State, kept: Path) -> None:
-    fresh = kept.with_name(f"{kept.name}.new")
     saved = {
         "about": state.about,
         "model": state.model.state_dict(),
@@ -231,11 +218,7 @@ def _keep(state: _T5State, kept: Path) -> None:
         "dice": torch.get_rng_state(),
         "cuda_dice": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
-    with fresh.open("wb") as file:
-        torch.save(saved, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, kept)
+    keep(kept, saved)
 
 
 def _publish(checkpoint: Checkpoint, done: Trained, about: dict[str, Any]) -> None:
@@ -266,15 +249,10 @@ def _kept(out: Path) -> Path:
 @contextmanager
 def _claimed(out: Path) -> Iterator[None]:
     """`out` is free, and this process alone is about to make it."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(out.with_name(f"{out.name}.lock"))
-    try:
-        with lock.acquire(timeout=0):
-            if out.exists():
-                raise UsageError(f"{out} is there already; give another folder")
-            yield
-    except Timeout as error:
-        raise UsageError(f"another training is writing {out}; wait for it, or give another folder") from error
+    with claimed(out, out.with_name(f"{out.name}.lock")):
+        if out.exists():
+            raise UsageError(f"{out} is there already; give another folder")
+        yield
 
 
 def _require_sizes(recipe: T5Recipe, every: int) -> None:

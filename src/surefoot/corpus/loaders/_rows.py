@@ -1,4 +1,4 @@
-"""What tables have in common: lines of bounded length, and the columns that make a document."""
+"""Shared by the loaders of tables: lines of bounded length, and the columns that make a document."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from surefoot.corpus.loaders import Document, DocumentProblem
 from surefoot.corpus.loaders.text import encoding_of
 
 MAX_LINE = 10_000_000
-"""Characters in a line; a longer one is a bad row, so that a damaged file does not fill the memory."""
+"""Characters of a line, at most; a longer one is a bad row, so that a damaged file does not fill the memory."""
 
 TEXT = ("text", "contents", "content", "body")
-"""What a text column is called; the first one with something in it wins."""
+"""Names of a text column; the first that is not empty is taken."""
 
 
 @contextmanager
 def opened(stream: BinaryIO) -> Iterator[tuple[TextIOWrapper, DocumentProblem | None]]:
-    """The stream as text with its line ends kept, and what its encoding leaves in doubt; the stream stays open."""
+    """The stream as text with its line ends, and a problem if its encoding is in doubt; the stream stays open."""
     encoding, problem = encoding_of(stream)
     text = TextIOWrapper(stream, encoding, "replace", newline="")
     try:
@@ -40,7 +40,7 @@ def lines(text: TextIOWrapper) -> Iterator[str | None]:
 
 
 def document(row: Mapping[str, Any], columns: Sequence[str] = TEXT) -> Document | str:
-    """The document in a row, its text from the first of `columns` that has some; or what is wrong with the row."""
+    """The document in a row, with the text of the first of `columns` that is not empty; or the row's fault."""
     words = next((value for name in columns if isinstance(value := row.get(name), str) and value.strip()), None)
     if words is None:
         return f"has no text in {' or '.join(columns)}"
@@ -57,5 +57,5 @@ def _plain(value: object) -> str:
 
 
 def _fingerprint(*parts: str) -> str:
-    """Stands in for an id, so that a row keeps its identity where rows are put in before it."""
+    """In place of an id, so that a row keeps its identity when others are inserted before it."""
     return "#" + blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,96 @@
+"""Commands that are imported when they are called; until then a group knows their names and one line about each."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from surefoot.errors import UsageError
+
+json_wanted: ContextVar[bool] = ContextVar("json_wanted", default=False)
+"""Whether the command prints JSON, so that its errors are JSON too."""
+
+_BadUsage: Any = typer.BadParameter.__base__
+"""Click's UsageError; newer versions of Typer bring a Click of their own, under a private name."""
+
+Listing = Mapping[str, "tuple[str | Listing, str]"]
+"""By name: where a command is, as "module:function", or the commands of a group; then the first line of its help."""
+
+
+_CONFIGURATION = {"Configuration": "--config --set --index"}
+PANELS = {
+    "explain": {
+        "A recorded trace": "--trace --words --answer",
+        "An evaluation": "--run --record",
+        "How words are explained": "--method --baseline --entities --pairs --flip --tolerance --most --seed",
+        "Files to write": "--json --html --figure",
+    },
+    "improve": {
+        "What is tried, and what has to gain": "--try --metric --together --outside --seed",
+        "Which questions are asked, and how": "--given --golds --limit --threads --ray",
+    },
+}
+"""Of commands with many options, their panels in the help."""
+
+
+class LateCommand(TyperCommand):
+    """A command as its group lists it, not yet imported."""
+
+    def __init__(self, name: str, line: str, where: str) -> None:
+        super().__init__(name, help=line)
+        self.where = where
+
+    def imported(self) -> Any:
+        """The command itself, with its options."""
+        module, _, function = self.where.partition(":")
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        app.command(self.name, cls=CalledCommand)(getattr(import_module(f"surefoot.cli.{module}"), function))
+        gc.enable()
+        command: Any = get_command(app)
+        panels = _CONFIGURATION | PANELS.get(str(self.name), {})
+        titles = {option: title for title, options in panels.items() for option in options.split()}
+        for parameter in command.params:
+            parameter.rich_help_panel = titles.get(parameter.opts[0])
+        return command
+
+
+class CalledCommand(TyperCommand):
+    """A command whose mistakes of usage are JSON where its results are."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The parsed words; with --json, words that do not parse raise Surefoot's own UsageError."""
+        flags = {name for param in self.params if getattr(param, "is_flag", False) for name in param.opts}
+        json_wanted.set("--json" in flags.intersection(args))
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except _BadUsage as error:
+            if json_wanted.get():
+                raise UsageError(error.format_message()) from error
+            raise
+
+
+class CommandGroup(TyperGroup):
+    """A group that imports the command that is called, and no other."""
+
+    listing: ClassVar[Listing] = {}
+
+    def __init__(self, *, listing: Listing | None = None, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, (inner, line) in (listing or self.listing).items():
+            self.commands[name] = (
+                LateCommand(name, line, inner)
+                if isinstance(inner, str)
+                else CommandGroup(name=name, help=line, listing=inner, no_args_is_help=True)
+            )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The name, the command that is called, and the words that are left for it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.imported() if isinstance(command, LateCommand) else command, rest

@@ -1,0 +1,21 @@
+"""Figures as text, for reports and pictures. Formats are those of Python's `format`; the minus is a real one."""
+
+from __future__ import annotations
+
+NONE = "–"
+"""In place of a figure that is not known."""
+
+
+def number(value: float | None, form: str) -> str:
+    """The number in this format, such as "+.3g"."""
+    return NONE if value is None else f"{value:{form}}".replace("-", "−")
+
+
+def percent(share: float | None, places: int | None = None) -> str:
+    """A share of 1 in per cent: to three digits, such as "12.5 %", or to so many places behind the point."""
+    return NONE if share is None else f"{number(share * 100, '.3g' if places is None else f'.{places}f')} %"
+
+
+def interval(low: float | None, high: float | None, form: str, unknown: str = NONE) -> str:
+    """Both ends, such as "1.5 to 2.5"; `unknown` where either is None."""
+    return unknown if low is None or high is None else f"{number(low, form)} to {number(high, form)}"
