@@ -1,6 +1,6 @@
 """From grades to a decision: the trigger of corrective RAG and the count routing of its agentic variants. Pure.
 
-Anything here can be run again from a trace, and must then reach the same decision (`redecide`).
+From the grades of a trace it must reach the same decision again (`redecide`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RANK = (Action.INCORRECT, Action.AMBIGUOUS, Action.CORRECT)
 
 
 def label(score: float, thresholds: Thresholds) -> Action:
-    """What a passage with this score would decide alone."""
+    """The action that a passage with this score would lead to alone."""
     if score >= thresholds.upper:
         return Action.CORRECT
     return Action.AMBIGUOUS if score >= thresholds.lower else Action.INCORRECT
@@ -50,8 +50,7 @@ def _labelled(given: Grade, thresholds: Thresholds) -> Grade:
 
 
 def allowed(grade: Grade, thresholds: Thresholds) -> Action | None:
-    """What a passage with this grade would decide alone: what its score says, or its cap where that is less. None: it
-    could not be graded."""
+    """The action that a passage with this grade would lead to alone, its cap applied. None: it could not be graded."""
     if grade.score is None or not math.isfinite(grade.score):
         return Action.INCORRECT if grade.cap is Action.INCORRECT else None
     return min(label(grade.score, thresholds), grade.cap or Action.CORRECT, key=RANK.index)

@@ -1,10 +1,10 @@
-"""What every component of a role must do, as checks that anyone can run over a component of their own.
+"""The duties of each role, as checks that anyone can run over a component of their own.
 
     from surefoot.contracts import verify
     verify("evaluator", MyEvaluator())
 
-Each check raises AssertionError with a sentence that says what was promised and what came instead. The package's own
-tests run the same checks over every built-in.
+A check raises AssertionError, saying what was promised and what came instead. The package's own tests run the same
+checks over every built-in.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ HOSTILE = (
 def retriever(component: protocols.Retriever) -> None:
     """Checks a retriever over any corpus of at least one passage."""
     found = component.retrieve(QUESTION, 5)
-    _holds(
-        isinstance(found, tuple) and all(isinstance(p, Passage) for p in found), "returns a tuple of passages", found
-    )
+    _holds(_tuple_of(Passage, found), "returns a tuple of passages", found)
     _holds(len(found) <= 5, "returns at most k passages", len(found))
     _holds(len({p.id for p in found}) == len(found), "returns each passage once", [p.id for p in found])
     scores = [p.score for p in found]
@@ -78,7 +76,7 @@ def evaluator(component: protocols.Evaluator) -> None:
     """Checks an evaluator."""
     pairs = [(QUESTION, passage) for passage in PASSAGES]
     grades = component.grade(pairs)
-    _holds(isinstance(grades, tuple) and all(isinstance(g, Grade) for g in grades), "returns a tuple of grades", grades)
+    _holds(_tuple_of(Grade, grades), "returns a tuple of grades", grades)
     _holds([g.passage_id for g in grades] == [p.id for p in PASSAGES], "grades each pair, in order", grades)
     _holds(all(g.score is not None or g.reason for g in grades), "says why it cannot grade", grades)
     scores = [g.score for g in grades if g.score is not None]
@@ -123,7 +121,7 @@ def refiner(component: protocols.Refiner) -> None:
     """Checks a refiner."""
     by_id = {passage.id: passage for passage in PASSAGES}
     strips = component.refine(QUESTION, PASSAGES)
-    _holds(isinstance(strips, tuple) and all(isinstance(s, Strip) for s in strips), "returns a tuple of strips", strips)
+    _holds(_tuple_of(Strip, strips), "returns a tuple of strips", strips)
     _holds({s.passage_id for s in strips} <= set(by_id), "cuts the passages that it was given", strips)
     for strip in strips:
         source = by_id[strip.passage_id].text[strip.start : strip.end]
@@ -284,12 +282,16 @@ CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
 
 
 def verify(role: str, component: Any) -> None:
-    """Run the role's check; raises AssertionError with the promise that is not kept, ConfigError for a wrong role."""
+    """Run the role's check. Raises AssertionError with the broken promise, ConfigError for an unknown role."""
     if role not in CONTRACTS:
         raise ConfigError(f"no role called '{role}'; there are: {', '.join(CONTRACTS)}")
     protocol, check = CONTRACTS[role]
     _holds(isinstance(component, protocol), "has the verb of its role, and the names that go with it", component)
     check(component)
+
+
+def _tuple_of(kind: type, found: Any) -> bool:
+    return isinstance(found, tuple) and all(isinstance(one, kind) for one in found)
 
 
 def _holds(kept: bool, promise: str, instead: object) -> None:

@@ -80,11 +80,11 @@ class EndpointError(ComponentError):
     ) -> None:
         super().__init__(message)
         self.status = status
-        """Of its answer in HTTP; None: there was none, or none that could be read."""
+        """The HTTP status of its answer; None: no answer, or none that could be read."""
         self.reached = reached
-        """Whether it may have got the request, and have worked on it."""
+        """True: it may have received the request, and worked on it."""
         self.wait = wait
-        """Seconds that it asks to wait; None: it does not say."""
+        """Seconds to wait, as the server asks; None: it does not say."""
 
 
 class NetworkError(ComponentError):
@@ -101,4 +101,4 @@ class Throttled(SearchError):
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.wait = wait
-        """Seconds that the provider asks to wait; None: it does not say."""
+        """Seconds to wait, as the provider asks; None: it does not say."""

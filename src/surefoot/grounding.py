@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from surefoot.text.words import STOP_WORDS, WORD, content_words, names, sentences, words
-from surefoot.types import Answer, Citation, Decision, Passage, Strip
-
-Knowledge = Sequence[tuple[Strip, Passage]]
+from surefoot.protocols import Knowledge
+from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
+from surefoot.types import Answer, Citation, Decision
 
 _MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
@@ -41,13 +40,13 @@ _LINK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What a browser or a Markdown renderer may take for an address; not a bare domain."""
+"""Text that a browser or a Markdown renderer may take for an address; not a bare domain."""
 _AROUND = ".,;:!?*_'’”»)]}/"
-"""What may follow an address in running text, or end it, without making another one of it."""
+"""Characters that may follow an address in running text, or end it, without changing it."""
 NO_LINK = "(link removed)"
-"""What stands in an answer where an address was that is no source's."""
+"""The stand-in for an address that is no source's."""
 UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge graph"})
-"""`Passage.via` where a search engine only told of the address, and nothing was fetched from it."""
+"""`Passage.via` of addresses that a search engine only named, and that nobody fetched."""
 
 _CLAUSE_END = re.compile(
     r"[,;:—–]\s+(?:and|but|or|nor|so|while|whereas|which|who|where|although|though|because)?\b"
@@ -55,7 +54,7 @@ _CLAUSE_END = re.compile(
     re.IGNORECASE,
 )
 HALF = 0.5
-"""Of the words that a clause adds to the question: with fewer of them in the source it is somebody else's."""
+"""The share of a clause's new words that its source must hold, or the clause is somebody else's."""
 
 _VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
 
@@ -174,8 +173,7 @@ def _quotations(said: str) -> Iterator[str]:
 
 
 def _unsaid(question: str, said: str, source: str) -> list[str]:
-    """Clauses of which the source holds less than half of what they add to the question: one that is right lends its
-    mark to no other."""
+    """Clauses of whose new words the source holds less than half: a right clause lends its mark to no other."""
     there = set(words(source))
     clauses = [clause.strip() for clause in _CLAUSE_END.split(said)]
     added = [(clause, _new_words(question, clause)) for clause in clauses]
@@ -184,28 +182,13 @@ def _unsaid(question: str, said: str, source: str) -> list[str]:
 
 def _longest_run(said: str, text: str, new: set[str]) -> str:
     """The longest slice of `text` whose words stand side by side in `said` too and include one of `new`."""
-    spoken = words(said)
     spans = [match.span() for match in WORD.finditer(text)]
-    there = words(text)
-    best = (0, 0)
-    lengths = [0] * (len(spoken) + 1)
-    for i, word in enumerate(there):
-        previous, lengths = lengths, [0] * (len(spoken) + 1)
-        for j, other in enumerate(spoken):
-            if word == other:
-                length = lengths[j + 1] = previous[j] + 1
-                if length > best[1] - best[0] and new.intersection(there[i + 1 - length : i + 1]):
-                    best = (i + 1 - length, i + 1)
-    return text[spans[best[0]][0] : spans[best[1] - 1][1]] if best[1] else ""
+    run = longest_run(words(text), words(said), lambda run: not new.isdisjoint(run))
+    return text[spans[run[0]][0] : spans[run[-1]][1]] if run else ""
 
 
 def refusal(
-    question: str,
-    draft: Answer | None,
-    graded: int,
-    knowledge: Knowledge,
-    decision: Decision,
-    queries: Sequence[str],
+    question: str, draft: Answer | None, graded: int, knowledge: Knowledge, decision: Decision, queries: Sequence[str]
 ) -> Answer:
     """A plain refusal that names what was missing and where it was looked for; `draft` None: the generator failed."""
     missing = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))

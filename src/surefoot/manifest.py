@@ -1,4 +1,4 @@
-"""What a measurement was made with, and on what: versions, revision of the source, machine, and hashes of the data."""
+"""The circumstances of a measurement: versions, revision of the source, machine, and hashes of the data."""
 
 from __future__ import annotations
 
@@ -15,21 +15,19 @@ from typing import Any
 from surefoot.errors import UsageError
 
 LIBRARIES = ("surefoot", "numpy", "onnxruntime", "tokenizers", "xllamacpp", "torch", "transformers", "ray")
-"""Whose versions may change a figure."""
+"""Libraries whose version may change a figure."""
 
 _BLOCK = 1 << 20
 _PATIENCE = 10.0
-"""Seconds that git may take."""
+"""Seconds allowed to git."""
 
 
 @cache
 def environment() -> dict[str, Any]:
-    """Versions, the source's revision and the machine; of plain values, and nothing in it names a person or a path.
+    """Versions, the source's revision and the machine, as plain values; nothing in it names a person or a path.
 
-    - `python`, `system`: as `platform` tells them;
-    - `libraries`: the version of each of `LIBRARIES` that is installed;
-    - `revision`: of the package's source, with "+" behind it where it has changed since; null: it is not under git;
-    - `cpu`: the processor's name; `cores`: that may be used; `memory`: bytes, null where it cannot be told.
+    `revision` ends in "+" where the source has changed since, and is null where it is not under git; `cores` are those
+    that this process may use; `memory` is in bytes, or null where it is unknown.
     """
     return {
         "python": platform.python_version(),
@@ -68,7 +66,7 @@ def _versions() -> Iterable[tuple[str, str]]:
 
 
 def _revision(folder: Path) -> str | None:
-    """The last commit that touched the folder; a package that was merely installed within a checkout is not in one."""
+    """The last commit that touched the folder; None for a package that was merely installed within a checkout."""
     commit = _git(folder, "log", "-1", "--format=%H", "--", ".")
     if not commit:
         return None

@@ -83,7 +83,7 @@ def distinct(strips: Sequence[Strip]) -> tuple[Strip, ...]:
 
 
 def same(later: str, earlier: str) -> bool:
-    """Whether the later text says nothing that the earlier one does not say in nearly the same words."""
+    """True if the earlier text says all that the later one says, in nearly the same words."""
     a, b = _print(later), _print(earlier)
     return len(a.triples & b.triples) >= ALIKE * len(a.triples | b.triples) and a.telling <= b.words
 
@@ -126,12 +126,12 @@ def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequ
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a kept piece of evidence says."""
+    """One statement of a kept piece of evidence."""
 
     passage_id: str
     says: str
     answer: bool
-    """The evaluator points at it as the answer; else it is a sentence with a number."""
+    """True: the evaluator points at it as the answer; False: it is a sentence with a number."""
 
 
 def _claims(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> Iterator[Statement]:
@@ -157,7 +157,7 @@ def _differ(a: Statement, b: Statement, local: Sequence[Statement], external: Se
 
 
 def agree(a: str, b: str) -> bool:
-    """Whether two answers may well mean the same, or cannot be compared; wide on purpose.
+    """True if two answers may mean the same, or cannot be compared; wide on purpose.
 
     They may where a word of one begins like a word of the other, where one is the other's initials, where one's numbers
     are among the other's, or where only one has a number. Of PopQA's answers, the first agrees with 75 % of its aliases
@@ -174,14 +174,14 @@ def agree(a: str, b: str) -> bool:
 
 
 def _initials(short: str, long: str) -> bool:
-    """Whether the one is made of the other's initials, as "U.S." is, with or without its small words."""
+    """True if the one consists of the other's initials, as "U.S." does, with or without small words."""
     letters = "".join(words(short))
     every = "".join(word[0] for word in words(long))
     return len(letters) > 1 and letters in (every, "".join(word[0] for word in content_words(long)))
 
 
 def _other_number(a: str, b: str) -> bool:
-    """Whether these are one sentence, but for one number in each."""
+    """True if these are one sentence but for one number in each."""
     numbers, others = _numbers(a), _numbers(b)
     if len(numbers - others) != 1 or len(others - numbers) != 1:
         return False

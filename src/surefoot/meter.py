@@ -1,7 +1,5 @@
-"""How components report what they spend and where they fell back, without it showing in their signatures.
-
-The pipeline opens a meter around each step; `count` and `degrade` add to the innermost open one and do nothing outside.
-"""
+"""Components report cost and fallbacks here, so that their signatures need not. The pipeline opens a meter around each
+step; `count` and `degrade` add to the innermost open one, and do nothing outside."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Meter:
-    """What a step has spent so far; the fields mean what they mean in `Step`."""
+    """The cost of a step so far; the fields mean what they mean in `Step`."""
 
     calls: int = 0
     graded: int = 0
@@ -48,6 +46,6 @@ def count(*, calls: int = 0, graded: int = 0, escalated: int = 0, tokens: int = 
 
 
 def degrade(what: str) -> None:
-    """Say that a declared fallback was taken; it shows in the step, once."""
+    """Report a declared fallback; the step shows it once."""
     if (meter := _current.get()) and what not in meter.degraded:
         meter.degraded.append(what)

@@ -39,19 +39,19 @@ class Pipeline:
     searcher: Searcher
     generator: Generator
     k: int = 10
-    """Passages retrieved, and graded, a question."""
+    """Passages retrieved, and graded, for each question."""
     external_k: int = 30
-    """Passages taken from outside, and graded, a query."""
+    """Passages taken from outside, and graded, for each query."""
     external_keep: int = 5
-    """Of all these, the best so many are refined (the paper: 5)."""
+    """The number of these that are refined, the best ones (the paper: 5)."""
     rounds: int = 2
-    """How often the question is rewritten for a search; each time but the first, with what came of it in sight."""
+    """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
-    """For all searches of a question together; then it is answered from what has been found."""
+    """Time for all searches of a question together; after it, the answer is made from what was found."""
     sources: Sources = field(default_factory=Sources)
-    """Which sources are vouched for, and which are doubted."""
+    """The sources that are vouched for or doubted."""
     config: dict[str, Any] = field(default_factory=dict)
-    """What it was built from; recorded in each trace."""
+    """The configuration that it was built from; each trace records it."""
 
     def __post_init__(self) -> None:
         require_match(self.policy.thresholds, self.evaluator.name)
@@ -115,7 +115,7 @@ class Pipeline:
         return decision
 
     def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
-        """Grades with labels, against the original question, of what counts as evidence."""
+        """Labelled grades, against the original question, of the parts that count as evidence."""
 
         evidence = Evidence.before(self.evaluator, run.question)
 
@@ -162,7 +162,7 @@ class Pipeline:
                 return
 
     def _hits(self, query: str, run: Recorder, seconds: float) -> tuple[tuple[Passage, ...], float]:
-        """What is found outside within so many seconds, and how many of them are left."""
+        """The passages found outside within so many seconds, and the seconds left."""
         run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         find, instead = self.searcher.search, "nothing came from outside"
         with within(seconds):
@@ -170,10 +170,8 @@ class Pipeline:
             return hits, left()
 
     def _answers(self, hits: tuple[Passage, ...], run: Recorder, graded: list[Grade]) -> bool:
-        """Grade all that is new in one batch; whether a passage is CORRECT.
-
-        `graded`: all from outside as the evaluator graded it, since what is new may back what was alone before.
-        """
+        """Grade the new hits in one batch, and tell whether a passage is CORRECT. `graded` keeps the evaluator's own
+        grades, since a new passage may back one that was alone before."""
         new = self.sources.placed(fresh(hits, run.passages + run.external))
         run.set("external", run.external + new)
         graded += self._grade("grade external", new, run)
@@ -207,7 +205,7 @@ class Pipeline:
 
 
 def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> Trace:
-    """What `ask` gives; where it fails, a trace of the question with the error."""
+    """The trace that `ask` gives; if it fails, a trace of the question with the error."""
     try:
         return ask()
     except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
@@ -227,10 +225,8 @@ def checked(question: str) -> str:
 
 
 def bounded(find: Callable[[str, int], tuple[Passage, ...]], query: str, k: int) -> tuple[Passage, ...]:
-    """What a retriever or a searcher finds, each passage cut where it is longer than our own are; the step says so.
-
-    An index of an older version may hold such, and so may what others made.
-    """
+    """The passages that `find` gives, over-long ones cut, which the step says: older indexes and foreign searchers hold
+    such passages."""
     found = find(query, k)
     cut = tuple(replace(p, text=p.text[:LONGEST], title=p.title[:LONGEST_TITLE]) for p in found)
     if over := sum(before != after for before, after in zip(found, cut, strict=True)):

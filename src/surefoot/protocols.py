@@ -33,6 +33,11 @@ Matrix: TypeAlias = "npt.NDArray[np.float32]"
 Pair = tuple[str, Passage]
 """A question and the passage to grade against it; for a strip, a passage that holds the strip's text and its title."""
 
+Knowledge: TypeAlias = Sequence[tuple[Strip, Passage]]
+"""A generator's sources: kept strips, each with its passage."""
+OnText: TypeAlias = Callable[[str], None] | None
+"""Gets each piece of a model's text as it comes."""
+
 
 @runtime_checkable
 class Retriever(Protocol):
@@ -57,19 +62,18 @@ class Evaluator(Protocol):
 
     @property
     def name(self) -> str:
-        """What its scores and thresholds go by."""
+        """The name that its scores and thresholds carry."""
 
     @property
     def thresholds(self) -> Thresholds:
-        """Its own, by which its scores become actions unless others are given."""
+        """Its own thresholds, used unless others are given."""
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-        """One grade a pair, in order; a pair's score does not depend on the other pairs. `label` stays None unless
-        the evaluator judges in labels itself. What cannot be graded has score None and a reason; what has a score may
-        be remembered.
+        """One grade for each pair, in order and independent of the other pairs. `label` stays None unless the evaluator
+        judges in labels. A passage that cannot be graded has score None and a reason; other grades may be cached.
 
-        An evaluator may say which languages it has learned: `reads`, a tuple of codes such as ("en",). Sentences in
-        others are then no evidence to it, unless the question is in their language."""
+        An evaluator may name the languages that it has learned in `reads`, a tuple of codes such as ("en",). Sentences
+        in others then are no evidence, unless the question is in their language."""
 
 
 @runtime_checkable
@@ -78,11 +82,11 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """What its decisions go by."""
+        """The name that its decisions carry."""
 
     @property
     def thresholds(self) -> Thresholds:
-        """By which it decides, and passages get their labels; they name the evaluator whose scores they are for."""
+        """The thresholds for decisions and labels; they name the evaluator whose scores they are for."""
 
     def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
         """The action for these grades after so many rewrites."""
@@ -110,7 +114,7 @@ class Searcher(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in traces."""
+        """Its name in traces."""
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages with source "external", best first. Nothing found is an empty tuple; a failure raises
@@ -123,7 +127,7 @@ class LLM(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in traces."""
+        """Its name in traces."""
 
     def complete(
         self,
@@ -132,7 +136,7 @@ class LLM(Protocol):
         *,
         max_tokens: int = 100,
         stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
+        on_text: OnText = None,
     ) -> Completion:
         """Greedy. `schema`: JSON schema that the text must satisfy. `on_text` gets each piece as it comes; the pieces
         joined are the completion's text. Counts itself in `surefoot.meter`. Raises ModelError or EndpointError."""
@@ -142,12 +146,7 @@ class LLM(Protocol):
 class Generator(Protocol):
     """Answers a question from knowledge, and from nothing else."""
 
-    def generate(
-        self,
-        question: str,
-        knowledge: Sequence[tuple[Strip, Passage]],
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The answer with its [n] markers, n counting `knowledge` from 1; citations are left for the pipeline to check.
         `knowledge` may be empty only where the caller wants the model's own memory."""
 
@@ -158,7 +157,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Changes whenever the vectors would: an index built with another name cannot be searched."""
+        """It changes whenever the vectors would: an index built under another name cannot be searched."""
 
     @property
     def dimensions(self) -> int:
@@ -174,15 +173,15 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What its scores go by: two judges of one metric have two names."""
+        """The name that its scores carry: two judges of one metric have two names."""
 
     @property
     def metric(self) -> str:
-        """What it judges, such as "context_adherence"."""
+        """The metric that it judges, such as "context_adherence"."""
 
     def judge(self, record: Record) -> Score:
-        """The record's score on the metric. Where the record lacks what the metric is about, `applies` is False; what
-        cannot be judged has no value and a reason. Only a mistake in what was configured is raised."""
+        """The record's score on the metric. Where the record lacks what the metric is about, `applies` is False; a
+        record that cannot be judged has no value but a reason. Raises only for mistakes in the configuration."""
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter
 from surefoot.errors import ComponentError
@@ -19,7 +19,7 @@ Field = Literal["passages", "grades", "decision", "queries", "external", "strips
 
 
 class Recorder:
-    """The one mutable thing in a run; it belongs to one question and one thread."""
+    """The one mutable object of a run; it belongs to one question and one thread."""
 
     def __init__(self, question: str, config: dict[str, Any], listener: Listener | None = None) -> None:
         self.question = question
@@ -37,8 +37,7 @@ class Recorder:
         self._created = datetime.now(UTC).isoformat(timespec="seconds")
 
     def step(self, name: str, work: Callable[..., T], *arguments: Any, fallback: F, instead: str) -> T | F:
-        """The result of `work(*arguments)`. When a component fails, `fallback`, with the error and what is done
-        `instead` in the step."""
+        """Run `work(*arguments)`. If a component fails, give `fallback`; the step then has the error and `instead`."""
         error: str | None = None
         result: T | F = fallback
         begun = time.perf_counter()
@@ -67,23 +66,10 @@ class Recorder:
         self._tell("text", piece)
 
     def trace(self, error: str | None = None) -> Trace:
-        """What has been recorded, as the finished value; `error` says why there is no answer."""
-        return Trace(
-            uuid.uuid4().hex[:12],
-            self.question,
-            self.passages,
-            self.grades,
-            self.decision,
-            self.queries,
-            self.external,
-            self.strips,
-            self.conflicts,
-            self.answer,
-            tuple(self._steps),
-            self._config,
-            error,
-            self._created,
-        )
+        """The finished trace; `error` says why there is no answer."""
+        fields = {name: getattr(self, name) for name in ("question", *get_args(Field))}
+        steps, config, created = tuple(self._steps), self._config, self._created
+        return Trace(uuid.uuid4().hex[:12], **fields, steps=steps, config=config, error=error, created=created)
 
     def _tell(self, name: Any, value: Any) -> None:
         if self._listener:

@@ -30,7 +30,7 @@ ENVIRONMENTS = "environments"
 
 
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
+    1: lambda trace: trace  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
 }
 """By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
 
@@ -122,12 +122,11 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 class Run:
-    """A folder of one benchmark: `run.json` says what was run, `traces.jsonl` holds a line a question; where the lines
-    are no traces, `file` is its name.
+    """A run's folder: `run.json` describes the run, and `file` gets a line for each question or value.
 
-    Lines are only appended. A process that is killed leaves at most one torn last line, which is cut off when the
-    folder is opened again; `done` then says which questions need not be asked again. What was run has to be the same
-    then; where it runs may change: `environments` of `run.json` has each `manifest.environment` that it ran in.
+    Lines are only appended. A killed process leaves at most one torn last line, which the next opening cuts off; `done`
+    then tells which questions are answered. A resumed run must have the same description, but may run elsewhere:
+    `environments` of `run.json` lists each `manifest.environment`.
     """
 
     def __init__(self, folder: str | Path, about: dict[str, Any], file: str = "traces.jsonl") -> None:
@@ -143,7 +142,7 @@ class Run:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Inside, no other process holds the folder. Raises UsageError where one does; one that was killed does not."""
+        """Hold the folder against other processes. Raises UsageError where another one, not killed, holds it."""
         try:
             with self._lock.acquire(timeout=0):
                 yield
@@ -163,7 +162,7 @@ class Run:
         return values(self.path, Trace, "trace")
 
     def values(self, kind: type[T]) -> dict[str, T]:
-        """What `add` left there, by key, as values of this type. Raises TraceFault."""
+        """The values that `add` left there, by key. Raises TraceFault."""
         return values(self.path, kind)
 
     def _add(self, row: dict[str, Any], what: str) -> None:
@@ -185,7 +184,7 @@ class Run:
 
 
 def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each line of a file of JSON objects is, and the object; all such files of a run folder are read here.
+    """Yield the place and object of each line of a file of JSON objects. All such files of run folders are read here.
 
     Blank lines are skipped, and so is a last line that was cut short, which another process may just be writing.
     Raises UsageError where the file cannot be read, TraceFault, naming the line, where one is damaged.
@@ -209,7 +208,7 @@ def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def keyed(path: Path, name: str = "value") -> Iterator[tuple[str, str, Any]]:
-    """Where each line of a file that a `Run` appended to is, its key, and the JSON under `name`. Raises as `rows`."""
+    """Yield place, key and the JSON under `name` for each line that a `Run` appended. Raises as `rows` does."""
     for where, row in rows(path):
         if not isinstance(key := row.get("key"), str):
             raise _damaged(where, "it has no key that is a text")
@@ -219,7 +218,7 @@ def keyed(path: Path, name: str = "value") -> Iterator[tuple[str, str, Any]]:
 
 
 def values(path: Path, kind: type[T], name: str = "value") -> dict[str, T]:
-    """What a `Run` left in a file, by key, the last of each; empty where there is no file. Raises TraceFault."""
+    """The values that a `Run` left in a file, by key, the last of each; none without a file. Raises TraceFault."""
     lines = keyed(path, name) if path.exists() else ()
     return {key: from_json(kind, value, where) for where, key, value in lines}
 
@@ -240,13 +239,13 @@ def mend(path: Path) -> None:
 
 
 def runs(folder: Path) -> list[Path]:
-    """The folder, where it is that of a run; else those in it that are, in alphabetical order."""
+    """The folder itself, if it is a run's; else the run folders in it, in alphabetical order."""
     inner = sorted(path.parent for path in folder.glob("*/run.json"))
     return [folder] if (folder / "run.json").exists() or not inner else inner
 
 
 def described(folder: Path, what: str = "a run") -> dict[str, Any]:
-    """What `run.json` says of the folder. Raises UsageError where it is no folder of `what`, TraceFault for damage."""
+    """The folder's `run.json`. Raises UsageError where it is no folder of `what`, TraceFault where it is damaged."""
     path = folder / "run.json"
     try:
         about = parsed(path.read_bytes())
@@ -260,7 +259,7 @@ def described(folder: Path, what: str = "a run") -> dict[str, Any]:
 
 
 def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
-    """What a run folder says was run, and the trace of each question by its key; nothing is written there.
+    """Read a run folder: its description, and the trace of each question by key. Nothing is written there.
 
     Raises UsageError where there is no run, TraceFault where it is damaged.
     """
@@ -275,8 +274,8 @@ def _damaged(where: str, why: object) -> TraceFault:
 
 
 def _asked(about: dict[str, Any]) -> dict[str, Any]:
-    """What tells a run from others. `[judge]` of its configuration does not: what is judged says so itself. Nor does an
-    empty section, so that a folder from before there was such a section can be resumed."""
+    """The part of a description that must match to resume. `[judge]` of the configuration need not: each score names
+    its judge. Nor need an empty section, so that a folder from before there was such a section can be resumed."""
 
     def told(name: str, held: Any) -> Any:
         if not isinstance(held, dict):

@@ -280,7 +280,7 @@ def test_what_broke_off_for_a_reason_that_may_pass_is_read_again(docs, place, mo
     monkeypatch.setattr("surefoot.corpus.discover.S_ISREG", lambda mode: True)
     os.mkfifo(docs / "a.txt")
     age(docs / "a.txt")
-    assert build([docs], place, Hashing()).skipped == (("docs/a.txt", "says nothing for 1 s"),)
+    assert build([docs], place, Hashing()).skipped == (("docs/a.txt", "gave no answer for 1 s"),)
     monkeypatch.undo()
     (docs / "a.txt").unlink()
     (docs / "a.txt").touch()

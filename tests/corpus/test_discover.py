@@ -110,4 +110,4 @@ def test_a_closed_folder_is_reported(tmp_path):
     finally:
         (tmp_path / "shut").chmod(0o755)
     assert found.closed == [tmp_path.resolve() / "shut"]
-    assert "looked into" in found.skipped[0][1]
+    assert "cannot be opened" in found.skipped[0][1]

@@ -147,7 +147,7 @@ def test_a_file_that_keeps_us_waiting_is_named_and_tried_again_next_time(folder,
     os.mkfifo(folder / "a.txt")
     stuck = Request("a.txt", "a.txt", 5, str(folder / "a.txt"))
     (bad, reading), (good, _) = read(stuck, file(folder / "b.txt"))
-    assert said(bad) == ["says nothing for 2 s"]
+    assert said(bad) == ["gave no answer for 2 s"]
     assert reading.passing
     assert said(good) == ["The glacier."]
 
@@ -164,7 +164,7 @@ def test_a_process_that_is_killed_costs_its_file_and_nothing_else(folder, fresh)
         os.kill(process, signal.SIGKILL)
     *_, (_, last) = items
     readings.close()
-    assert last == DocumentProblem("ended the process that read it (SIGKILL)")
+    assert last == DocumentProblem("crashed the process that read it (SIGKILL)")
     assert first.passing
     assert said(read(file(folder / "b.txt"), by=fresh)[0][0]) == ["The glacier."]
 

@@ -387,6 +387,19 @@ def test_no_turn_in_time_is_said_at_once() -> None:
         assert turns.wait("other", 0) is None
 
 
+def test_a_turn_at_two_things_is_taken_when_both_are_free() -> None:
+    """A call counts against a limit of calls and one of tokens; what is not taken holds nobody back."""
+    turns = Turns()
+    assert turns.take({"calls": 10, "tokens": 100}) == (0.0, "")
+    seconds, _ = turns.take({"calls": 10, "tokens": 100})
+    assert 99 < seconds <= 100
+    turns.shift("tokens", -95)
+    seconds, why = turns.take({"calls": 10, "tokens": 100})
+    assert 9 < seconds <= 10
+    assert why == "it gets one request each 10 s, and is left alone"
+    assert turns.take({"other": 0}) == (0.0, "")
+
+
 def test_what_a_host_asks_for_holds_for_those_who_wait_already() -> None:
     """Their turn was promised before it asked to be left alone."""
     turns = Turns()

@@ -117,7 +117,7 @@ def test_what_the_user_can_mend_is_not_passed_over() -> None:
 @pytest.mark.parametrize("options", [{"searchers": ()}, {"failures": 0}, {"rest": 0.0}])
 def test_a_chain_that_could_not_work_is_refused(options: dict[str, object]) -> None:
     """When it is built."""
-    with pytest.raises(ConfigError, match="a chain has"):
+    with pytest.raises(ConfigError, match="a chain needs"):
         Chain(**({"searchers": [Says("wikipedia", FOUND)]} | options))  # type: ignore[arg-type]
 
 

@@ -97,7 +97,7 @@ def test_a_refusal_is_not_kept(provider: Any, tmp_path: Path, status: int) -> No
     assert len(provider.asked) == 2
 
 
-def test_a_riddle_instead_of_results_is_throttled(provider: Any, ddgs: Ddgs) -> None:
+def test_a_captcha_instead_of_results_is_throttled(provider: Any, ddgs: Ddgs) -> None:
     """Whatever the status."""
     provider.says(page(rest='<div class="anomaly-modal__title">Select all ducks</div>'))
     with pytest.raises(Throttled, match="robot"):

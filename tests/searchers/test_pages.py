@@ -299,7 +299,7 @@ def test_wiki_mode_opens_wikipedia_and_drops_the_rest(site: Site, monkeypatch: p
         ((429, {}, b""), "127.0.0.1 answers HTTP 429"),
         ((302, {"Location": "http://xn--/"}, b""), "redirects to what is no http or https address"),
         ((200, {"Content-Type": "image/png"}, b"\x89PNG\r\n\x1a\n"), "gives image/png, which is neither HTML, PDF nor"),
-        ((200, {"Content-Type": "text/html"}, b"\x89PNG\0\0"), "something binary that it calls text"),
+        ((200, {"Content-Type": "text/html"}, b"\x89PNG\0\0"), "binary data that it declares as text"),
         ((200, {"Content-Type": "text/html"}, b""), "127.0.0.1 "),
         ((200, {"Content-Type": "application/pdf"}, b"%PDF-1.7 torn off"), "damaged PDF"),
         ((200, {"Content-Type": "text/html"}, page("Accept?")), "says less than its snippet"),

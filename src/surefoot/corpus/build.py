@@ -152,14 +152,16 @@ class _Build:
 
     def update(self, found: Sequence[Found]) -> None:
         """Make the index agree with the files."""
-        stored = self._stored()
+        rows = self._db.execute("SELECT location, rowid, path, space, stamp, hash, complete, problems FROM files")
+        stored = {location: _Stored(*rest) for location, *rest in rows}
         wanted = {self._location(file.place): file for each in found for file in each.files}
         self._forget(stored, wanted, found)
         changed = self._register(stored, wanted)
         todo = sum(file.size for _, file in changed)
         done = 0
         self._on_progress(0, todo, "")
-        with closing(READERS.files([_request(*each) for each in changed])) as readings:
+        requests = [Request(f.place.name, f.path, f.size, str(f.place), old.space, old.hash) for old, f in changed]
+        with closing(READERS.files(requests)) as readings:
             for (known, file), reading in zip(changed, readings, strict=True):
                 self._progress = done, todo, known.path
                 self._read(known, file, reading)
@@ -171,8 +173,11 @@ class _Build:
         """The report of a run that began at `started`."""
         told = [each for problems in self._problems.values() for each in problems]
         skipped = [entry for each in found for entry in each.skipped]
+        empty = self._empty()
+        files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
+        files["skipped"] = len(skipped) + len(empty & self._problems.keys())
         return IndexReport(
-            files=self._file_changes(len(skipped)),
+            files=self._changes("files", files, len(empty)),
             documents=self._changes("documents", self._documents),
             passages=self._changes("passages", self._passages),
             ignored=tuple(sum((each.ignored for each in found), Counter()).most_common()),
@@ -181,13 +186,10 @@ class _Build:
             seconds=perf_counter() - started,
         )
 
-    def _file_changes(self, unread: int) -> Changes:
-        """Counts of files; `unread` were found but could not be opened, or are too large."""
-        empty = self._empty()
-        added, updated = self._added - empty, self._updated - empty
-        total = self._count("files") - len(empty)
-        skipped = unread + len(empty & self._problems.keys())
-        return Changes(len(added), len(updated), total - len(added) - len(updated), self._forgotten, skipped)
+    def _changes(self, table: str, counted: Counter[str], without: int = 0) -> Changes:
+        """The counts with `unchanged`, the rows of the table that are not in `counted` or `without`."""
+        total = self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # nosec B608 # one of three words of ours
+        return Changes(unchanged=total - without - counted["added"] - counted["updated"], **counted)
 
     def _empty(self) -> set[int]:
         """The files without a document that this run or an earlier one skipped, for a reason."""
@@ -196,22 +198,11 @@ class _Build:
         )
         return {rowid for rowid, problems in rows if any(problem.skipped for problem in _loaded(problems))}
 
-    def _changes(self, table: str, counted: Counter[str]) -> Changes:
-        unchanged = self._count(table) - counted["added"] - counted["updated"]
-        return Changes(counted["added"], counted["updated"], unchanged, counted["removed"])
-
-    def _count(self, table: str) -> int:
-        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # nosec B608 # one of three words of ours
-
     def _location(self, place: Path) -> str:
         try:
             return os.fsencode(os.path.relpath(place, self._home)).decode("utf-8", "backslashreplace")
         except ValueError:  # another drive
             return str(place)
-
-    def _stored(self) -> dict[str, _Stored]:
-        rows = self._db.execute("SELECT location, rowid, path, space, stamp, hash, complete, problems FROM files")
-        return {location: _Stored(*rest) for location, *rest in rows}
 
     def _forget(self, stored: dict[str, _Stored], wanted: dict[str, FoundFile], found: Sequence[Found]) -> None:
         """Remove the files below the found roots that are gone, except below folders that could not be opened."""
@@ -243,14 +234,12 @@ class _Build:
         return changed
 
     def _new(self, location: str, file: FoundFile) -> _Stored:
-        space = ids.space(file.path, self._is_taken)
+        taken = "SELECT 1 FROM files WHERE space = ?"
+        space = ids.space(file.path, lambda space: self._db.execute(taken, (space,)).fetchone() is not None)
         row = self._db.execute(
             "INSERT INTO files (location, path, space, complete) VALUES (?, ?, ?, 0)", (location, file.path, space)
         )
         return _Stored(row.lastrowid or 0, file.path, space, "", None, False, "[]")
-
-    def _is_taken(self, space: str) -> bool:
-        return self._db.execute("SELECT 1 FROM files WHERE space = ?", (space,)).fetchone() is not None
 
     def _read(self, known: _Stored, file: FoundFile, reading: Reading) -> None:
         """Bring a file's documents up to date."""
@@ -263,9 +252,10 @@ class _Build:
             self._updated.add(known.rowid)
         # A file that could not be read for a reason that may pass is read again by the next run.
         again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
+        dumped = json.dumps([(problem.reason, problem.skipped) for problem in problems])
         self._db.execute(
             "UPDATE files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            ("" if again else file.stamp, reading.digest, _dumped(problems), known.rowid),
+            ("" if again else file.stamp, reading.digest, dumped, known.rowid),
         )
         self._tell(known, problems)
 
@@ -281,8 +271,8 @@ class _Build:
                 problems.append(document)
                 continue
             if document.key in seen:
-                said = f"with the id {document.id}" if document.id else "that says the same"
-                problems.append(DocumentProblem(f"a row {said} came before"))
+                twin = f"has the id {document.id}" if document.id else "says the same"
+                problems.append(DocumentProblem(f"a row is left out, since an earlier one {twin}"))
                 continue
             seen.add(document.key)
             self._index(document, known, old.get(document.key))
@@ -349,14 +339,6 @@ class _Build:
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
-
-
-def _request(known: _Stored, file: FoundFile) -> Request:
-    return Request(file.place.name, file.path, file.size, str(file.place), known.space, known.hash)
-
-
-def _dumped(problems: list[DocumentProblem]) -> str:
-    return json.dumps([(problem.reason, problem.skipped) for problem in problems])
 
 
 def _loaded(problems: str) -> list[DocumentProblem]:

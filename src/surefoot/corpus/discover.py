@@ -54,7 +54,8 @@ def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
     Raises IndexFault where nothing is there, or that cannot be told.
     """
     found = Found(_root(given))
-    name = _name(given, found.root)
+    # An absolute path, or one through "..", would say something about the machine.
+    name = Path(found.root.name) if given.is_absolute() or ".." in given.parts else given
     if found.root.is_dir():
         for place in _below(found, name):
             if place.suffix.lower() in formats():
@@ -78,17 +79,12 @@ def _root(given: Path) -> Path:
         raise IndexFault(f"{given} leads nowhere: {error.strerror}; check the path") from error
 
 
-def _name(given: Path, root: Path) -> Path:
-    """The path as it was given, unless that says something about the machine; then its last part."""
-    return Path(root.name) if given.is_absolute() or ".." in given.parts else given
-
-
 def _below(found: Found, name: Path) -> Iterator[Path]:
     def closed(error: OSError) -> None:
         folder = Path(error.filename)
         found.closed.append(folder)
         path = (name / folder.relative_to(found.root)).as_posix()
-        found.skipped.append((path, f"cannot be looked into: {error.strerror}"))
+        found.skipped.append((path, f"cannot be opened: {error.strerror}"))
 
     for folder, folders, files in os.walk(found.root, onerror=closed):
         hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
@@ -117,6 +113,6 @@ def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
 def _too_large(size: int, max_bytes: int) -> str:
     kinds = " ".join(sorted(STREAMED))
     return (
-        f"has {size / 1e6:.1f} MB, more than the {max_bytes / 1e6:.1f} MB read of a file at once; "
+        f"has {size / 1e6:.1f} MB, and only files of up to {max_bytes / 1e6:.1f} MB are read whole; "
         f"split it, raise the limit, or give its text as {kinds}"
     )

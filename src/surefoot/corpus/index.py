@@ -129,17 +129,9 @@ class Index:
         with self._reading() as db:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
-        return Info(
-            passages=passages,
-            documents=documents,
-            files=files,
-            embedder=known["embedder"],
-            dimensions=known["dimensions"],
-            complete=bool(complete),
-            bytes=size_of(self.path) + size_of(beside(self.path, "-wal")),
-            created=known["created"],
-            updated=known["updated"],
-        )
+        size = size_of(self.path) + size_of(beside(self.path, "-wal"))
+        told = {name: known[name] for name in ("embedder", "dimensions", "created", "updated")}
+        return Info(passages, documents, files, complete=bool(complete), bytes=size, **told)
 
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
@@ -157,7 +149,7 @@ class Index:
         with self._reading() as db:
             self._check_lexicon(db)
             query = _LEXICAL.format(checksum=checksum_of("passages", db.version))
-            return tuple(passage(*row) for row in db.execute(query, {"query": match, "k": k}))
+            return tuple(passage(row) for row in db.execute(query, {"query": match, "k": k}))
 
     def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
@@ -179,13 +171,13 @@ class Index:
             best = _best(scores, k)
             one = _ONE.format(checksum=checksum_of("passages", db.version))
             rows = (db.execute(one, {"hit": int(found.rowids[n]), "score": float(scores[n])}) for n in best)
-            return tuple(passage(*row.fetchone()) for row in rows)
+            return tuple(passage(row.fetchone()) for row in rows)
 
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
         with self._reading() as db:
             for row in db.execute(_ALL.format(checksum=checksum_of("passages", db.version))):
-                yield passage(*row)
+                yield passage(row)
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""

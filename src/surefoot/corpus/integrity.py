@@ -7,7 +7,9 @@ sqlite3.DatabaseError, which `storage.faults` turns into an IndexFault that says
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -52,17 +54,13 @@ def vector_sum(id: str, vector: bytes) -> int:
     return crc32(vector, crc32(id.encode()))
 
 
-def passage(
-    id: str,
-    text: str,
-    title: str,
-    url: str | None,
-    start: int,
-    file: str,
-    checksum: int | None,
-    score: float | None = None,
-) -> Passage:
-    """A row as a passage; `checksum` is None in an index made before there were any."""
+def passage(row: Sequence[Any]) -> Passage:
+    """A row of id, text, title, url, start, file, checksum and perhaps score as a passage.
+
+    The checksum is None in an index made before there were any.
+    """
+    id, text, title, url, start, file, checksum, *more = row
+    score = more[0] if more else None
     typed = all(isinstance(part, str) for part in (id, text, title, file)) and isinstance(url, str | None)
     if not (typed and isinstance(start, int) and start >= 0 and isinstance(score, float | None)):
         raise sqlite3.DatabaseError("a passage is missing, or is not text")
@@ -105,7 +103,7 @@ def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
     seen = 0
     for *row, vector, checksum in db.execute(_ROWS.format(**columns)):
         seen += 1
-        id = passage(*row).id
+        id = passage(row).id
         check_vector(id, vector, checksum, dimensions)
         if checksum is None and not np.isfinite(np.frombuffer(vector, dtype=np.float16)).all():
             raise sqlite3.DatabaseError(f"the vector of the passage {id} has a value that is not a number")

@@ -250,7 +250,7 @@ class Reader:
                 self._pending.popleft()
                 self.end()
                 late = monotonic() >= ends
-                raise Died("was not read in time" if late else f"says nothing for {silent} s", True) from None
+                raise Died("was not read in time" if late else f"gave no answer for {silent} s", True) from None
             if line is None:
                 return
             for item in json.loads(line):
@@ -413,7 +413,7 @@ def _died(status: int, size: int) -> Died:
     if status == _OUT_OF_TIME:
         return Died(f"takes more than {limits.processor_seconds(size)} s of processor time to be read; split it", False)
     how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-    return Died(f"ended the process that read it ({how})", -status == getattr(signal, "SIGKILL", None))
+    return Died(f"crashed the process that read it ({how})", -status == getattr(signal, "SIGKILL", None))
 
 
 READERS = Readers()

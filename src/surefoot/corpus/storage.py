@@ -28,15 +28,8 @@ TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 FORMER = {1: "15ef4e570003c085338261bd95642116"}
 """Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids."""
 
-_META = {
-    "schema": int,
-    "embedder": str,
-    "dimensions": int,
-    "words": int,
-    "created": str,
-    "updated": str,
-    "generation": int,
-}
+_META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
+_META |= {"generation": int}
 _MOST_DIMENSIONS = 100_000
 _OLDEST = (3, 37)
 """The first SQLite with STRICT tables."""
@@ -234,17 +227,9 @@ def now() -> str:
 
 
 def _create(db: sqlite3.Connection, embedder: Embedder) -> None:
-    meta = {
-        "schema": SCHEMA,
-        "embedder": embedder.name,
-        "dimensions": embedder.dimensions,
-        "words": WORDS,
-        "created": now(),
-        "updated": now(),
-        "generation": time_ns(),
-    }
+    meta = (SCHEMA, embedder.name, embedder.dimensions, WORDS, now(), now(), time_ns())
     db.executescript(f"BEGIN; {TABLES}")
-    db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", meta.items())
+    db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", zip(_META, meta, strict=True))
     db.commit()
 
 

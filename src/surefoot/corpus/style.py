@@ -120,7 +120,8 @@ class Style:
             return True
         if self.behind is None:
             return colour[3] >= FAINTEST
-        return any(_differ(_over(colour, behind), behind) for behind in self.behind)
+        seen = ((_over(colour, behind), behind) for behind in self.behind)
+        return any(abs(a - b) > UNLIKE for pair in seen for a, b in zip(*pair, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,7 +539,3 @@ def _over(colour: Colour, behind: Colour) -> Colour:
         alpha * above + (1 - alpha) * below for above, below in zip(colour[:3], behind[:3], strict=True)
     )
     return (red, green, blue, 1.0)
-
-
-def _differ(one: Colour, other: Colour) -> bool:
-    return any(abs(a - b) > UNLIKE for a, b in zip(one[:3], other[:3], strict=True))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
-from surefoot.protocols import Generator
+from surefoot.protocols import Generator, Knowledge, OnText
 from surefoot.stats.figures import match, match_lower
 from surefoot.text.words import words
-from surefoot.types import Answer, Passage, Strip
+from surefoot.types import Answer
 
 TRUTHS = ("true", "false")
 
@@ -28,19 +28,13 @@ def asked(example: Example) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """A generator that is shown the choices of one question as well; passages are found and graded without them, as in
-    the paper."""
+    """A generator that also sees the choices of one question; retrieval and grading do not, as in the paper."""
 
     generator: Generator
     example: Example
 
-    def generate(
-        self,
-        question: str,
-        knowledge: Sequence[tuple[Strip, Passage]],
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
-        """What the generator answers."""
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
+        """The generator's answer."""
         return self.generator.generate(asked(self.example), knowledge, on_text)
 
 
@@ -65,12 +59,12 @@ def stated(answer: str) -> str | None:
 
 
 def is_claim(example: Example) -> bool:
-    """Whether it is known to be true or false."""
+    """True for a claim that is known to be true or false."""
     return not example.choices and {answer.lower() for answer in example.answers} in ({"true"}, {"false"})
 
 
 def strict(answer: str, example: Example) -> bool:
-    """Whether the answer settles on the right choice, or on what the claim is; UsageError for other questions."""
+    """True if the answer settles on the right choice or truth; UsageError for other questions."""
     if example.choices:
         return bool(example.key) and picked(answer, example.choices) == example.key
     if is_claim(example):
@@ -79,7 +73,7 @@ def strict(answer: str, example: Example) -> bool:
 
 
 def letter(answer: str, example: Example) -> bool:
-    """Whether the letter of the right choice stands anywhere in the answer: the rule of CRAG's released scripts, which
+    """True if the letter of the right choice stands anywhere in the answer: the rule of CRAG's released scripts, which
     nearly any sentence satisfies where the letter is A. Raises UsageError for questions without choices."""
     if not example.choices:
         raise UsageError(f"the rule 'letter' is for multiple choice; question {example.id} has no choices")
@@ -98,11 +92,11 @@ RULES: dict[str, Callable[[str, Example], bool]] = {
     "letter": letter,
     "letter_or_text": letter_or_text,
 }
-"""What counts as right: (answer, example) -> whether it is."""
+"""Rules for a right answer: (answer, example) -> bool."""
 
 
 def rules(example: Example) -> tuple[str, ...]:
-    """Names of the rules that can be asked of this question."""
+    """The names of the rules that fit this question."""
     if example.choices:
         return tuple(RULES)
     return ("match", "match_lower", "strict") if is_claim(example) else ("match", "match_lower")

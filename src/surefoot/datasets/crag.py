@@ -1,8 +1,8 @@
 """A set of CRAG's `data/` folder: text files that belong together line by line.
 
-`sources` has the questions, `choices` those of ARC, `ref/correct` what was kept of the retrieval, `ref/incorrect` what
-the web search brought, `retrieved_psgs` what was retrieved. Nothing but the line's number joins them, so that one
-line too many gives every later question another's knowledge. There are no gold answers in it.
+`sources` holds the questions, `choices` those of ARC, `retrieved_psgs` the retrieved passages, `ref/correct` the parts
+kept of them, and `ref/incorrect` the web search's results. Only line numbers join them, so one line too many gives
+every later question another's knowledge. There are no gold answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REACH = 3
 BLOCK = 15
 """Rows that are held against their neighbours together."""
 COMMON = 0.01
-"""A word that more than this share of the questions have is no sign of any of them."""
+"""A word in more than this share of the questions is no sign of any of them."""
 CLEAR = 0.1
 """Share of the question's words by which another line has to fit better, on average, to be noted."""
 
@@ -34,7 +34,7 @@ _CHOICE = re.compile(r"(?:^|; )([A-E1-5]): ")
 
 
 def recognises(folder: Path) -> bool:
-    """Whether there is a file of questions, and a file or a folder of what belongs to them."""
+    """True if there is a file of questions and something that belongs to them."""
     there = [(folder / name).exists() for name in ("choices", "retrieved_psgs", "ref")]
     return (folder / "sources").is_file() and any(there)
 
@@ -79,8 +79,8 @@ def aligned(raw: Sequence[str], wanted: int, file: str, problems: Problems) -> l
 def shifted(questions: Sequence[str], texts: Sequence[str]) -> list[tuple[int, int, int]]:
     """First row, last row, from 1, and by how many lines the texts of these rows seem to stand too low.
 
-    Whose a text is is judged by the words that it shares with the questions, `BLOCK` rows at a time; what many
-    questions ask for ("born", "city") tells nothing.
+    Texts and questions are matched by shared words, `BLOCK` rows at a time; words of many questions ("born", "city") do
+    not count.
     """
     asked, told = [[set(content_words(text)) for text in side] for side in (questions, texts)]
     often = Counter(word for words in asked for word in words)

@@ -1,5 +1,5 @@
-"""Texts that come with the questions, in place of an index and of a search: what a retriever once found, and what
-CRAG's authors had kept of their retrieval and of their web search."""
+"""Texts that come with the questions, in place of an index and a search: what a retriever once found, and the parts
+that CRAG's authors kept of their retrieval and of their web search."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _EXTERNAL = re.compile(r"([^:]{1,80}): (.*)", re.DOTALL)
 
 
 def inside(example: Example) -> tuple[Passage, ...]:
-    """What was retrieved for the question, in the order in which it was found: its passages, each id once; where there
-    are none, the parts of its `internal` text."""
+    """The question's passages in the order of retrieval, each id once; where it has none, the parts of its `internal`
+    text."""
     found = by_id([passage for passage in example.passages if passage.text.strip()])
     return found or _parts(example.internal, _INTERNAL, "corpus")
 
 
 def outside(example: Example) -> tuple[Passage, ...]:
-    """What a web search had brought: the parts of its `external` text."""
+    """The results of a web search: the parts of its `external` text."""
     return _parts(example.external, _EXTERNAL, "external")
 
 

@@ -23,11 +23,11 @@ KNOWN = {
     "pubqa": crag.HOME,
     "bio": crag.HOME,
 }
-"""As they are called when they are downloaded, with where that is; only said when such a one is not there."""
+"""Names of downloaded files and their sources, for the error when such a file is missing."""
 
 
 def official(path: Path, problems: Problems) -> tuple[str, list[Row]] | None:
-    """What the data are and their questions as rows of the shared format; None: this is no official file.
+    """The name of the data and their questions as rows of the shared format; None: this is no official file.
 
     Raises UsageError for one that is not there, with where to get it, and for a folder of several sets.
     """

@@ -1,4 +1,4 @@
-"""Labelled pairs: questions with passages of which it is known whether they answer."""
+"""Labelled pairs: questions with passages that are known to answer, or not to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LabelledPair:
     answers: tuple[str, ...] = ()
     """Accepted answers of the question; empty: none are known."""
     source: str = ""
-    """Where the data set has the passage from."""
+    """The passage's source, as the data set names it."""
     rank: int | None = None
     """The passage's place in the retrieval that the data were made with, from 1."""
     label_title: int | None = None
@@ -54,7 +54,7 @@ class LabelledSet:
     """The relevant passages of some questions were taken out, by `tune.thinned`."""
 
     def numbers(self) -> tuple[int, ...]:
-        """Of each pair, the number of its question, from 0, in the order in which questions appear."""
+        """For each pair the number of its question, from 0, in order of appearance."""
         known: dict[str, int] = {}
         return tuple(known.setdefault(pair.question_id, len(known)) for pair in self.pairs)
 
@@ -87,7 +87,7 @@ def read(path: str | Path, limit: int | None = None, *, by_answer: bool = False)
 def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
     """The same pairs with every question, or every passage's title and text, replaced by the same empty words.
 
-    What an evaluator still tells apart there, it does not tell by whether the passage answers the question.
+    Differences that an evaluator still finds there say nothing about whether a passage answers its question.
     """
     return replace(labelled, pairs=tuple(_blanked(pair, part) for pair in labelled.pairs))
 
@@ -115,32 +115,28 @@ def _pairs(row: dict[str, Any], by_answer: bool) -> Iterator[LabelledPair | None
         label = _flag(given, "label")
         if label is None and by_answer:
             label = int(any(places_of(answers, part) for part in (passage.title, passage.text)))
-        about = str(given.get("source", "")), _rank(given), _flag(given, "label_title")
+        rank = given.get("rank")
+        _must(rank is None or type(rank) is int, "rank", "a whole number or null", rank)
+        about = str(given.get("source", "")), rank, _flag(given, "label_title")
         yield None if label is None else LabelledPair(str(row["id"]), question, passage, label, answers, *about)
 
 
+def _must(fits: bool, key: str, be: str, value: Any) -> Any:
+    if not fits:
+        raise ValueError(f"{key} must be {be}, not {value!r}")
+    return value
+
+
 def _text(values: dict[str, Any], key: str) -> str:
-    if not isinstance(values[key], str):
-        raise TypeError(f"{key} must be a text, not {values[key]!r}")
-    return str(values[key])
+    return str(_must(isinstance(values[key], str), key, "a text", values[key]))
 
 
 def _list(values: dict[str, Any], key: str) -> list[Any]:
     found = values.get(key, [])
-    if not isinstance(found, list):
-        raise TypeError(f"{key} must be a list, not {found!r}")
-    return found
+    return list(_must(isinstance(found, list), key, "a list", found))
 
 
 def _flag(values: dict[str, Any], key: str) -> int | None:
     value = values.get(key)
-    if value not in (None, 0, 1):
-        raise ValueError(f"{key} must be 1, 0 or null, not {value!r}")
+    _must(value in (None, 0, 1), key, "1, 0 or null", value)
     return None if value is None else int(value)
-
-
-def _rank(values: dict[str, Any]) -> int | None:
-    rank = values.get("rank")
-    if rank is not None and type(rank) is not int:
-        raise TypeError(f"rank must be a whole number or null, not {rank!r}")
-    return rank

@@ -1,4 +1,4 @@
-"""What is amiss in files of questions: named, counted, and with the first places where it was seen."""
+"""Problems in files of questions: named, counted, and with the first places where they were seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from surefoot.errors import UsageError
 
 PLACES = 5
-"""Of each problem, so many places are kept."""
+"""Places kept of each problem."""
 
 Row = dict[str, Any]
 """A question in the shared format, as `surefoot.datasets.questions` describes it."""
@@ -33,7 +33,7 @@ class Problems:
         self._found: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def add(self, what: str, where: str, count: int = 1) -> None:
-        """One more of these, or `count`, at this place."""
+        """Count one more such problem, or `count`, at this place."""
         before, places = self._found.get(what, (0, ()))
         self._found[what] = (before + count, (*places, where)[:PLACES])
 

@@ -31,17 +31,17 @@ class Example:
     gold: frozenset[str]
     """Ids of the passages labelled relevant; empty: not known."""
     choices: tuple[tuple[str, str], ...] = ()
-    """Of a multiple-choice question: each letter with its text."""
+    """Each letter with its text, of a multiple-choice question."""
     key: str = ""
     """The letter of the right choice; empty: no choices, or not known."""
     prop: str = ""
-    """What kind of thing is asked for, as the data name it (PopQA's `prop`); empty: they do not."""
+    """The kind of thing asked for, as the data name it (PopQA's `prop`); empty: they do not."""
     passages: tuple[Passage, ...] = ()
-    """That came with the question, in the order in which they were found."""
+    """Passages that came with the question, in the order in which they were found."""
     internal: str = ""
-    """What CRAG's authors kept of their retrieval."""
+    """The texts that CRAG's authors kept of their retrieval."""
     external: str = ""
-    """What their web search brought."""
+    """The texts that their web search brought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class LoadedQuestions:
     format: str
     examples: tuple[Example, ...]
     of: int
-    """Questions there were before a sample was taken."""
+    """The number of questions before a sample was taken."""
     problems: tuple[DataProblem, ...]
-    """Of all questions, not only of the sample."""
+    """Problems of all questions, not only of the sample."""
 
 
 def read(path: str | Path, limit: int | None = None) -> list[Example]:
@@ -115,7 +115,7 @@ def rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _found(path: Path, problems: Problems) -> tuple[str, list[Row]]:
-    """What the data are, and rows that are in the shared format, each with an id of its own."""
+    """The name of the format, and rows in the shared format, their ids distinct."""
     if there := official(path, problems):
         name, found = there
         return name, _distinct(found, problems)
@@ -146,34 +146,34 @@ def _answered(found: Sequence[Row], golds: Sequence[Row], problems: Problems) ->
     """The rows with the answers of `golds` to the same question; of equal ones the first to the first."""
     known: defaultdict[str, deque[Row]] = defaultdict(deque)
     for gold in golds:
-        known[_normal(gold["question"])].append(gold)
+        known[folded(gold["question"])].append(gold)
     joined = []
     for row in found:
-        same = known[_normal(row["question"])]
+        same = known[folded(row["question"])]
         if not same:
             problems.add("questions that the file of gold answers does not have", str(row["id"]))
         joined.append(row | {name: value for name, value in same.popleft().items() if value} if same else row)
-    left = [str(gold["id"]) for same in known.values() for gold in same]
-    for id in left:
-        problems.add("gold answers to questions that are not there", id)
+    for gold in (gold for same in known.values() for gold in same):
+        problems.add("gold answers to questions that are not there", str(gold["id"]))
     return joined
 
 
-def _normal(question: str) -> str:
+def folded(question: str) -> str:
+    """The question without differences of case and white space."""
     return " ".join(question.split()).casefold()
 
 
 def _remark(examples: Iterable[Example], problems: Problems) -> None:
-    """What can be said of any questions, once they are read."""
+    """Count the problems that questions of any format may have."""
     asked: set[str] = set()
     for example in examples:
         if not example.question.strip():
             problems.add("no question; it fails, and counts as wrong", example.id)
-        elif _normal(example.question) in asked:
+        elif folded(example.question) in asked:
             problems.add("asked before under another id; each counts", example.id)
         if not any(answer.strip() for answer in example.answers):
             problems.add("no gold answer; whatever is said counts as wrong", example.id)
-        asked.add(_normal(example.question))
+        asked.add(folded(example.question))
 
 
 def _lettered(choices: Any) -> Iterable[tuple[Any, Any]]:

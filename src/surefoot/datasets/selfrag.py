@@ -14,7 +14,7 @@ from surefoot.text.json_values import logged
 HOME = "eval_data of Self-RAG, linked at https://github.com/AkariAsai/self-rag#inference"
 
 TRUTH = {"supports": "true", "refutes": "false", "true": "true", "false": "false"}
-"""PubHealth's labels, folded, and what they come to."""
+"""PubHealth's labels, folded, with their truth."""
 
 
 def recognised(path: Path) -> str | None:
@@ -119,4 +119,4 @@ SETS: dict[str, tuple[tuple[str, ...], Callable[[Row], Row]]] = {
     "PopQA": (("question", "possible_answers"), _open),
     "a set of questions": (("question", "ctxs"), _open),
 }
-"""What each is called, the columns that it is known by, and how a row of it is read; the first that fits."""
+"""Sets by name: the columns that mark one, and the reader of its rows. The first that fits counts."""

@@ -20,7 +20,7 @@ from surefoot.network import Network
 from surefoot.protocols import Matrix
 
 MAX_PIECES = 256
-"""What the model was trained to read; the rest of a longer text is not seen."""
+"""The pieces that the model was trained to read; it does not see the rest of a longer text."""
 
 
 class MiniLMEmbedder:

@@ -1,4 +1,4 @@
-"""An evaluator that is not asked twice for what it has graded."""
+"""A cache around an evaluator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefoot.protocols import Evaluator, Pair
 from surefoot.types import Grade, Passage, Thresholds
 
 REMEMBERED = 20_000
-"""Pairs whose grades are kept, the latest used: a strip may be a whole passage, and a question may be asked again."""
+"""Grades kept, the latest used: a strip may be a whole passage, and a question may come again."""
 
 
 class Remembered:
@@ -41,7 +41,7 @@ class Remembered:
 
     @property
     def points(self) -> bool:
-        """Whether the inner one's grades have spans."""
+        """True if the inner one's grades have spans."""
         return bool(getattr(self.inner, "points", False))
 
     @property
@@ -50,7 +50,7 @@ class Remembered:
         return getattr(self.inner, "reads", None)
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-        """One grade a pair, in order; the inner one is given those that are new, once each. Raises what it raises."""
+        """One grade a pair, in order; the inner evaluator gets each new pair once. Raises what it raises."""
         keys = [_key(*pair) for pair in pairs]
         known = self._recalled(keys)
         fresh = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}

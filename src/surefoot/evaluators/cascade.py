@@ -1,4 +1,4 @@
-"""A cheap evaluator grades every pair, and a dear one only those that the cheap one is unsure of."""
+"""A cheap evaluator grades every pair; an expensive one is asked only where the cheap one is unsure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How near the passage lies to the question in an embedder's space."""
+"""The likeness of question and passage in an embedder's space."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _LEAST = 8
 """Pieces of a passage that a window must have room for."""
 
 _Window = tuple[Encoding, tuple[int, int]]
-"""What the model reads, and the offsets of it in the passage's text."""
+"""The model's input, and its offsets in the passage's text."""
 
 
 class CrossEncoder:
@@ -71,7 +71,7 @@ class CrossEncoder:
         )
 
     def _windows(self, question: str, passage: Passage) -> list[_Window] | str:
-        """What the model reads of the pair, window by window; or why there is nothing to grade."""
+        """The model's input for the pair, window by window; or the reason why there is nothing to grade."""
         if not question.strip() or not passage.text.strip():
             return "there is no question" if not question.strip() else "the passage has no text"
         asked = self._checkpoint.pieces(question)

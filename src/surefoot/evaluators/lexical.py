@@ -1,4 +1,4 @@
-"""How much of the question stands in the passage, word by word."""
+"""Word overlap of question and passage."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from surefoot.text.words import WORD
 from surefoot.types import Action, Grade, Message, Passage, Thresholds
 
 LONGEST_RATIONALE = 160
-"""Characters: what the schema allows, and what is kept of a reply that does not hold to it."""
+"""Characters of a rationale: the schema's limit, and the cut for a reply that ignores it."""
 LONGEST_TITLE = 200
 """Characters of a title that are shown to the model: it comes with every part of a long passage."""
 
@@ -48,7 +48,7 @@ confidence is an enumeration, and what keeps a small model from never ending its
 
 @dataclass(frozen=True, slots=True)
 class LLMVerdict:
-    """What the model said of one passage."""
+    """The model's verdict on one passage."""
 
     grade: Action
     confidence: float
@@ -105,7 +105,7 @@ class LLMEvaluator:
         return tuple(_grade(p, texts, said[question]) for (question, p), texts in zip(pairs, shown, strict=True))
 
     def _windows(self, passage: Passage) -> dict[tuple[int, int], str]:
-        """What the model is shown of a passage, by its offsets in the text; nothing of one without a word."""
+        """The parts of a passage that the model sees, by offsets in the text; none of one without a word."""
         title = f"{line(passage.title[:LONGEST_TITLE])}: " if passage.title else ""
         shown = {span: line(passage.text[slice(*span)]) for span in windows(passage.text, self.max_characters)}
         return {span: title + text for span, text in shown.items() if WORD.search(text)}

@@ -42,24 +42,24 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Grade, Thresholds
 
 FORMAT = 1
-"""Of the JSON file beside a model."""
+"""Version of the JSON file beside a model."""
 CLS, SEP = 101, 102
 QUESTION_PIECES = 64
-"""Read of a question; a longer one loses its end, and the grade says so."""
+"""Word pieces read of a question; a longer one loses its end, and the grade says so."""
 TITLE_PIECES = 32
-"""Read of a title."""
+"""Word pieces read of a title."""
 WINDOW = 256
 """Pieces read at once; a longer text is read in windows that share a quarter."""
 LONGEST_SPAN = 30
-"""Pieces of evidence."""
+"""Most pieces of a span of evidence."""
 
 _WAY_OUT = "reinstall surefoot, or train again: surefoot train evaluator"
 _FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)
-"""What onnxruntime raises for a model that is damaged, foreign or of another shape."""
+"""onnxruntime's errors for a model that is damaged, foreign or of another shape."""
 
 Logits = npt.NDArray[np.float32]
 Range = tuple[int, int]
-"""From and to, in characters."""
+"""Start and end, in characters."""
 Triple = tuple[str, str, str]
 """Question, title and text."""
 
@@ -74,16 +74,16 @@ class Pieces:
     first: int
     """Position of the text's first piece."""
     offsets: list[Range]
-    """Of each piece of the text, where it stands in the text."""
+    """Place in the text of each of its pieces."""
     words: list[int | None]
-    """Of each piece of the text, the number of the word that it is a part of."""
+    """The number of the word that each piece of the text belongs to."""
     cut: bool
     """The question's end is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanReading:
-    """What the network said of a text, or of a window of one."""
+    """The network's output for a text, or a window of one."""
 
     logit: float
     """NaN, or infinite, where any of its numbers is."""
@@ -93,7 +93,7 @@ class SpanReading:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What minilm.json says of the model beside it."""
+    """The content of minilm.json, about the model beside it."""
 
     sha256: str
     calibration: Calibration
@@ -171,7 +171,7 @@ class MiniLM:
         )
 
     def _grade(self, triple: Triple, pieces: Pieces, read: Sequence[SpanReading]) -> Grade:
-        """By the best window, the first of equals; `passage_id` is still empty."""
+        """The grade by the best window, the first of equals; its `passage_id` is still empty."""
         if lacking := _lacking(pieces):
             return Grade("", None, reason=f"the {lacking} is empty")
         if broken := [reading.logit for reading in read if not math.isfinite(reading.logit)]:
@@ -259,14 +259,14 @@ def _cores() -> int:
 
 
 def _lacking(pieces: Pieces) -> str:
-    """Which part has nothing in it that could be read, if one has not."""
+    """The part without anything readable: "question", "passage" or, empty, none."""
     if pieces.ids[1] == SEP:
         return "question"
     return "" if pieces.offsets else "passage"
 
 
 def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
-    """What one should know of how this pair was read."""
+    """Caveats on how this pair was read."""
     if pieces.cut:
         yield f"of the question only the first {QUESTION_PIECES} word pieces were read"
     for what, text in (("question", triple[0]), ("passage", triple[2])):

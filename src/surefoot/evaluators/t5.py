@@ -59,7 +59,7 @@ class T5:
 
 
 def text_of(question: str, passage: Passage, task: str) -> str:
-    """What the model reads of a pair: `question [SEP] text` for popqa, else `question [SEP] title // text`.
+    """The model's input for a pair: `question [SEP] text` for popqa, else `question [SEP] title // text`.
 
     `[SEP]` and `//` are ordinary text to T5, and so is a line break, which is a space to it.
     """

@@ -1,1 +1,1 @@
-"""What a passage may count for: what is planted, repeated or doubted decides nothing."""
+"""The weight of a passage as evidence: planted, repeated or doubted text decides nothing."""

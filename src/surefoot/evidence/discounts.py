@@ -1,4 +1,4 @@
-"""What of a passage counts as evidence for a question, and what does not.
+"""The parts of a passage that count as evidence for a question, and those that do not.
 
 A passage can earn a grade, and even an answer, by saying the question again: a made-up FAQ, a quiz with its key, "if
 anybody asks …". The evaluator compares words, and no words are closer to a question than its own. But who repeats a
@@ -18,7 +18,7 @@ from functools import lru_cache
 from surefoot.protocols import Evaluator
 from surefoot.text.languages import language
 from surefoot.text.screen import Span, orders, unmasked
-from surefoot.text.words import content_words, sentences, stem, words
+from surefoot.text.words import content_words, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
 
 ORDER = "an instruction to the machine"
@@ -33,7 +33,7 @@ FOUND = {
     LEFT_OVER: "what goes with it",
     FOREIGN: "another language than the evaluator reads",
 }
-"""How a step tells of them."""
+"""The words for each of them in a step's report."""
 
 _WHO = frozenset("who whom whose what which when where why how".split())
 _VERBS = frozenset(
@@ -64,12 +64,12 @@ _TOLD = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What a sentence says of telling, where it is about what was asked: what is to be said, and what others say."""
+"""Talk of what is to be said, or of what others say, in a sentence about what was asked."""
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
-"""Of a question's words: so many repeat it in a run that begins as it does; so many in any run, or in a question."""
+"""Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
 HALF = 0.5
-"""Of a question's words in a sentence: with so many it says something about what was asked."""
+"""The share of a question's words with which a sentence says something about it."""
 FEWEST = 5
 """Words of a sentence that can say something by itself after a question."""
 
@@ -85,7 +85,7 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What counts as evidence for one question, before an evaluator that reads certain languages."""
+    """The rules of evidence for one question, for an evaluator that reads certain languages."""
 
     question: str
     reads: tuple[str, ...] | None = None
@@ -118,7 +118,7 @@ class Evidence:
         return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 
     def dismissed(self, passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
-        """What was found that is no evidence, in words, and the ids of the passages that hold it in text or title."""
+        """The kinds of text found that are no evidence, each with the ids of the passages that hold it."""
         found: dict[str, list[str]] = {}
         for passage in passages:
             both = passage, replace(passage, text=passage.title)
@@ -169,7 +169,7 @@ def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
 
 
 def _parted(text: str, one: Span, other: Span) -> bool:
-    """Whether a paragraph ends between two sentences."""
+    """True if a paragraph ends between the two sentences."""
     return bool(_PARAGRAPH.search(text, one[1], other[0]))
 
 
@@ -206,11 +206,11 @@ class _Asked:
         return TALK if _TALK.search(said) or (about and self._share(there) >= SHARE) else ""
 
     def hangs_on(self, said: str) -> bool:
-        """Whether a sentence says too little of what was asked to stand without the question before it."""
+        """True if the sentence says too little of what was asked to stand without the question before it."""
         return self._share(_tokens(said)) < HALF or _goes_on(said)
 
     def is_scrap(self, said: str) -> bool:
-        """Whether it is the rest of a sentence, or a word or two that say nothing of what was asked."""
+        """True for the rest of a sentence, or a word or two that say nothing of what was asked."""
         there = _tokens(said)
         return _goes_on(said) or (len(there) < FEWEST and not self._share(there))
 
@@ -220,7 +220,7 @@ class _Asked:
     def _put(self, there: Sequence[str]) -> bool:
         """In a run of the question's own words, with the one that makes it a question; more of them where that stands
         in its midst, as "which" may in what is no question."""
-        run = self._run(there)
+        run = longest_run(self.words, there)
         share = SHARE if self.asking is not None and self.asking < 2 else MOST
         whole = self.asking is None or self.asking in run
         return whole and len(run) >= max(3, share * len(self.words))
@@ -230,19 +230,6 @@ class _Asked:
         *before, _ = _MARKS.split(said)
         held = self.content.intersection(map(stem, _tokens(" ".join(before))))
         return len(self.content) > 2 and len(held) >= MOST * len(self.content)
-
-    def _run(self, there: Sequence[str]) -> range:
-        """Where in the question the longest run of words stands that stands in the sentence too."""
-        best = range(0)
-        lengths = [0] * (len(there) + 1)
-        for i, word in enumerate(self.words):
-            previous, lengths = lengths, [0] * (len(there) + 1)
-            for j, other in enumerate(there):
-                if word == other:
-                    lengths[j + 1] = previous[j] + 1
-                    if lengths[j + 1] > len(best):
-                        best = range(i + 1 - lengths[j + 1], i + 1)
-        return best
 
 
 def _goes_on(said: str) -> bool:

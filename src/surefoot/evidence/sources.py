@@ -1,4 +1,4 @@
-"""How far a passage's source is relied on, and which passages decide nothing by themselves.
+"""Trust in the source of a passage, and the passages that decide nothing by themselves.
 
 Anybody can write a page. So what comes from the open web is doubted: a passage of it that is graded CORRECT stays
 AMBIGUOUS until another source points at the same answer. Files of the index, and encyclopedias that somebody named, are
@@ -21,7 +21,7 @@ ALONE = "no other source says the same"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Which sources stand otherwise than they come: patterns of files and addresses, `*` for anything."""
+    """The sources that the user vouches for or doubts: patterns of files and addresses, `*` for anything."""
 
     vouched: tuple[str, ...] = ()
     """Yours, and known to be right: an FAQ of these may repeat the question word for word."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from surefoot.act import finite
-from surefoot.protocols import Evaluator
+from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.words import sentences, words
-from surefoot.types import Answer, Grade, Passage, Strip
+from surefoot.types import Answer, Grade
 
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
@@ -33,12 +32,7 @@ class Extractive:
         self.least = least
         self.whole = whole
 
-    def generate(
-        self,
-        question: str,
-        knowledge: Sequence[tuple[Strip, Passage]],
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The words, cited to the strip that points at them best; a refusal when there are none."""
         grades = map(finite, self.reader.grade([(question, replace(p, text=strip.text)) for strip, p in knowledge]))
         votes: dict[str, list[tuple[float, int, str]]] = defaultdict(list)

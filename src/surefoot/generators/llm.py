@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 
 from surefoot import meter, protocols
+from surefoot.protocols import Knowledge, OnText
 from surefoot.text.screen import line
 from surefoot.types import Answer, Message, Passage, Source, Strip
 
 HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
-"""What stands above the sources of each kind, in this order."""
+"""The heading above the sources of each kind, in this order."""
 
 _REFLECTION = re.compile(
     r"\[(?:No Retrieval|Retrieval|Continue to Use Evidence|Relevant|Irrelevant|Fully supported|Partially supported|"
@@ -30,19 +30,14 @@ class LLMGenerator:
         self.max_tokens = max_tokens
         self.max_characters = max_characters
 
-    def generate(
-        self,
-        question: str,
-        knowledge: Sequence[tuple[Strip, Passage]],
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The model's answer, not yet checked; without knowledge, what the model remembers."""
         messages = prompt(question, knowledge, self.max_characters)
         completion = self.llm.complete(messages, max_tokens=self.max_tokens, on_text=on_text)
         return Answer(_REFLECTION.sub("", completion.text).strip(), model=completion.model)
 
 
-def prompt(question: str, knowledge: Sequence[tuple[Strip, Passage]], max_characters: int = 8000) -> list[Message]:
+def prompt(question: str, knowledge: Knowledge, max_characters: int = 8000) -> list[Message]:
     """The conversation that asks `question` of `knowledge`; the question stands last, and always whole.
 
     Local sources stand before external ones, each kind under its name. A source is one line that begins with "> ", and

@@ -1,4 +1,4 @@
-"""A language model whose completions are kept on disk, so that none is asked for, or paid, twice."""
+"""A language model whose completions are kept on disk, so that you never pay for one twice."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from surefoot.protocols import LLM
 from surefoot.types import Completion, Message
 
 _COUNT = re.compile("[0-9]{1,12}")
-"""What is read as a number of tokens; `int` takes more for one."""
+"""A number of tokens; `int` would also read other texts."""
 
 
 class Kept:
-    """Another model's completions, each asked for once, also by several threads at once and by later runs.
+    """Another model's completions, each asked for once, even by several threads at once and by later runs.
 
-    `file` is SQLite, readable by its owner alone; it holds the replies, which may quote what was asked about, under
-    hashes of the model's name and the whole request. `where` is what the model's name alone does not say, such as the
-    endpoint. What is kept costs no call and counts as `cached`. A file that cannot be used keeps nothing, which the
-    step's meter says. A failure is not kept.
+    `file` is SQLite, readable by its owner alone; it holds the replies, which may quote the request, under hashes of
+    the model's name, `where` (such as the endpoint) and the whole request. A kept reply costs no call and counts as
+    `cached`. A file that cannot be used keeps nothing, and the step's meter says so. Failures are not kept.
     """
 
     def __init__(self, llm: LLM, file: Path, where: str = "") -> None:
@@ -51,14 +50,14 @@ class Kept:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """What is kept, or what the inner model says; raises what that raises."""
+        """The kept completion, or the inner model's; raises what that raises."""
         said = [[message.role, message.content] for message in messages]
         key = _key([self.name, self._where, said, schema, max_tokens, list(stop)])
         while (kept := self._recalled(key)) is None:
             with self._lock:
                 mine, done = key not in self._asking, self._asking.setdefault(key, Event())
             if not mine:
-                done.wait()  # and look again: who was asking may have failed
+                done.wait()  # and look again: the other thread may have failed
                 continue
             try:
                 completion = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)

@@ -1,5 +1,4 @@
-"""A language model that is asked by many threads at once: no faster than it may be, no longer than it is worth, and for
-no more than there is to spend."""
+"""A language model for many threads at once, with limits to its pace, its retries and its cost."""
 
 from __future__ import annotations
 
@@ -17,25 +16,25 @@ from surefoot.protocols import LLM
 from surefoot.types import Completion, Message
 
 CROWDED = (429, 503, 529)
-"""What an endpoint says that is asked too much."""
+"""HTTP statuses of an endpoint that is asked too much."""
 TOLERATED = 0.2
-"""Share of the latest calls that may be refused before the pace is halved: a provider that refuses one in twenty
-whatever the pace would else bring it down to one call at a time."""
+"""Share of the latest calls that may be refused before the pace is halved. Without it, a provider that refuses one in
+twenty at any pace would bring it down to one call at a time."""
 _MEMORY = 32
-"""Calls over which that share is taken, the latest weighing most; all in flight where those are more: a refusal comes
-back before the answers to what was asked with it, and the first ten to end would all be refusals."""
+"""Calls over which that share is taken, the latest weighing most, or all in flight if those are more: refusals come
+back before answers, so the first ten calls to end could all be refusals."""
 _FASTER = 0.1
-"""Calls in flight that one more is worth that was not refused."""
+"""Growth of the calls in flight with each call that is not refused."""
 _LONGEST_PAUSE = 20.0
 """Seconds between two tries where the endpoint does not say."""
 
 
 class Stopped(ComponentError):
-    """Whoever asked has left."""
+    """The run was stopped."""
 
 
 class CallPace:
-    """How many calls may be in flight, and when the next may begin."""
+    """Limits to the calls in flight, and turns for the next to begin."""
 
     def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
         self.limit = float(in_flight)
@@ -49,10 +48,10 @@ class CallPace:
         self._since = 0.0
         self._changed = Condition()
         self.stopped = Event()
-        """Once it is set nobody waits any longer, and nobody gets a turn."""
+        """Once set, nobody waits any longer or gets a turn."""
 
     def begin(self, tokens: int) -> float:
-        """Wait for a turn; when it was got. Raises Stopped."""
+        """Wait for a turn; returns the time at which it came. Raises Stopped."""
         with self._changed:
             while self._running >= max(1, int(self.limit)):
                 self._changed.wait()
@@ -71,11 +70,9 @@ class CallPace:
             self._changed.notify_all()
 
     def end(self, begun: float, crowded: bool, wait: float = 0.0, beyond: int = 0) -> None:
-        """A call that began then is over; it took `beyond` tokens more than was thought.
-
-        Where too many are refused, the number in flight is halved and all wait for as long as the endpoint asks; calls
-        that began before that tell nothing of the new pace.
-        """
+        """End the call that began then; it took `beyond` tokens more than expected. Too many refusals halve the number
+        in flight and hold everybody back for `wait` seconds; calls that began before that say nothing of the new
+        pace."""
         self._turns.shift("tokens", self._token * beyond)
         with self._changed:
             if begun >= self._since:
@@ -92,30 +89,29 @@ class CallPace:
 
 @dataclass(slots=True)
 class CallTally:
-    """What became of the calls, beside what they cost."""
+    """Counts of calls that were not answered at once."""
 
     refused: int = 0
-    """Times that the endpoint asked to wait."""
+    """Calls that the endpoint refused for now."""
     repeated: int = 0
-    """Calls made again after silence, a broken connection or an error of the server's."""
+    """Calls repeated after silence, a broken connection or an error of the server."""
 
 
 class Paced:
     """Another model, asked within limits by any number of threads.
 
-    At most `in_flight` calls at a time, fewer while the endpoint refuses too many; `requests` and `tokens` are the most
-    a minute, None: any number. A call has `timeout` seconds; where it is refused (HTTP 429, 503, 529) it waits as long
-    as the endpoint asks and is made again, for `patience` seconds in all; what else may pass is tried `retries` times
-    more. Once nobody has been answered for that long nothing is tried again: a quota that is spent looks like a crowd.
-    Silence is taken for a refusal where the pace is concerned: a server that queues all it gets answers none in time.
-    An endpoint that takes no JSON schema is asked without one from then on. The limits hold for what goes over the
-    network; a model in this process keeps a thread as long as it likes.
+    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many; `requests` and `tokens` are
+    limits per minute, None: no limit. A call has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long
+    as the endpoint asks and is repeated for up to `patience` seconds; after other passing failures it is repeated
+    `retries` times. Once nobody has been answered for `patience` seconds nothing is repeated: the quota may be spent.
+    Silence counts as a refusal for the pace, since a server that queues everything answers nothing in time. An endpoint
+    that takes no JSON schema is asked without one from then on. The limits hold for calls over the network; a model in
+    this process keeps a thread as long as it likes.
 
-    A call that reached the endpoint and brought nothing may have to be paid all the same: of the budget it takes the
-    most that it can cost.
+    A call that reached the endpoint and brought nothing may still be charged: the budget loses the most that it can
+    cost.
 
-    Raises OverBudget where the purse has too little for the call, Stopped once it is stopped, else what the model
-    raises.
+    Raises OverBudget where the budget has too little left, Stopped after `stop`, else what the model raises.
     """
 
     def __init__(
@@ -147,10 +143,10 @@ class Paced:
         self._lock = Lock()
         self._plain = False
         self._failing = math.inf
-        """Since when nobody has been answered; infinite: the last call was."""
+        """When answers stopped coming; infinite: the last call was answered."""
 
     def stop(self) -> None:
-        """Let no call begin, or wait any longer, for good; what is in flight ends."""
+        """Let no call begin, or wait any longer, for good; calls in flight end by themselves."""
         self.pace.stopped.set()
 
     @property
@@ -167,7 +163,7 @@ class Paced:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """What the model says, after as many tries as it takes."""
+        """The model's completion, after as many tries as it takes."""
         form = None if self._plain else schema
         try:
             return self._insisted(messages, form, max_tokens, stop, on_text)
@@ -221,7 +217,7 @@ class Paced:
             lost = error.reached and error.status is None
             crowded, spent = lost or error.status in CROWDED, most if lost else spent
             if error.wait is not None and error.wait <= self._patience:
-                wait = error.wait  # else the call gives up, and so may the others: nobody is held for a day
+                wait = error.wait  # else this call gives up, and the others are not held back for a day
             raise
         finally:
             if begun is not None:
@@ -233,10 +229,11 @@ class Paced:
 
 
 def _counted(tokens: int, about: int) -> int:
-    """What was counted, if it can be: none, or fewer, would make the budget larger."""
+    """The endpoint's count of tokens if it is positive, else our estimate: a wrong count must not enlarge the
+    budget."""
     return tokens if tokens > 0 else about
 
 
 def _passing(error: EndpointError) -> bool:
-    """Whether the same may be answered in a moment."""
+    """Whether the same call may be answered in a moment."""
     return error.status is None or error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501)

@@ -1,31 +1,43 @@
-"""What a model's server sends as its answer, checked before anything is made of it.
-
-A server may be broken, or somebody else's: any part of what it sends may be missing, of another kind, or far too large.
-"""
+"""Requests to a model's server, and its replies, checked before use: a server may be broken, or somebody else's, so any
+part of a reply may be missing, of another kind, or far too large."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from surefoot.types import Completion
+from surefoot.types import Completion, Message
 
 _LONGEST = 50
-"""Characters that a token may have on average; in English it has four."""
+"""Most characters per token on average; in English there are four."""
 _SPARE = 1000
-"""Characters beside, for an answer of few tokens."""
+"""Characters allowed beside, for an answer of few tokens."""
 _TOKENS = 10**9
-"""Most tokens that a server is believed to have counted."""
+"""Highest count of tokens that a server is believed."""
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
 
 
+def chat_request(
+    messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str], **options: Any
+) -> dict[str, Any]:
+    """The body of a request for a chat completion, at temperature 0."""
+    said = [{"role": message.role, "content": message.content} for message in messages]
+    body = {"messages": said, "max_tokens": max_tokens, "temperature": 0, **options}
+    if stop:
+        body["stop"] = list(stop)
+    if schema is not None:
+        form = {"name": "answer", "schema": schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
+    return body
+
+
 class Malformed(Exception):
-    """What was sent is no answer; the text says what it is instead, after "sent"."""
+    """The server sent no answer; the text says what it sent instead, to follow the word "sent"."""
 
 
 class Reported(Exception):
-    """The server says itself that it failed; the text is what it says."""
+    """The server reports a failure; the text is its message."""
 
     def __init__(self, error: object) -> None:
         said = error.get("message") if isinstance(error, dict) else None
@@ -34,10 +46,8 @@ class Reported(Exception):
 
 
 class StreamedReply:
-    """Gathers an answer, whole or as events of a stream, as an OpenAI-compatible server sends it.
-
-    `on_text` is called with each piece as it comes. Halves of characters become �, two that belong together are joined.
-    """
+    """Gathers an answer of an OpenAI-compatible server, whole or as events of a stream. `on_text` gets each piece as it
+    comes. Halves of characters become �; two that belong together are joined."""
 
     def __init__(self, max_tokens: int, on_text: Callable[[str], None] | None = None) -> None:
         self._most = _SPARE + _LONGEST * max_tokens
@@ -50,10 +60,8 @@ class StreamedReply:
         self._usage: dict[str, Any] = {}
 
     def take(self, sent: Any, part: Literal["message", "delta"] = "delta") -> None:
-        """A whole answer, which has a `message`, or the next event of a stream, which may have a `delta`.
-
-        Raises Malformed or Reported, and what `on_text` raises.
-        """
+        """Add a whole answer, which has a `message`, or the next event of a stream, which may have a `delta`. Raises
+        Malformed or Reported, and what `on_text` raises."""
         if not isinstance(sent, dict):
             raise Malformed(_STRANGE[part])
         if sent.get("error"):
@@ -74,16 +82,16 @@ class StreamedReply:
 
     @property
     def begun(self) -> bool:
-        """Whether there is any text."""
+        """Whether any text has come."""
         return bool(self._pieces)
 
     @property
     def ended(self) -> bool:
-        """Whether the server said that this is all, and why."""
+        """Whether the server has said that the answer is complete."""
         return self._finish is not None
 
     def completion(self, model: str) -> Completion:
-        """The whole of it. A count of tokens that cannot be one is 0, as one that was not sent."""
+        """The whole answer; a count of tokens that is missing or impossible is 0."""
         self._add(self._halves.decode(b"", final=True))
         asked, said = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         return Completion("".join(self._pieces), model, asked, said, truncated=self._finish == "length")
@@ -96,7 +104,7 @@ class StreamedReply:
 
 
 def _first(sent: dict[str, Any], part: str) -> dict[str, Any] | None:
-    """The choice that is read: one is asked for. Of a stream, an event may have none, and one without a text."""
+    """The first choice, since one is asked for; an event of a stream may have none, or one without text."""
     choices, stream = sent.get("choices"), part == "delta"
     if stream and not choices:
         return None

@@ -19,7 +19,7 @@ from xllamacpp import CommonParams, Server
 
 from surefoot import meter
 from surefoot.errors import ConfigError, ModelError
-from surefoot.llms._replies import Malformed, Reported, StreamedReply
+from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.types import Completion, Message
@@ -36,13 +36,11 @@ class Endpoint:
 
 
 class Local:
-    """A GGUF model run in this process. It is loaded by the first call (fetched before, if need be), and then kept.
+    """A GGUF model run in this process; the first call fetches it, if need be, and loads it for good.
 
-    `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads`: None takes all
-    cores of this process but one. `context` is the most tokens that a prompt and its answer may have together.
-    `network` is what the model is fetched over; None: one without restrictions.
-
-    Several threads may call it at once; llama.cpp answers one after the other.
+    `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads` None: all cores of
+    this process but one. `context` is the most tokens of a prompt and its answer together. `network` None: the model is
+    fetched without restrictions. Several threads may call at once; llama.cpp answers one after the other.
     """
 
     def __init__(
@@ -72,18 +70,19 @@ class Local:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """What the model says to the messages, the same every time, whatever was asked before.
+        """The model's reply to the messages: the same every time, whatever was asked before.
 
-        `schema` becomes a grammar that the text cannot leave; it holds types, names, enumerations and the bounds of
-        integers, but not the bounds of other numbers, and text that `max_tokens` cuts off is not whole JSON. An
-        exception from `on_text` ends the answer and is raised. Raises ModelError for a model that is missing, does not
-        load, or cannot take the prompt.
+        `schema` becomes a grammar: it enforces types, names, enumerations and bounds of integers, not bounds of other
+        numbers; text cut off by `max_tokens` is not whole JSON. An exception from `on_text` ends the answer and is
+        raised. Raises ModelError for a model that is missing, does not load, or cannot take the prompt.
         """
         answer = _Guarded(StreamedReply(max_tokens, on_text))
-        request = _request(messages, schema, max_tokens, stop)
+        asked = chat_request(
+            messages, schema, max_tokens, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
+        )
         server = self._server()
         try:
-            server.handle_chat_completions(request, answer.take)
+            server.handle_chat_completions(asked, answer.take)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {_one_line(error)}") from error
         completion = answer.completion(self.name)
@@ -92,10 +91,8 @@ class Local:
 
     @contextmanager
     def serve(self, port: int = 0) -> Iterator[Endpoint]:
-        """The model as an OpenAI-compatible endpoint on 127.0.0.1 while the context is open; 0 picks a free port.
-
-        It is loaded anew, so it works beside `complete`. Whoever asks must send the key, which is new each time.
-        """
+        """Serve the model as an OpenAI-compatible endpoint on 127.0.0.1 while the context is open; port 0 picks a free
+        one. It is loaded anew, so `complete` works beside it. Callers must send the key, which is new each time."""
         key = secrets.token_urlsafe(32)
         server = self._load("127.0.0.1", port, key)
         try:
@@ -110,11 +107,11 @@ class Local:
             return self._loaded
 
     def _hideout(self) -> str:
-        """Where the server listens, which it insists on: a socket in a folder that is closed to other users, for no
-        one connects; where there are no such sockets, this machine's loopback, behind a key that no one is told."""
+        """The address that the server insists on listening at, though nobody connects: a socket in a folder that is
+        closed to other users, or, on Windows, loopback behind a secret key."""
         if sys.platform == "win32":
             return "127.0.0.1"
-        # A socket's path may have some 100 characters: a longer TMPDIR must not look like a model that does not load.
+        # A socket's path may have some 100 characters; with a longer TMPDIR the model would seem not to load.
         parent = "/tmp" if len(tempfile.gettempdir()) > 60 else None  # noqa: S108 # nosec B108 # a folder of its own is made there
         folder = tempfile.mkdtemp(prefix="surefoot-", dir=parent)
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -138,8 +135,8 @@ class Local:
         params.n_ctx = self._context
         params.n_parallel = 1
         params.cache_ram_mib = 0
-        # Reusing the beginning that a prompt shares with the last one changes sums in their last digits, and by that
-        # words: of ten questions that begin alike, four had another answer after one of the others than alone.
+        # Reusing the start that a prompt shares with the last one changes sums in their last digits, and so words: of
+        # ten questions that begin alike, four were answered otherwise after another one than alone.
         params.cache_prompt = False
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         params.hostnames, params.port, params.api_keys = [host], port, [key]
@@ -157,8 +154,8 @@ class _Guarded:
         self._raised: BaseException | None = None
 
     def take(self, chunk: dict[str, Any]) -> bool:
-        """Takes the next chunk; True ends the answer."""
-        # What a callback raises is swallowed on its way through C++, Ctrl-C too: it is kept here and raised later.
+        """Take the next chunk; True ends the answer."""
+        # C++ swallows what a callback raises, Ctrl-C too: it is kept here and raised later.
         try:
             self._answer.take(chunk)
         except BaseException as error:  # noqa: BLE001
@@ -166,7 +163,7 @@ class _Guarded:
         return self._raised is not None
 
     def completion(self, model: str) -> Completion:
-        """The whole answer, or ModelError."""
+        """The whole answer; raises ModelError, or what the callback raised."""
         if isinstance(self._raised, Reported):
             raise ModelError(_explain(self._raised.error, model))
         if isinstance(self._raised, Malformed):
@@ -176,23 +173,6 @@ class _Guarded:
         if not self._answer.ended:
             raise ModelError(f"{model} ended in the middle of its answer; ask again")
         return self._answer.completion(model)
-
-
-def _request(
-    messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
-) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "max_tokens": max_tokens,
-        "stop": list(stop),
-        "temperature": 0,
-        "seed": _SEED,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if schema is not None:
-        request["response_format"] = {"type": "json_schema", "json_schema": {"schema": schema}}
-    return request
 
 
 def _explain(error: object, model: str) -> str:
@@ -207,5 +187,5 @@ def _one_line(said: object) -> str:
 
 
 def _cores() -> int:
-    """Cores that this process may use, which in a container can be fewer than the machine has."""
+    """The cores that this process may use; in a container fewer than the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

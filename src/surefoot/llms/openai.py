@@ -13,7 +13,7 @@ import httpx
 
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
-from surefoot.llms._replies import Malformed, Reported, StreamedReply
+from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import backoff, left, within
@@ -22,26 +22,25 @@ from surefoot.types import Completion, Message
 
 _ENVELOPE = 1 << 16
 _PER_TOKEN = 1 << 10
-"""Bytes that are read of an answer, and for each token that was asked for: an event of a stream holds some 400 beside
-its token, and an endpoint gone mad must not fill the memory."""
+"""Most bytes of an answer, and more for each token asked for (an event of a stream has some 400 beside its token): an
+endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20
-"""Of the longest list of models."""
+"""Most bytes of a list of models."""
 _MAX_SECONDS = 600.0
-"""Longest time for one answer, retries included: an endpoint that sends a byte now and then is never silent."""
+"""Longest time for one answer, retries included: an endpoint that keeps sending a byte is never silent."""
 _MAX_WAIT = 5.0
-"""Longest pause before a retry in seconds, whatever the endpoint asks for."""
+"""Longest pause before a retry, in seconds, whatever the endpoint asks for."""
 
 
 class OpenAI:
     """A model behind an OpenAI-compatible endpoint.
 
-    `key_env` names the environment variable that holds the key; it is read when the object is built, may be unset for
-    endpoints that ask for none, and whatever it holds is sent to `base_url`. `timeout` is how many seconds the endpoint
-    may stay silent; no answer takes longer than ten minutes. `retries` counts only repetitions after a failed
-    connection, HTTP 429 and 5xx, before any of the answer has come; the pauses grow from half a second and honour
-    Retry-After up to five. Redirects are not followed, and proxies not used. `network` None: one without restrictions;
-    its NetworkError is raised where it does not allow the endpoint. Raises ConfigError for a `base_url` that is no
-    address or holds a secret, and for a key that cannot be one.
+    `key_env` names the environment variable of the key, which is read when the object is built and sent to `base_url`;
+    it may be unset. `timeout` is how many seconds the endpoint may stay silent; no answer takes longer than ten
+    minutes. `retries` are made after a failed connection, HTTP 429 and 5xx, before any of the answer has come, with
+    pauses that grow from half a second or are what Retry-After says, up to five. Redirects are not followed, and
+    proxies not used. `network` None: one without restrictions; otherwise it may raise NetworkError. Raises ConfigError
+    for a `base_url` that is no address or holds a secret, and for a key that cannot be one.
     """
 
     def __init__(
@@ -81,19 +80,19 @@ class OpenAI:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """What the model says to the messages, at temperature 0; streamed if `on_text` is given.
+        """The model's reply to the messages, at temperature 0; streamed if `on_text` is given.
 
-        `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. Token counts
-        are 0 where the endpoint gives none that can be. What is longer than so many tokens can be is no answer. Raises
+        `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. A count of
+        tokens that is missing or impossible is 0. A reply longer than `max_tokens` can be is refused. Raises
         EndpointError, which says what is wrong with the endpoint.
         """
-        request = self._request(messages, schema, max_tokens, stop)
-        completion = self._streamed(request, on_text) if on_text else self._whole(request)
+        asked = chat_request(messages, schema, max_tokens, stop, model=self.name)
+        completion = self._streamed(asked, on_text) if on_text else self._whole(asked)
         meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
         return completion
 
     def probe(self) -> tuple[str, ...]:
-        """The names of the models that the endpoint offers; raises EndpointError."""
+        """The names of the endpoint's models; raises EndpointError."""
         with self._answer("GET", "models") as response:
             listed = self._json(b"".join(self._bounded(response, _MAX_BYTES)))
         models = listed.get("data") if isinstance(listed, dict) else None
@@ -102,22 +101,6 @@ class OpenAI:
         if not isinstance(models, list) or len(names) < len(models):
             raise self._nonsense("a list without models", listed)
         return names
-
-    def _request(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str]
-    ) -> dict[str, Any]:
-        request: dict[str, Any] = {
-            "model": self.name,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
-            "max_tokens": max_tokens,
-            "temperature": 0,
-        }
-        if stop:
-            request["stop"] = list(stop)
-        if schema is not None:
-            named = {"name": "answer", "schema": schema, "strict": True}
-            request["response_format"] = {"type": "json_schema", "json_schema": named}
-        return request
 
     def _whole(self, request: dict[str, Any]) -> Completion:
         answer = StreamedReply(request["max_tokens"])
@@ -191,7 +174,7 @@ class OpenAI:
             yield piece
 
     def _events(self, pieces: Iterable[bytes]) -> Iterator[Any]:
-        # Not `iter_lines`: that also splits at U+2028 and its like, which may stand inside JSON.
+        # Not `iter_lines`: that splits at U+2028 and its like too, which may stand inside JSON.
         rest: list[bytes] = []
         for piece in chain(pieces, (b"\n",)):
             first, *lines = piece.split(b"\n")
@@ -260,7 +243,7 @@ class OpenAI:
 
 
 def _readable(where: str) -> str:
-    """The address, if httpx can read it; it would complain in the middle of a question only."""
+    """The address; raises ConfigError now where httpx would complain in the middle of a question."""
     try:
         httpx.URL(where).host.isascii()
     except (httpx.InvalidURL, UnicodeError):  # "xn--" is no name
@@ -269,7 +252,7 @@ def _readable(where: str) -> str:
 
 
 def _unled(response: httpx.Response) -> None:
-    """httpx reads where a redirect leads also where it is not to follow, and a name like "xn--" is a UnicodeError."""
+    """Drop the target of a redirect: httpx reads it even where it does not follow, and fails on a name like "xn--"."""
     response.headers.pop("Location", None)
 
 

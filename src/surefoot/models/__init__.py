@@ -1,1 +1,1 @@
-"""Model files: which there are, where they come from, and how they are checked and read."""
+"""Model files: the list of them, their sources, their checks and their readers."""

@@ -1,8 +1,7 @@
-"""Checkpoints of Hugging Face's transformers that classify texts: opened without running anybody's code, and run over
-texts of like length.
+"""Checkpoints of Hugging Face's transformers that classify texts, opened without running anybody's code.
 
-Weights are read from safetensors where there are any, else from a pickle by `torch.load(weights_only=True)`, which
-builds tensors and calls nothing; `trust_remote_code` is never given.
+Weights are read from safetensors if there are any, else from a pickle by `torch.load(weights_only=True)`, which builds
+tensors and calls nothing; `trust_remote_code` is never given.
 """
 
 from __future__ import annotations
@@ -31,51 +30,49 @@ from surefoot.models import registry
 from surefoot.network import Network
 
 _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
-"""What transformers raises for files that are missing, torn, foreign or of another shape."""
+"""Errors of transformers for files that are missing, torn, foreign or of another shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A model that gives a text, or a pair of texts, one row of logits; in float32 and without dropout."""
+    """A model that gives each text, or pair of texts, a row of logits, in float32 and without dropout."""
 
     source: str
-    """The folder, or the name on the hub."""
+    """The folder or the name on the hub."""
     model: Any
     tokenizer: Any
-    """The transformers' one, for `save_pretrained`; texts go through `pieces` and `finished`."""
+    """The tokeniser of transformers, for `save_pretrained`; texts go through `pieces` and `finished`."""
     marks: re.Pattern[str]
-    """The tokeniser's own marks, such as `</s>`, when they stand in a text."""
+    """Matches the tokeniser's own marks, such as `</s>`, in a text."""
     lacking: frozenset[str]
-    """Weights that the files do not hold, here as they were drawn at random."""
+    """Weights that the files lack; they were drawn at random."""
     misshapen: frozenset[str]
-    """Weights that the files hold in another shape, here as they were drawn at random."""
+    """Weights that the files hold in another shape; they were drawn at random."""
 
     def pieces(self, text: str) -> Encoding:
-        """The text's pieces, without marks of begin or end, whole; offsets count the text's characters.
-
-        A mark that stands in the text counts as space. As a mark, `</s>` in a retrieved page would end the input there.
-        """
+        """The pieces of the whole text, without marks of begin or end; offsets count the text's characters. A mark in
+        the text counts as space: `</s>` in a retrieved page would else end the input there."""
         clean = self.marks.sub(lambda mark: " " * len(mark.group()), text)
-        # Half a surrogate pair, which a broken decoder can bring, is taken by no tokeniser; one "?" keeps the offsets.
+        # No tokeniser takes half a surrogate pair, which a broken decoder can bring; one "?" keeps the offsets.
         whole: Encoding = self.tokenizer.backend_tokenizer.encode(
             clean.encode("utf-8", "replace").decode(), add_special_tokens=False
         )
         return whole
 
     def finished(self, first: Encoding, second: Encoding | None = None) -> Encoding:
-        """The pieces, or the pair, with the marks that the model expects around them."""
+        """The pieces of one text or a pair, with the marks that the model expects around them."""
         done: Encoding = self.tokenizer.backend_tokenizer.post_process(first, second)
         return done
 
     def marks_around(self, *, pair: bool) -> int:
-        """How many pieces `finished` adds."""
+        """The number of pieces that `finished` adds."""
         return int(self.tokenizer.backend_tokenizer.num_special_tokens_to_add(pair))
 
     def logits(self, inputs: Sequence[Encoding], batch: int) -> list[list[float]]:
-        """A row for each input, in order, whatever it is: NaN too. Raises ModelError when a run fails.
+        """A row for each input, in order; it may hold NaN. Raises ModelError when a run fails.
 
-        Inputs of like length share a run of `batch`, padded and masked. Alone (1), a row is the same to the last bit
-        whatever else is graded; in a batch, rounding follows the neighbours, and rows agree to 1e-4.
+        Inputs of like length share a run of `batch`, padded and masked. With a batch of 1 a row is the same to the last
+        bit whatever else is graded; in larger ones rounding depends on the neighbours, and rows agree to 1e-4.
         """
         order = sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids))
         rows: dict[int, list[float]] = {}
@@ -85,7 +82,7 @@ class Checkpoint:
         return [rows[place] for place in range(len(inputs))]
 
     def tensors(self, inputs: Sequence[Encoding]) -> dict[str, Any]:
-        """What the model takes, padded to the longest and masked, on the model's device."""
+        """The model's input, padded to the longest and masked, on the model's device."""
         named = {"input_ids": [e.ids for e in inputs], "attention_mask": [[1] * len(e.ids) for e in inputs]}
         if "token_type_ids" in self.tokenizer.model_input_names:
             named["token_type_ids"] = [e.type_ids for e in inputs]
@@ -93,7 +90,7 @@ class Checkpoint:
         return {key: _padded(rows, fill.get(key, 0)).to(self.model.device) for key, rows in named.items()}
 
     def save(self, folder: Path) -> None:
-        """Write the model, as safetensors, and the tokeniser; not atomic."""
+        """Write the model, as safetensors, and the tokeniser; not atomically."""
         with _quiet():
             self.model.save_pretrained(folder)
             self.tokenizer.save_pretrained(folder)
@@ -108,7 +105,7 @@ class Checkpoint:
         return rows
 
     def fingerprint(self) -> str:
-        """Eight hex digits of the weights' hash, whatever file they came from; about a second for a gigabyte."""
+        """Eight hex digits of the weights' hash, whatever files they came from; takes about a second per gigabyte."""
         digest = hashlib.sha256()
         for name, tensor in sorted(self.model.state_dict().items()):
             digest.update(name.encode())
@@ -117,7 +114,7 @@ class Checkpoint:
 
 
 def kind(source: str) -> str:
-    """The family of model that a checkpoint is, such as "t5" or "bert"; raises ModelError where there is none."""
+    """The family of a checkpoint's model, such as "t5" or "bert"; raises ModelError if there is none."""
     with _reading(source):
         return str(_anywhere("AutoConfig", source, None).model_type)
 
@@ -131,12 +128,12 @@ def opened(
     seed: int | None = None,
     network: Network | None = None,
 ) -> Checkpoint:
-    """The checkpoint of a folder, or of a name on the hub, as the class `make` of transformers, with so many labels.
+    """Open the checkpoint of a folder, or of a name on the hub, as the class `make` of transformers.
 
-    `labels` None: as many as it says itself. `device` None: a GPU where there is one. `seed` makes what is `lacking`
-    the same each time. Nothing is fetched for a folder, for a name that the hub's cache holds, or under
-    SUREFOOT_OFFLINE. `network` None: one without restrictions. Raises ModelError, ConfigError for a device that is not
-    there, and NetworkError where the hub is not allowed.
+    `labels` None: as many as the checkpoint says. `device` None: a GPU if there is one. `seed` makes `lacking` weights
+    the same each time. Nothing is fetched for a folder, for a name in the hub's cache, or under SUREFOOT_OFFLINE.
+    `network` None: one without restrictions. Raises ModelError, ConfigError for a missing device, and NetworkError
+    where the hub is not allowed.
     """
     options: dict[str, Any] = {} if labels is None else {"num_labels": labels}
     with _reading(source), _quiet(), torch.random.fork_rng(enabled=seed is not None):
@@ -157,7 +154,7 @@ def opened(
 
 
 def check_batch(batch: int, max_pieces: int) -> None:
-    """Raise ConfigError for a size that nothing can be run with."""
+    """Raise ConfigError for sizes that nothing can be run with."""
     if batch < 1:
         raise ConfigError(f"batch must be 1 or more, not {batch}")
     if max_pieces < 16:
@@ -180,8 +177,8 @@ def _tokenizer(source: str, network: Network | None) -> Any:
 
 
 def _anywhere(make: str, source: str, network: Network | None, **options: Any) -> Any:
-    """From the folder, else from the hub's cache, else from the hub. The class is named and not given, since
-    transformers takes seconds to import a model's code, and listing the components must not."""
+    """Load from the folder, else from the hub's cache, else from the hub. `make` is a name, since transformers takes
+    seconds to import a model's code, and listing the components must not."""
     load = getattr(transformers, make).from_pretrained
     try:
         return load(_here(source), local_files_only=True, trust_remote_code=False, **options)
@@ -194,8 +191,8 @@ def _anywhere(make: str, source: str, network: Network | None, **options: Any) -
 
 
 def _here(source: str) -> str:
-    """The folder on this machine that holds it; raises OSError where there is none. Given a name, transformers asks the
-    hub for it even when told to look into the cache alone."""
+    """The folder on this machine that holds the checkpoint; raises OSError if there is none. Given a name, transformers
+    would ask the hub even when told to look into the cache alone."""
     try:
         if Path(source).is_dir():
             return source
@@ -216,7 +213,7 @@ def _reading(source: str) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without transformers' bars and reports: what matters in them is raised."""
+    """Silence transformers' progress bars and reports; errors are raised all the same."""
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

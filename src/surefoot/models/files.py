@@ -1,4 +1,4 @@
-"""What a model file is, and who is told how its fetch goes on."""
+"""The description of a model file, and reports of its progress while it is fetched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 Report = Callable[[str, int, int], None]
-"""Told the model's name, the bytes that are here, and the bytes to fetch in all."""
+"""Told the model's name, the bytes fetched so far, and the bytes in all."""
 
 _report: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
 
@@ -40,7 +40,7 @@ class HuggingFace:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file that Surefoot knows: what it is, how to recognise it, and where it comes from."""
+    """A model file that Surefoot knows: its description, its hash and its sources."""
 
     name: str
     what: str
@@ -57,7 +57,7 @@ class ModelFile:
 
 @contextmanager
 def reporting(callback: Report) -> Iterator[None]:
-    """Calls `callback` with the progress of the fetches made inside, in this thread."""
+    """Call `callback` with the progress of the fetches made inside, in this thread."""
     token = _report.set(callback)
     try:
         yield
@@ -66,10 +66,10 @@ def reporting(callback: Report) -> Iterator[None]:
 
 
 def reporter() -> Report | None:
-    """Who is told of progress in this thread; None: no one."""
+    """The callback for progress in this thread, if any."""
     return _report.get()
 
 
 def mismatch(digest: str, model: ModelFile) -> str:
-    """What is wrong with content of another hash, in words."""
+    """A description of content with another hash than the model's."""
     return f"its sha256 is {digest[:12]}… where {model.name} has {model.sha256[:12]}…"

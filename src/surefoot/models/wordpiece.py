@@ -1,4 +1,4 @@
-"""The word pieces of all-MiniLM-L6-v2, which its embedder, the static one and Surefoot's own evaluator all read."""
+"""The word pieces of all-MiniLM-L6-v2, shared by its embedder, the static one and Surefoot's own evaluator."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 
 def wordpiece() -> Tokenizer:
-    """The uncased WordPiece tokeniser, whole texts, no padding; a fresh one each time, since a tokeniser's settings are
-    mutable."""
+    """A fresh uncased WordPiece tokeniser, since its settings are mutable; it neither cuts nor pads."""
     from tokenizers import Tokenizer  # late: who only wants an embedder's name needs none
 
     packed = files("surefoot.models").joinpath("wordpiece.json.gz").read_bytes()
@@ -21,5 +20,5 @@ def wordpiece() -> Tokenizer:
 
 
 def encodable(texts: Sequence[str]) -> list[str]:
-    """The texts without lone surrogates, which a file name or a broken decoder can bring, and no tokeniser takes."""
+    """The texts without lone surrogates, which no tokeniser takes; a file name or a broken decoder can bring them."""
     return [text.encode("utf-8", "ignore").decode() for text in texts]

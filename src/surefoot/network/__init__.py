@@ -1,7 +1,7 @@
-"""The one door to other machines: what may be reached, how politely, for how long, and what is kept.
+"""The one door to other machines: it decides which may be reached, how politely and for how long, and keeps replies.
 
-Everything of Surefoot's that connects goes through a `Network`, so that `[network] allow = []` in the configuration
-closes all of it. Unix sockets are not network.
+Whatever connects goes through a `Network`, so `[network] allow = []` in the configuration closes all of it. Unix
+sockets are not network.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ __all__ = ["Network", "Reply"]
 
 Keep = bool | Callable[[Reply], bool]
 
-_HURRY = 1.0  # seconds; with less it is not worth asking again for what another thread had no time to bring
+_HURRY = 1.0  # seconds; with less left, a request that another thread had no time for is not made again
 
 
 class Network:
     """Requests to other machines, guarded, polite and bounded; one object serves all threads.
 
     `allow` lists hosts: "*" for every public one, names, "*.name" for those below a name, addresses, each with ":port"
-    if only that is meant; an empty list refuses all. Private, loopback and otherwise inner addresses are refused,
-    after the name was looked up and on each redirect, unless the host is listed as it is written or the call says
-    `trusted`. `contact` (an address that reaches you) goes into the User-Agent, as Wikipedia asks. `cache` is a file
-    that keeps replies for `expires` seconds; None keeps none. `seconds` is the most that a call takes, with waiting
-    for its turn, retries, redirects and body. `spacing` is the least time in seconds between two requests to one host
-    and port, over all threads. `retries` are made after a broken connection and HTTP 429, 500, 502, 503 and 504, with
-    pauses that grow from half a second or are what Retry-After says, if the time allows. Proxies are not used, whatever
-    the environment says: a proxy looks names up itself, beyond the guard. Raises ConfigError.
+    if only that is meant; an empty list refuses all. Private, loopback and other inner addresses are refused, after the
+    name was looked up and on each redirect, unless the host is listed as written or the call says `trusted`. `contact`
+    (an address that reaches you) goes into the User-Agent, as Wikipedia asks. `cache` is a file that keeps replies for
+    `expires` seconds; None keeps none. A call takes at most `seconds`, with its wait for a turn, retries, redirects and
+    body. `spacing` is the least time in seconds between two requests to one host and port, over all threads. `retries`
+    follow a broken connection and HTTP 429, 500, 502, 503 and 504, if the time allows, with pauses that grow from half
+    a second or are what Retry-After says. Proxies are never used: they look names up themselves, beyond the guard.
+    Raises ConfigError.
     """
 
     def __init__(
@@ -92,15 +92,15 @@ class Network:
         trusted: bool = False,
         leave: Callable[[str], float | None] | None = None,
     ) -> Reply:
-        """What the server says, whatever the status: 429 and 503 too, where they outlast the retries.
+        """The server's reply, whatever its status; 429 and 503 too, if they outlast the retries.
 
-        `secret` are headers that go to this host alone and are kept and told nowhere. `most` is the most bytes of body,
-        unpacked. `keep` takes the reply from the cache and puts it there (200, 203, and 404 of strangers), and lets
-        equal requests at the same time share one; what is shared so counts in the step's meter. A function says which
-        replies the cache may hold: those that are answers. `trusted` is for an address that the user's own
-        configuration holds: it may be private. `leave` is called with each address before it is asked, where redirects
-        lead too: it raises NetworkError where that must not be, or says what spacing the host wants, if any.
-        `seconds`, `spacing`, `retries` None: the Network's own. Raises NetworkError.
+        `secret` headers go to this host alone and are neither kept nor shown. `most` is the most bytes of unpacked
+        body. `keep` takes the reply from the cache and puts it there (200, 203, and 404 of strangers), and lets equal
+        requests at the same time share one, which counts in the step's meter; a function says which replies are answers
+        that may be kept. `trusted` is for an address in the user's own configuration, which may be private. `leave` is
+        called with each address before it is asked, on redirects too; it raises NetworkError to forbid it, or returns
+        the spacing that the host wants, if any. `seconds`, `spacing`, `retries` None: the Network's own. Raises
+        NetworkError.
         """
         address = self._exchanges().checked(url, params)
         ask = Ask("GET", address, _headers(headers), _headers(secret), None, most, trusted, leave)
@@ -120,25 +120,21 @@ class Network:
         keep: Keep = True,
         trusted: bool = False,
     ) -> Reply:
-        """What the server says to this JSON; all else as in `get`. It may be sent twice, so it must only ask."""
+        """The server's reply to this JSON; all else as in `get`. It may be sent twice, so it must change nothing."""
         address = self._exchanges().checked(url, None)
         typed = {"Content-Type": "application/json", **_headers(headers)}
         ask = Ask("POST", address, typed, _headers(secret), json_.dumps(json).encode(), most, trusted)
         return self._answered(ask, keep, seconds, spacing, retries)
 
     def require(self, host: str, port: int | None = None) -> None:
-        """Raise NetworkError unless this host, which the user's configuration names, is allowed; connects to nothing.
-
-        For libraries that connect by themselves.
-        """
+        """Raise NetworkError unless this host, which the user's configuration names, is allowed; for libraries that
+        connect by themselves. Connects to nothing."""
         self._guard.check(host, port)
 
     def transport(self, trusted: str | None = None, verify: ssl.SSLContext | bool = True) -> httpx.BaseTransport:
-        """For code that streams with an `httpx.Client` of its own: connections to where the guard lets.
-
-        `trusted` is an address from the user's configuration: its host may be private. Raises NetworkError for what the
-        guard refuses, and httpx's errors for all else. The client's own timeouts hold; it must be closed.
-        """
+        """Guarded connections for code that streams with an `httpx.Client` of its own, which it must close and give
+        timeouts. `trusted` is an address from the user's configuration, whose host may be private. Raises NetworkError
+        for what the guard refuses, and httpx's errors for all else."""
         return self._exchanges().transport(trusted, verify)
 
     def _exchanges(self) -> Exchanges:
@@ -158,7 +154,7 @@ class Network:
             return self._shared(ask, keep, *numbers)
 
     def _shared(self, ask: Ask, keep: Keep, spacing: float, retries: int) -> Reply:
-        """What is kept, or what this request brings, or an equal one that is under way."""
+        """The kept reply, or that of this request, or that of an equal one under way."""
         while True:
             with self._flight(ask) as (flight, first):
                 if first:
@@ -183,7 +179,7 @@ class Network:
 
     @contextmanager
     def _flight(self, ask: Ask) -> Iterator[tuple[Future[Reply], bool]]:
-        """What is under way for such a request, and whether it is ours to bring."""
+        """The reply that is to come to such a request, and whether this thread must bring it."""
         key = (ask.key, ask.most)
         with self._lock:
             first = key not in self._flights
@@ -200,11 +196,11 @@ class Network:
                     del self._flights[key]
                 if failed:
                     flight.set_exception(failed)
-                flight.cancel()  # whoever waits must not wait for ever; of no effect on one that has ended
+                flight.cancel()  # nobody must wait for ever; does nothing to one that has ended
 
 
 def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
-    """What another thread's equal request brings; None: it had too little time, and this one has more."""
+    """The reply to another thread's equal request; None: it had too little time, and this thread has more."""
     host = urlsplit(ask.url).hostname
     try:
         reply = flight.result(timeout=max(0.0, left()))
@@ -221,10 +217,8 @@ def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
 
 
 def _worth_keeping(reply: Reply, ask: Ask, keep: Keep) -> bool:
-    """A good answer, or that a stranger has nothing there; never one that repeats a secret.
-
-    Where the user's own configuration leads to nothing, that is for the user to mend.
-    """
+    """Whether the reply is a good answer, or a stranger's 404, and repeats no secret. A 404 at an address of the user's
+    own configuration is for the user to mend."""
     if reply.status not in ((200, 203) if ask.trusted else (200, 203, 404)):
         return False
     said = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])
@@ -233,7 +227,7 @@ def _worth_keeping(reply: Reply, ask: Ask, keep: Keep) -> bool:
 
 
 def _headers(given: Mapping[str, str] | None) -> dict[str, str]:
-    """A copy; raises ConfigError, which names the header but not its value, for what cannot be sent."""
+    """A copy of the headers. For one that cannot be sent, raises ConfigError with its name and without its value."""
     headers = dict(given or {})
     for name, value in headers.items():
         if not _sendable(value):
@@ -246,7 +240,7 @@ def _sendable(text: str) -> bool:
 
 
 def _agent(contact: str) -> str:
-    """What we call ourselves: with the contact, or else the project's address where the package names one."""
+    """Our User-Agent, with the contact or else the project's address, if the package names one."""
     about = metadata("surefoot")
     addresses = [line.partition(", ")[2] for line in about.get_all("Project-URL") or ()]
     whom = contact or next(iter(addresses), "")

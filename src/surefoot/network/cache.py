@@ -28,24 +28,23 @@ SELECT user_version, (SELECT count(*) FROM sqlite_master),
 FROM pragma_user_version
 """
 _MADE = _TABLE.strip().replace("IF NOT EXISTS ", "")
-"""As SQLite writes it down."""
+"""The table as SQLite records it."""
 _UNUSABLE = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""What a damaged file raises; the last where a message quotes the damage."""
+"""Errors of a damaged file; the last where a message quotes the damage."""
 _USED = """
 SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
 _SHRINK = """
 DELETE FROM replies WHERE key IN (SELECT key FROM replies ORDER BY time LIMIT 1 + (SELECT count(*) FROM replies) / 10)
 """
-"""The oldest tenth; the file keeps the room for what comes."""
+"""Deletes the oldest tenth; the file keeps the space for later replies."""
 
 
 class Cache:
     """Replies by key, in a file that several threads and processes may share; readable by its owner alone.
 
-    The file is made when the first reply is kept or looked for; what has expired (`expires` seconds) is deleted then.
-    Beyond `most` bytes the oldest replies go. A cache that cannot be used is none: the step says so, and the answer
-    does not depend on it.
+    The first use makes the file, or deletes replies older than `expires` seconds from it. Beyond `most` bytes the
+    oldest replies go. A cache that cannot be used is ignored, and the step says so.
     """
 
     def __init__(self, path: Path, expires: float, most: int = 200_000_000) -> None:
@@ -56,7 +55,7 @@ class Cache:
         self._opened: sqlite3.Connection | None = None
 
     def get(self, key: str) -> Reply | None:
-        """What was kept under this key and has not expired."""
+        """The unexpired reply under this key, if any."""
         query = "SELECT url, status, headers, body, time FROM replies WHERE key = ? AND time > ?"
         for row in self._run(query, (key, time.time() - self._expires)):
             if reply := _reply(*row):
@@ -65,7 +64,7 @@ class Cache:
         return None
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep it under this key, in place of what was there."""
+        """Keep the reply under this key, in place of another."""
         row = (key, time.time(), reply.url, reply.status, json.dumps(dict(reply.headers)), reply.body)
         self._run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
         for (used,) in self._run(_USED, ()):
@@ -73,14 +72,14 @@ class Cache:
                 self._run(_SHRINK, ())
 
     def close(self) -> None:
-        """Let the file go; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._opened:
                 self._opened.close()
             self._opened = None
 
     def _run(self, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        """The rows, one thread at a time; none, and a degraded step, where the cache cannot be used."""
+        """The rows of a statement, one thread at a time; none, and a degraded step, where the cache cannot be used."""
         with self._lock:
             try:
                 if self._opened is None:
@@ -113,7 +112,7 @@ class Cache:
 
 
 def _reply(url: Any, status: Any, headers: Any, body: Any, said: Any) -> Reply | None:
-    """A row as the reply that was put there; None: it is no such row any more."""
+    """The reply that a row holds; None: the row is damaged."""
     try:
         named = parsed(headers)
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Addresses and keys: what may be sent where, and what must not be shown."""
+"""Addresses and keys, checked before they are used and hidden where text is shown."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ _KEY_LIKE = re.compile(
     r"""(?i)(bearer\s+|tvly-|sk-|(?:key|token|secret|password)(?:\ provided)?["']?\s*[:=]\s*["']?)[^\s"',}]+"""
     r"|\b(?=[a-z_]*[0-9])(?=[0-9_]*[a-z])[a-z0-9_]{32,}"
 )
-"""What begins or is called as keys are, and what is as long and as mixed as they are; with dashes it is an id."""
+"""Texts that begin as keys do or are named so, and texts as long and as mixed as keys; with dashes they are ids."""
 
 
 def key(who: str, key_env: str) -> str:
-    """The provider's key, from the environment variable; raises ConfigError where that holds none."""
+    """The provider's key from the environment variable; raises ConfigError where there is none."""
     if said := key_if_any(key_env):
         return said
     raise ConfigError(f"{who} needs a key; put it into the environment variable {key_env}")
 
 
 def key_if_any(key_env: str) -> str:
-    """The key in this environment variable; empty where it is not set.
-
-    Raises ConfigError, which shows neither, for what is no variable's name and for what is no key.
-    """
+    """The key in this environment variable; empty if it is not set. Raises ConfigError, which shows neither, for a bad
+    name of a variable and for a bad key."""
     if not re.fullmatch("[A-Z_][A-Z0-9_]*", key_env):  # in capitals only: small letters may be those of a key
         raise ConfigError("key_env is the name of an environment variable, in capitals, and not the key itself")
     said = os.environ.get(key_env, "").strip()
@@ -36,10 +34,8 @@ def key_if_any(key_env: str) -> str:
 
 
 def address(base_url: str) -> str:
-    """The address without a last slash; raises ConfigError for none, and for one that holds a secret.
-
-    It goes into messages and into the record of a run.
-    """
+    """The address without a last slash, fit for messages and records; raises ConfigError for text that is no address,
+    or holds a secret."""
     try:
         base_url.encode()  # raises for half characters, as `port` does for what is none
         parts = urlsplit(base_url)
@@ -54,7 +50,7 @@ def address(base_url: str) -> str:
 
 
 def excerpt(text: str, secret: str = "") -> str:  # nosec B107 # as above
-    """The beginning of what a provider says, on one line, without the secret, in any case, and what looks like one."""
+    """The start of a provider's text on one line, without the secret in any spelling and without likely keys."""
     masked = re.sub(re.escape(secret), "***", text, flags=re.IGNORECASE) if secret else text
     return _KEY_LIKE.sub(lambda found: f"{found[1] or ''}***", _line(masked[:2000]))[:160]
 
@@ -64,5 +60,5 @@ def _line(text: str) -> str:
 
 
 def _valid(text: str) -> str:
-    """Without half characters, which JSON can spell and nothing can store."""
+    """The text without half characters, which JSON can spell and nothing can store."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""One request, from its turn at the host over retries and redirects to the last byte of its answer."""
+"""One request: its turn at the host, its retries and redirects, and the last byte of its answer."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from surefoot.network.transport import Origin, Transport, origin
 from surefoot.network.values import Ask, Reply, one_line
 
 _PASSING = (429, 500, 502, 503, 504)
-"""What a server says that may say otherwise in a moment."""
+"""HTTP statuses that may change in a moment."""
 _FAILED = "it failed just now, and is left alone"
 _REDIRECTS = 10
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class _Broken(NetworkError):
-    """A connection that failed in a way that another may not."""
+    """The connection failed; another may not."""
 
 
 class Exchanges:
-    """Sends requests: guarded, in turn, and again where that may help. One object serves all threads."""
+    """Sends requests, guarded and in turn, and repeats them where that may help. One object serves all threads."""
 
     def __init__(self, guard: Guard, agent: str) -> None:
         self._guard = guard
@@ -42,7 +42,7 @@ class Exchanges:
         weakref.finalize(self, _close, self._clients)
 
     def checked(self, url: str, params: Mapping[str, str | int] | None) -> str:
-        """The address with the parameters; raises NetworkError unless it is one that may be asked."""
+        """The address with the parameters; raises NetworkError if it may not be asked."""
         try:
             address = httpx.URL(url).copy_merge_params(params) if params else httpx.URL(url)
         except (httpx.InvalidURL, UnicodeError):
@@ -51,7 +51,7 @@ class Exchanges:
         return str(address)
 
     def asked(self, ask: Ask, spacing: float, retries: int) -> Reply:
-        """What the server says in the end, after as many retries as the deadline allows; raises NetworkError."""
+        """The server's last reply, after as many retries as the deadline allows; raises NetworkError."""
         try:
             return self._insisted(ask, spacing, retries)
         except _Broken as error:
@@ -73,12 +73,13 @@ class Exchanges:
                     return reply
 
     def _held(self, reply: Reply, pause: float) -> bool:
-        """Have whoever said this left alone for as long as it asks, or for a pause; whether there is time to wait."""
+        """Leave the sender of this reply alone for as long as it asks, or for a pause; whether there is time to
+        wait."""
         seconds, why = (pause, _FAILED) if reply.wait is None else (reply.wait, "it asked us to wait")
         return self._turns.hold(origin(httpx.URL(reply.url)), seconds, why)
 
     def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
-        """Guarded connections for a client of somebody else's."""
+        """Guarded connections for somebody else's client."""
         context = self._verify if verify is True else verify
         return Transport(self._guard, origin(httpx.URL(trusted)) if trusted else None, context)
 
@@ -94,7 +95,7 @@ class Exchanges:
         self._guard.check(*origin(url))
 
     def _followed(self, ask: Ask, spacing: float) -> Reply:
-        """What the server says, or the one that it redirects to, which gets no secret unless it is the same."""
+        """The reply of the server or of one that it redirects to, which gets no secret unless it is the same."""
         home = origin(httpx.URL(ask.url))
         headers = {"User-Agent": self._agent, "Accept-Encoding": "gzip", **ask.headers, **ask.secret}
         request = httpx.Request(ask.method, ask.url, headers=headers, content=ask.content)
@@ -114,7 +115,7 @@ class Exchanges:
         raise NetworkError(f"{httpx.URL(ask.url).host} redirects more than {_REDIRECTS} times")
 
     def _exchanged(self, client: httpx.Client, request: httpx.Request, most: int) -> Reply | httpx.Request:
-        """The whole reply, or the request that it redirects to."""
+        """The whole reply, or the request that a redirect asks for."""
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), max(left(), 0.0))
         with _faults(request.url.host):
             response = client.send(request, stream=True)
@@ -128,8 +129,8 @@ class Exchanges:
         return Reply(str(response.url), response.status_code, headers, body)
 
     def _client(self, trusted: Origin | None) -> httpx.Client:
-        """A client for one trusted host, or for all others: a connection to the first must not serve a link to it that
-        a page holds. It keeps no cookies and reads no environment."""
+        """The client for one trusted host, or for all others: a link in a page to that host must not use its
+        connection. Clients keep no cookies and read no environment."""
         with self._lock:
             if trusted not in self._clients:
                 jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
@@ -140,7 +141,7 @@ class Exchanges:
 
 @contextmanager
 def _faults(host: str) -> Iterator[None]:
-    """Turns httpx's errors into ours. They quote what was sent, so only what came is repeated."""
+    """Turn httpx's errors into ours. They may quote what was sent, so only what came is repeated."""
     try:
         yield
     except httpx.TimeoutException as error:
@@ -156,12 +157,12 @@ def _faults(host: str) -> Iterator[None]:
 
 
 def _passing(reply: Reply) -> bool:
-    """Whether it may be another in a moment; a MediaWiki under load says so in a header of its own, with HTTP 200."""
+    """Whether the reply may change in a moment; a MediaWiki under load says so in a header, with HTTP 200."""
     return reply.status in _PASSING or reply.headers.get("mediawiki-api-error") in ("maxlag", "ratelimited")
 
 
 def _certificate(error: BaseException | None) -> str | None:
-    """What is wrong with the server's certificate, where that is what went wrong."""
+    """The fault of the server's certificate; None: something else went wrong."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return one_line(error.verify_message, 120)
@@ -170,7 +171,7 @@ def _certificate(error: BaseException | None) -> str | None:
 
 
 def _body(response: httpx.Response, most: int) -> bytes:
-    """The decoded body, of which no more than `most` bytes are ever held; what is beyond is not even fetched."""
+    """The decoded body; no more than `most` bytes are ever fetched or held."""
     host = response.url.host
     too_large = f"{host} sent more than {most:,} bytes, which is the most that is read"
     if int(response.headers.get("Content-Length", "0")) > most:

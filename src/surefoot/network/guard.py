@@ -1,8 +1,8 @@
-"""Which other machines may be reached: those that the configuration allows, and no private one that it does not name.
+"""The guard: it allows machines that the configuration lists, and no private one that it does not name.
 
-Retrieved text is hostile, and so are the addresses in it: a link or a redirect to a router, a database or a cloud's
-metadata server would make us the attacker's hand inside. So the address that a name leads to is judged, not the name,
-and what was judged is what is connected to.
+Retrieved text is hostile, and so are its addresses: a link or redirect to a router, a database or a cloud's metadata
+server would make us the attacker's hand inside. So the guard judges the address that a name leads to, and that very
+address is connected to.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ _INNER = tuple(
         "192.88.99.0/24",  # relays from IPv6 to IPv4
     )
 )
-"""Networks that `ipaddress` calls global, in one version or another, and that lie inside."""
+"""Inner networks that `ipaddress` calls global, in one version or another."""
 _IPV6 = ipaddress.ip_network("2000::/3")
-"""All of IPv6 that is public."""
+"""The public part of IPv6."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""How IPv4 is reached from networks of IPv6 alone: the address is in the last four bytes."""
+"""IPv4 as networks of IPv6 alone reach it: the address is in the last four bytes."""
 
 
 _INNER_ZONES = tuple(".localhost .local .localdomain .internal .intranet .private .corp .lan .home .home.arpa".split())
-"""Where names end that no public machine has; "metadata.google.internal" is a cloud's metadata server. A name of one
-label is one of this machine's or of its network's too."""
+"""Endings of names that no public machine has; "metadata.google.internal" is a cloud's metadata server. A name of one
+label is an inner one too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One entry of the list of what is allowed."""
+    """One entry of the list of allowed hosts."""
 
     host: str
     """"*", a name, "*." and a name, or an address; as `canonical` writes it."""
     port: int | None
 
     def matches(self, host: str, port: int | None) -> bool:
-        """Whether it allows this host, at this port if it names one."""
+        """Whether the entry allows this host at this port."""
         if self.port not in (None, port):
             return False
         return self.host in ("*", host) or (self.host.startswith("*.") and host.endswith(self.host[1:]))
 
 
 class Guard:
-    """The list of what is allowed, and what follows from it.
+    """Judges hosts and addresses by the list of allowed hosts.
 
     An entry is "*" (every public machine), a name, "*.name" (the names below it), or an address; each with ":port" if
-    only that is meant. A host that is private, loopback or otherwise not public is reached only where it is listed as
-    it is written, or is `trusted`: written into the configuration by the user. A name of an inner network, wherever it
-    leads, is not reached by "*" alone. An empty list allows nothing.
+    only that is meant. A host that is not public is allowed only if it is listed as written, or is `trusted`: the user
+    wrote it into the configuration. "*" alone never allows a name of an inner network, wherever it leads. An empty list
+    allows nothing.
     """
 
     def __init__(self, allow: Iterable[str]) -> None:
@@ -70,7 +70,7 @@ class Guard:
         self._patterns = tuple(_pattern(entry) for entry in self.allow)
 
     def check(self, host: str, port: int | None, trusted: bool = True) -> None:
-        """Raise NetworkError unless this host is allowed by its name; looks nothing up."""
+        """Raise NetworkError unless the host is allowed by its name; looks nothing up."""
         allowed = [pattern.host for pattern in self._patterns if pattern.matches(canonical(host), port)]
         if not trusted and set(allowed) == {"*"} and _inner(canonical(host)):
             raise NetworkError(
@@ -81,7 +81,7 @@ class Guard:
             raise NetworkError(f"{host} may not be reached: [network] allow says so, {listed}")
 
     def judged(self, host: str, port: int, addresses: Iterable[str], trusted: bool) -> list[str]:
-        """Those of a host's addresses that may be connected to; raises NetworkError where there are none."""
+        """The host's addresses that may be connected to; raises NetworkError if there are none."""
         self.check(host, port, trusted)
         found = list(addresses)
         if (
@@ -99,7 +99,7 @@ class Guard:
 
 
 def canonical(host: str) -> str:
-    """The host as it is compared: in lower case, without brackets or a last dot, an address in its shortest form."""
+    """The host for comparison: in lower case, without brackets or a last dot, an address in its shortest form."""
     plain = host.lower().strip("[]").removesuffix(".")
     try:
         return ipaddress.ip_address(plain).compressed
@@ -108,17 +108,17 @@ def canonical(host: str) -> str:
 
 
 def _inner(host: str) -> bool:
-    """Whether a name, as `canonical` writes it, is one that only an inner network knows; an address is none."""
+    """Whether only an inner network knows this name, as `canonical` writes it; False for an address."""
     return f".{host}".endswith(_INNER_ZONES) or not re.search(r"[.:]", host)
 
 
 def public(address: Address) -> bool:
-    """Whether an address is one of the open internet; IPv4 within IPv6 is judged by what it holds."""
+    """Whether an address is on the open internet; IPv4 within IPv6 is judged as IPv4."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast and not any(address in inner for inner in _INNER)
     if address in _NAT64:
         return public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    # Nobody serves on the old tunnels, 6to4 and Teredo: what they wrap is somebody's inside.
+    # Nobody serves on the old tunnels, 6to4 and Teredo: they wrap inner addresses.
     tunnel = address.sixtofour or address.teredo
     return address in _IPV6 and address.is_global and not tunnel
 

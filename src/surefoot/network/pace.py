@@ -21,8 +21,8 @@ _deadline: ContextVar[float] = ContextVar("surefoot_deadline", default=math.inf)
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """The code inside has so long for all that it asks of other machines, in this thread; within another such block, no
-    longer than that leaves."""
+    """Give the code inside so long for all that it asks of other machines in this thread, but no longer than an outer
+    block leaves."""
     token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
     try:
         yield
@@ -31,7 +31,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def left() -> float:
-    """Seconds until the deadline: infinite without one, below 0 after it."""
+    """Seconds until the deadline: infinite without one, negative after it."""
     return _deadline.get() - time.monotonic()
 
 
@@ -42,7 +42,7 @@ def backoff(failures: int, longest: float = math.inf) -> float:
 
 
 class Late(NetworkError):
-    """There was too little time for it; another request may have more."""
+    """The request had too little time; another may have more."""
 
 
 class Turns:

@@ -1,4 +1,4 @@
-"""What sites let us fetch, as their robots.txt says (RFC 9309)."""
+"""robots.txt (RFC 9309): the pages that a site lets us fetch."""
 
 from __future__ import annotations
 
@@ -12,25 +12,22 @@ from surefoot.network import Network
 from surefoot.network.pace import left
 
 AGENT = "surefoot"
-"""What a robots.txt calls us."""
+"""Our name in a robots.txt."""
 
 EXPIRES = 86400.0
-"""Seconds for which a robots.txt holds; the most that RFC 9309 recommends."""
+"""Seconds that a robots.txt holds; the most that RFC 9309 recommends."""
 
 SHUT = 60.0
-"""Seconds for which a site stays closed whose robots.txt could not be read."""
+"""Seconds that a site stays closed if its robots.txt could not be read."""
 
-_HURRY = 2.0  # seconds; what cannot be read in less says nothing of the site
+_HURRY = 2.0  # seconds; failing in less says nothing of the site
 _MOST = 1_000_000  # bytes; RFC 9309 asks for half of it at least
 _KEPT = 1000
 
 
 class Robots:
-    """Reads robots.txt files and remembers them.
-
-    A site without one (HTTP 4xx other than 429) allows everything. One that cannot be read allows nothing, for then the
-    site is in trouble, or does not want us.
-    """
+    """Reads robots.txt files and remembers them. A site without one (HTTP 4xx other than 429) allows everything; one
+    whose file cannot be read allows nothing, since it is in trouble or does not want us."""
 
     def __init__(self, network: Network) -> None:
         self.clock = time.monotonic
@@ -38,10 +35,8 @@ class Robots:
         self._known: dict[str, tuple[float, Protego | str]] = {}
 
     def ask(self, url: str) -> float | None:
-        """Seconds that the site wants between two requests; None: it does not say.
-
-        Raises NetworkError where we are not let in.
-        """
+        """Seconds that the site wants between two requests; None: it does not say. Raises NetworkError where the site
+        forbids the page."""
         parts = urlsplit(url)
         rules = self._rules(f"{parts.scheme}://{parts.netloc}")
         if isinstance(rules, str):
@@ -51,7 +46,7 @@ class Robots:
         return rules.crawl_delay(AGENT)
 
     def _rules(self, origin: str) -> Protego | str:
-        """What the site allows, or why that could not be found out."""
+        """The site's rules, or the reason why they could not be read."""
         until, rules = self._known.get(origin, (0.0, ""))
         if self.clock() >= until:
             hurried = left() < _HURRY
@@ -64,7 +59,7 @@ class Robots:
         return rules
 
     def _fetched(self, origin: str) -> tuple[Protego | str, float]:
-        """The same, and for how many seconds it holds."""
+        """The site's rules, or the reason, and how many seconds that holds."""
         try:
             reply = self._network.get(f"{origin}/robots.txt", most=_MOST, retries=0, keep=lambda r: r.age < EXPIRES)
         except ComponentError as error:

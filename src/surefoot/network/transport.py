@@ -1,7 +1,7 @@
 """HTTP over connections that the guard has judged, within the thread's deadline.
 
-What httpx offers is not enough: its transports resolve a name when they connect, after any check that could be made
-before, and their timeouts are for each read, so that a server that sends a byte now and then holds a thread for days.
+httpx is not enough: its transports look a name up when they connect, after any check, and their timeouts are for each
+read, so a server that sends a byte now and then holds a thread for days.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from surefoot.network.guard import Guard, canonical
 from surefoot.network.pace import left
 
 Origin = tuple[str, int]
-"""A host, as `canonical` writes it, and a port."""
+"""A host, as `canonical` writes it, and its port."""
 
 
 def origin(url: httpx.URL) -> Origin:
-    """Where a connection for this address goes."""
+    """The host and port that a connection for this address goes to."""
     return canonical(url.raw_host.decode("ascii")), url.port or (443 if url.scheme == "https" else 80)
 
 
 class Transport(httpx.BaseTransport):
-    """Connections to where the guard lets, for any `httpx.Client`; proxies are not used, since they would resolve the
-    name themselves. `trusted` may be private. Raises NetworkError for what the guard refuses, else httpx's errors."""
+    """Guarded connections for any `httpx.Client`, without proxies, which would look the name up themselves. `trusted`
+    may be private. Raises NetworkError for what the guard refuses, else httpx's errors."""
 
     def __init__(self, guard: Guard, trusted: Origin | None, verify: ssl.SSLContext | bool = True) -> None:
         context = verify if isinstance(verify, ssl.SSLContext) else httpx.create_ssl_context(verify)
@@ -79,7 +79,7 @@ class _Body(httpx.SyncByteStream):
 
 @contextmanager
 def _mapped() -> Iterator[None]:
-    """Turns httpcore's errors into httpx's, which have the same names."""
+    """Turn httpcore's errors into httpx's of the same names."""
     try:
         yield
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -104,7 +104,7 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """The first of the host's addresses that answers; each gets an even share of the time."""
+        """A connection to the first of the host's addresses that answers; each gets an even share of the time."""
         trusted = (canonical(host), port) == self._trusted
         self._guard.check(host, port, trusted)  # before the name is looked up, which already tells somebody
         addresses = self._guard.judged(host, port, _lookup(host, port, _bounded(timeout)), trusted)
@@ -152,7 +152,7 @@ def _bounded(timeout: float | None) -> float | None:
 
 
 def _lookup(host: str, port: int, timeout: float | None) -> list[str]:
-    """The addresses of a host, in the system's order. Its lookup knows no timeout, so a thread of its own waits."""
+    """The addresses of a host in the system's order; the lookup has no timeout, so it waits in a thread of its own."""
     answer: SimpleQueue[list[str] | OSError] = SimpleQueue()
     Thread(target=lambda: answer.put(_looked_up(host, port)), daemon=True).start()
     try:

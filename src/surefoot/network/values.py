@@ -1,4 +1,4 @@
-"""What is asked of another machine, and what it says."""
+"""Requests to other machines, and their replies."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from surefoot.text.json_values import parsed
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 _WESTERN = ("iso8859-1", "ascii")
-"""What pages that are in Windows' cp1252 call it; browsers read them so."""
+"""Names under which pages are in fact in Windows' cp1252, as browsers know."""
 _NEVER = ("utf-7", "idna", "punycode", "unicode_escape", "unicode-escape", "raw_unicode_escape", "raw-unicode-escape")
-"""Codecs of Python that no page is in: they hide markup, or take quadratic time."""
+"""Python's codecs that no page is in: they hide markup, or take quadratic time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request, as it is sent."""
+    """One request, ready to send."""
 
     method: str
     url: str
-    """With the parameters."""
+    """The address with the parameters."""
     headers: Mapping[str, str]
     secret: Mapping[str, str] = field(repr=False)
-    """Headers too."""
+    """Headers that are never kept or shown."""
     content: bytes | None
     most: int
-    """Bytes of body."""
+    """Most bytes of body that are read."""
     trusted: bool
     leave: Callable[[str], float | None] | None = None
     """Called with each address before it is asked."""
 
     @property
     def key(self) -> str:
-        """What equal requests have in common: all but the secrets and the size."""
+        """A hash that equal requests share: of all but the secrets and the size."""
         headers = sorted((name.lower(), value) for name, value in self.headers.items())
         said = json.dumps([self.method, self.url, headers, self.trusted])
         return hashlib.sha256(said.encode() + b"\0" + (self.content or b"")).hexdigest()
@@ -51,23 +51,23 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server said, whatever its status."""
+    """A server's reply, whatever its status."""
 
     url: str
-    """Where it was said, after redirects."""
+    """The address that replied, after redirects."""
     status: int
     headers: Mapping[str, str]
     """Keys in lower case; without cookies."""
     body: bytes = field(repr=False)
     """Unpacked."""
     cached: bool = field(default=False, compare=False)
-    """It was kept from before, or another thread's equal request brought it."""
+    """Whether it was kept from before, or another thread's equal request brought it."""
     age: float = field(default=0.0, compare=False)
-    """Seconds since it was said, where it was kept."""
+    """Seconds since it came, if it was kept."""
 
     @property
     def wait(self) -> float | None:
-        """Seconds that the server asks to wait (Retry-After); None: it does not ask."""
+        """Seconds that the server asks us to wait (Retry-After); None: it does not ask."""
         said = self.headers.get("retry-after", "").strip()
         if re.fullmatch(r"[0-9]{1,9}", said):
             return float(said)
@@ -77,7 +77,7 @@ class Reply:
             return None
 
     def text(self) -> str:
-        """The body, by its mark, the header's charset, the page's own, UTF-8 or cp1252: the first that fits."""
+        """The body, decoded by its mark, the header's charset, the page's own, UTF-8 or cp1252: the first that fits."""
         for encoding in self._encodings():
             try:
                 return self.body.decode(encoding)
@@ -86,7 +86,7 @@ class Reply:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON; raises NetworkError where it is none."""
+        """The body as JSON; raises NetworkError if it is not JSON."""
         try:
             return parsed(self.body)
         except ValueError as error:
@@ -106,12 +106,12 @@ class Reply:
 
 
 def one_line(text: object, most: int) -> str:
-    """What another machine says, fit for a message: on one line, printable, cut."""
+    """Another machine's text, fit for a message: on one line, printable, cut."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text)[:most])
 
 
 def _codec(label: str) -> Iterator[str]:
-    """The codec that a label means, if it is one for pages."""
+    """The codec that a label names, if it is one for pages."""
     try:
         name = codecs.lookup(label).name
     except (LookupError, ValueError):

@@ -146,4 +146,4 @@ CUTS: dict[str, Callable[[str, int], list[Span]]] = {
     "excerption": by_excerpts,
     "selection": whole,
 }
-"""How each mode cuts a text: (text, size) -> spans, in order, disjoint."""
+"""The cut of each mode: (text, size) -> spans, in order, disjoint."""

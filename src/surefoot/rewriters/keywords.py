@@ -14,13 +14,13 @@ from surefoot.text.screen import line, screened
 from surefoot.types import Message, Passage
 
 MOST = 3
-"""Keywords (CRAG paper, section 4.4: at most three)."""
+"""Keywords at most (CRAG paper, section 4.4: three)."""
 LONGEST = 60
 """Characters of a keyword."""
 SHOWN = 6
-"""Passages that the model sees of what did not help: the last, which the last search brought."""
+"""The number of earlier passages, found in vain, that the model sees: the latest ones."""
 EXCERPT = 120
-"""Characters that it sees of each."""
+"""Characters that the model sees of each."""
 
 _TASK = """\
 You choose what to type into a search engine so that its results answer a question. Name what the question is about by \

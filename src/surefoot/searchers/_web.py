@@ -32,7 +32,8 @@ def refused(  # nosec B107 # where there is no secret, none is left out
     `remedies` says what to do about a status; `secret` is removed from the provider's text.
     """
     remedy = remedies.get(reply.status, "try again later, or use another searcher")
-    message = f"{who} answered HTTP {reply.status} ({_said(reply, secret) or 'and nothing else'}); {remedy}"
+    said = "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)
+    message = f"{who} answered HTTP {reply.status} ({said or 'and nothing else'}); {remedy}"
     return Throttled(message, reply.wait) if reply.status in quota else SearchError(message)
 
 
@@ -84,7 +85,3 @@ def external(url: str, title: str, text: str, via: str, standing: Standing) -> P
     """A passage from outside, with an id made of its address and text."""
     digest = blake2b(f"{url}\0{text}".encode(), digest_size=7).hexdigest()[:13]
     return Passage(f"x{digest}", text, title, "external", url, via=via, standing=standing)
-
-
-def _said(reply: Reply, secret: str) -> str:
-    return "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)

@@ -43,7 +43,7 @@ class Breaker:
             if not self._openings:
                 return None
             if now < self._until:
-                return f"rests for another {self._until - now:.0f} s, for last time: {self._reason}"
+                return f"rests for another {self._until - now:.0f} s after this failure: {self._reason}"
             self._until = now + self._rest  # keeps the others off during the trial, even if that never ends
             return None
 
@@ -83,7 +83,7 @@ class Chain:
 
     def __init__(self, searchers: Sequence[Searcher], failures: int = 3, rest: float = 30.0) -> None:
         if not searchers or failures < 1 or rest <= 0:
-            raise ConfigError("a chain has at least one searcher, breaks after at least one failure, and rests a while")
+            raise ConfigError("a chain needs a searcher, at least 1 of failures, and a rest of more than 0 seconds")
         self.name = f"chain:{'+'.join(searcher.name for searcher in searchers)}"
         self.clock = time.monotonic
         self._links = tuple((searcher, Breaker(failures, rest)) for searcher in searchers)
@@ -96,7 +96,8 @@ class Chain:
             try:
                 found = self._ask(searcher, breaker, query, k)
             except ComponentError as error:
-                passed.append(f"{searcher.name} {_verb(error)}")
+                resting = "rests" if isinstance(error, _Resting) else "failed"
+                passed.append(f"{searcher.name} {'throttled' if isinstance(error, Throttled) else resting}")
                 reasons.append(f"{searcher.name}: {error}")
                 continue
             if found:
@@ -124,12 +125,6 @@ class Chain:
 
 class _Resting(SearchError):
     """A searcher that was not asked, since its breaker is open."""
-
-
-def _verb(error: ComponentError) -> str:
-    if isinstance(error, Throttled):
-        return "throttled"
-    return "rests" if isinstance(error, _Resting) else "failed"
 
 
 def _tell(passed: Sequence[str], instead: str, reasons: Sequence[str]) -> None:

@@ -79,7 +79,7 @@ def _read(reply: Reply) -> html.HtmlElement:
     except etree.ParserError as error:
         raise SearchError(f"DuckDuckGo sent an empty page; {_REMEDY}") from error
     if page.xpath(_TURNED_AWAY):
-        raise Throttled(f"DuckDuckGo takes us for a robot and asks a riddle; {_REMEDY}", reply.wait)
+        raise Throttled(f"DuckDuckGo takes us for a robot and shows a captcha; {_REMEDY}", reply.wait)
     if not page.xpath(_RESULTS) and not page.xpath(_NOTHING):
         raise SearchError("DuckDuckGo sent a page with neither results nor 'no results'; has it changed? use searxng")
     return page

@@ -201,7 +201,7 @@ def _kind(reply: Reply) -> str:
 def _text(reply: Reply) -> bytes:
     said = reply.text()
     if "\0" in said:
-        raise Unreadable("gives something binary that it calls text")
+        raise Unreadable("gives binary data that it declares as text")
     return said.encode()
 
 

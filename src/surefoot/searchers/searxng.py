@@ -60,13 +60,9 @@ class Searxng:
     def _read(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
             raise refused(f"searxng at {self._url}", reply, {403: _JSON, 429: _LIMITER})
-        if _is_page(reply):
+        if "html" in reply.headers.get("content-type", ""):
             raise SearchError(f"searxng at {self._url} answered with a page; {_JSON}")
         return answered(f"searxng at {self._url}", reply, "results")
-
-
-def _is_page(reply: Reply) -> bool:
-    return "html" in reply.headers.get("content-type", "")
 
 
 def _found(said: dict[str, Any]) -> Iterator[Found]:
@@ -103,6 +99,6 @@ def _tell(silent: list[str], found: tuple[Passage, ...]) -> None:
     if silent and found:
         meter.degrade(f"searxng went without {', '.join(silent)}")
     elif silent:
-        message = f"searxng found nothing, for its engines failed: {', '.join(silent)}; wait, or give it other engines"
+        message = f"searxng found nothing because its engines failed: {', '.join(silent)}; wait, or name other engines"
         throttled = any(sign in message.casefold() for sign in _THROTTLES)
         raise Throttled(message) if throttled else SearchError(message)

@@ -196,6 +196,6 @@ class _Articles:
 
 def _article(url: str, item: Item, seconds: float) -> Article:
     if item.size > _MOST:
-        raise Unreadable(f"has {item.size / 1e6:.1f} MB, more than the {_MOST / 1e6:.1f} MB read of a page")
+        raise Unreadable(f"has {item.size / 1e6:.1f} MB, and only pages of up to {_MOST / 1e6:.1f} MB are read")
     body = bytes(item.content)
     return READERS.article(Request("article.html", url, len(body), body=body, article=True), seconds)

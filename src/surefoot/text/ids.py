@@ -1,4 +1,4 @@
-"""Ids of passages, in a name space for each file: nothing that a file says makes the id of another one's passage."""
+"""Ids of passages, in a name space for each file: no file can forge the id of another file's passage."""
 
 from __future__ import annotations
 
@@ -14,20 +14,16 @@ _CUT = re.compile(r"~[0-9a-f]{32}\Z")
 
 
 def space(path: str, taken: Callable[[str], bool]) -> str:
-    """A name space for the file that is found at `path`, the same one wherever it is indexed.
-
-    Of several files with one path, such as those of two folders called docs, the later ones get another.
-    """
+    """The name space of the file at `path`, the same wherever it is indexed. Of several files with one path, such as in
+    two folders called docs, the later ones get another."""
     names = (_hash(5, path, number) for number in count())
     return next(name for name in names if not taken(name))
 
 
 def of_row(space: str, own: str, part: int) -> str:
-    """The id of a part, from 1, of a row that has an id of its own: `3f9a1c2e07:own`, then `3f9a1c2e07:own#2`.
-
-    An id that is long, or has characters that do not show, is cut short and ends in its hash.
-    """
-    # What ends as we end ids is ended once more, or the row "a#2" would be taken for the second part of the row "a".
+    """The id of a part, from 1, of a row that has an id of its own: `3f9a1c2e07:own`, then `3f9a1c2e07:own#2`. An id
+    that is long, or has characters that do not show, is cut short and ends in its hash."""
+    # A row's id that looks like ours gets a further ending, or the row "a#2" would pass for the second part of row "a".
     if len(own) > _LONGEST or not own.isprintable() or _CUT.search(own):
         shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in own[:40])
         own = f"{shown}~{_hash(16, own)}"
@@ -35,12 +31,12 @@ def of_row(space: str, own: str, part: int) -> str:
 
 
 def of_text(space: str, key: str, start: int, text: str) -> str:
-    """The id of a passage of any other document: the same as long as it says the same at the same place."""
+    """The id of a passage of any other document; it changes with the passage's text and place."""
     return "p" + _hash(12, space, key, start, text)
 
 
 def labels(id: str) -> set[str]:
-    """What labels of a ready-made corpus may call a passage: by its id, or by its row's own one."""
+    """The names by which labels of a ready-made corpus may call a passage: its id, or its row's own."""
     own = _SPACE.sub("", id)
     return {id, own, _PART.sub("", own)}
 

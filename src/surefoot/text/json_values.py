@@ -1,4 +1,4 @@
-"""JSON that a stranger may have written, read so that all that can be wrong with it is one error."""
+"""JSON: read so that whatever is wrong with a stranger's text is one error, and written so that a terminal is safe."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 DEEPEST = 100
-"""Lists and objects within each other. Python gives up at some hundreds, depending on who asks, and what it can just
-read it can often not write again; nobody's records nest half as deep."""
+"""Most lists and objects within each other. Python gives up at some hundreds, and often cannot write again what it
+could just read; nobody's records nest half as deep."""
 TOO_DEEP = f"it is nested more than {DEEPEST} deep"
-"""How both readers, of JSON and of TOML, tell of it."""
+"""The message of both readers, of JSON and of TOML."""
 # Delete and C1; soft hyphens and joiners; marks of direction; separators of lines; tags; halves of characters, which
 # are no UTF-8 either. JSON escapes what is below a space by itself.
 _UNSEEN = re.compile(
@@ -21,18 +21,17 @@ _UNSEEN = re.compile(
 
 
 def parsed(text: str | bytes) -> Any:
-    """The value that a JSON text spells.
+    """The value of a JSON text.
 
-    Raises JSONDecodeError for any other text, and UnicodeDecodeError for bytes that are none, both ValueErrors. So it
-    does for NaN and what is infinite, which Python reads, JSON does not know, and `spelled` could not write; for a
-    number of thousands of digits; and for what is nested more than a hundred deep, which would be a RecursionError
-    here, or later where the value is used.
+    Raises JSONDecodeError for any other text, and UnicodeDecodeError for bytes that are no text, both ValueErrors.
+    Other texts are also NaN and infinities, which JSON does not know and `spelled` could not write; numbers of
+    thousands of digits; and nesting more than a hundred deep, which would be a RecursionError here or later.
     """
     return _parsed(text, _no_number)
 
 
 def logged(text: str | bytes) -> Any:
-    """`parsed` of what may come from pandas, which writes NaN where there is nothing: that is None here."""
+    """`parsed`, with None for NaN, which pandas writes for a missing value."""
     return _parsed(text, lambda _: None)
 
 
@@ -51,9 +50,8 @@ def _parsed(text: str | bytes, constant: Callable[[str], None]) -> Any:
 
 
 def spelled(value: Any, indent: int | None = None) -> str:
-    """The value as JSON that does nothing to a terminal that shows it: what cannot be seen, or turns the direction of
-    what can, stands there as an escape, and comes back as it was. Raises TypeError or ValueError for what JSON does
-    not know, such as NaN."""
+    """The value as JSON that is safe to show in a terminal: invisible characters and marks of direction are escaped,
+    and read back as they were. Raises TypeError or ValueError for what JSON does not know, such as NaN."""
     return _UNSEEN.sub(_escaped, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent))
 
 
@@ -73,7 +71,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def deep(value: Any) -> bool:
-    """Whether it is nested deeper than is read; for whoever has decoded it otherwise."""
+    """Whether a value, decoded elsewhere, is nested deeper than `parsed` accepts."""
     level: list[Any] = [[value]]
     for _ in range(DEEPEST + 1):
         level = [inner for one in level for inner in _within(one) if isinstance(inner, dict | list)]
@@ -85,5 +83,5 @@ def _within(value: Any) -> Iterable[Any]:
 
 
 def _brackets(text: str | bytes) -> int:
-    """How many open, strings included; most texts have too few to be deep, and need not be walked through."""
+    """The number of opening brackets, strings included; most texts have too few to be deep."""
     return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")

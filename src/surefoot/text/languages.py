@@ -1,7 +1,7 @@
-"""In what language a sentence is written: by its script, or by the small words that its language cannot do without.
+"""The language of a sentence, told by its script or by the small words that its language cannot do without.
 
-Good enough to tell what an evaluator has learned from what it has not, over whole sentences; no more. Names and titles
-of other languages are common in texts, so a sentence counts as foreign only when it is so through and through.
+It is only good enough to tell, over whole sentences, languages that an evaluator has learned from others. Names and
+titles of other languages are common, so a sentence counts as foreign only when it is so through and through.
 """
 
 from __future__ import annotations
@@ -31,23 +31,20 @@ FUNCTION_WORDS = {
 """Folded."""
 OTHER = "other"
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
-"""Parts of names too, so they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
+"""Parts of names too; they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
-# From where a word begins, or a long one is read from each of its letters.
+# Only from the start of a word, or a long one would be read from each of its letters.
 _ADDRESS = re.compile(r"(?<!\S)\S*(?:://|[\w-]\.[\w-]+[./])\S*")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _LETTER = re.compile(r"[^\W\d_]")
 FEWEST = 6
-"""Words of a sentence in which one small word tells the language, beside a letter that English lacks; else two do."""
+"""From so many words, one small word beside a letter that English lacks tells the language; else it takes two."""
 
 
 @lru_cache(maxsize=8192)
 def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
-    """The code of the language, as "en", or the name of a script that is not Latin, as "cyrillic" and "cjk"; empty: it
-    cannot be told, and OTHER: nor can it, but it is not English.
-
-    `names`: words, folded, that say nothing about the language, such as those that a sentence quotes.
-    """
+    """The code of the language, as "en", or the name of a script that is not Latin, as "cyrillic" and "cjk"; OTHER:
+    some language but English; empty: unknown. `names` are folded words to ignore, such as quoted ones."""
     script = _script(_LATIN.sub(lambda word: "" if fold(word[0]) in names else word[0], sentence))
     if script != "latin":
         return script
@@ -64,7 +61,7 @@ def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
 
 
 def _small(sentence: str) -> list[str]:
-    """The words, folded; less those that may be parts of names."""
+    """The folded words, without those that may be parts of names."""
     found = [match.group() for match in WORD.finditer(_ADDRESS.sub(" ", sentence)) if len(match.group()) > 1]
     return [
         folded

@@ -25,8 +25,6 @@ _ADMITS = re.compile(
 
 
 def refuses(text: str) -> bool:
-    """Whether these words say that the answer is not known, not there or not to be had; an empty text does too.
-
-    By the commonest English phrases: no model, no certainty.
-    """
+    """Whether the text says that there is no answer; an empty text does. It looks for the commonest English phrases,
+    without a model and without certainty."""
     return not text.strip() or bool(_ADMITS.search(text))

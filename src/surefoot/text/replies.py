@@ -16,15 +16,15 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],:]', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NUMBERED = re.compile(r'"(\d{1,9})"\s*:\s*(?=\{)')
 _MOST_NUMBERED = 500
-"""Places where a numbered object may begin that are looked at."""
+"""Most openings of a numbered object that are looked at."""
 _DECODER = json.JSONDecoder(strict=False)
 _CLOSES = {"{": "}", "[": "]"}
 _MOST = 20
-"""Places where an object may begin that are looked at."""
+"""Most openings of an object that are looked at."""
 _OFTEN = 2
-"""Times its length that a long reply is looked through for them, so that twenty that nobody closes cost no more."""
+"""Times its length that a long reply is read for objects, so that twenty unclosed ones cost no more."""
 _SHORT = 20_000
-"""Characters; in a reply of so many every place is looked at, however far each look goes."""
+"""Characters; in a reply of so many, all openings are looked at, however far each look goes."""
 
 Token = re.Match[str]
 
@@ -66,7 +66,7 @@ def _objects(reply: str, whole: bool) -> Iterator[dict[str, Any]]:
 
 
 def _read(reply: str, start: int, whole: bool) -> tuple[dict[str, Any] | None, int]:
-    """The object that begins there, if it is one, and where what was looked at for it ends."""
+    """The object that begins there, if it is one, and the end of the text that was read for it."""
     try:
         return _DECODER.raw_decode(reply, start)
     except (ValueError, RecursionError):
@@ -80,7 +80,7 @@ def _read(reply: str, start: int, whole: bool) -> tuple[dict[str, Any] | None, i
 
 
 def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:
-    """The tokens of what begins there, up to where it is closed, cut off or too deep, and the brackets open then."""
+    """The tokens from there to where the object is closed, cut off or too deep, and the brackets open then."""
     tokens: list[Token] = []
     opened: list[str] = []
     for token in _TOKEN.finditer(reply, start):
@@ -95,7 +95,7 @@ def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:
 
 
 def _mended(text: str) -> dict[str, Any] | None:
-    """The object that a text from bracket to bracket is, as JSON or as Python writes it."""
+    """The object of a text from bracket to bracket, as JSON or Python writes it."""
     for read in (_loaded, ast.literal_eval):
         try:
             value = read(text)
@@ -106,7 +106,7 @@ def _mended(text: str) -> dict[str, Any] | None:
 
 
 def _completed(reply: str, tokens: Sequence[Token], opened: Sequence[str]) -> dict[str, Any] | None:
-    """The object that was cut off, closed where it ends; else without its last, half-written entry."""
+    """The object that was cut off, closed at its end; else without its last, half-written entry."""
     quote = "" if tokens[-1][0][0] != '"' or _STRING.fullmatch(tokens[-1][0]) else '"'
     closing = "".join(_CLOSES[bracket] for bracket in reversed(opened))
     kept, end = _without_half(reply, tokens)
@@ -120,8 +120,8 @@ def _completed(reply: str, tokens: Sequence[Token], opened: Sequence[str]) -> di
 
 
 def _without_half(reply: str, tokens: Sequence[Token]) -> tuple[Sequence[Token], int]:
-    """What is left of the tokens, and where the text ends then, without what an entry begins with: a comma, a string
-    and a colon, or what there is of them."""
+    """The tokens without a half-written entry at the end (a comma, a string and a colon, or the first of these), and
+    where the text then ends."""
     end = len(reply)
     for begins in (":", '"', ","):
         if tokens[-1][0][0] == begins and not reply[tokens[-1].end() : end].strip():
@@ -131,7 +131,7 @@ def _without_half(reply: str, tokens: Sequence[Token]) -> tuple[Sequence[Token],
 
 
 def _without_strays(reply: str, tokens: Sequence[Token], end: int) -> str:
-    """What the tokens stand in, up to `end`, without commas that have a closing bracket behind them."""
+    """The text from the first token to `end`, without commas before a closing bracket."""
     kept, at = [], tokens[0].start()
     for comma, closing in pairwise(tokens):
         if comma[0] == "," and closing[0] in "}]" and not reply[comma.end() : closing.start()].strip():

@@ -12,9 +12,8 @@ from surefoot.text.json_values import TOO_DEEP, deep
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """The tables that a TOML text spells. Raises ValueError for any other text; also for a number of thousands of
-    digits, and for what is nested more than a hundred deep, which would be a RecursionError here, or later where the
-    value is used."""
+    """The tables of a TOML text. Raises ValueError for any other text, for a number of thousands of digits, and for
+    nesting more than a hundred deep, which would be a RecursionError here or later."""
     try:
         tables = tomllib.loads(text)
     except RecursionError:

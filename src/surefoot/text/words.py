@@ -1,10 +1,10 @@
-"""Words, sentences and names of a text, by plain rules: the one tokeniser that lexical parts share."""
+"""Words, sentences and names of a text, by plain rules; all lexical parts share this tokeniser."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 STOP_WORDS = frozenset(
@@ -19,7 +19,7 @@ STOP_WORDS = frozenset(
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|(?<![\d.])\d+\.\d+(?!\.?\d)"
 _LETTERS = r"\w[\w\u0300-\u036f]*"  # with combining marks, as macOS and PDFs write "é"
 WORD = re.compile(rf"{_NUMBER}|{_LETTERS}(?:['’]{_LETTERS})*")
-"""A word where it stands; "2,214" and "3.5" are one each, or 214 and 3 would be found in them."""
+"""A word; "2,214" and "3.5" are one each, or 214 and 3 would be found in them."""
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _UPPER = "".join(filter(str.isupper, map(chr, range(0x530))))  # Latin, Greek and Cyrillic capitals
 _NAME = rf"(?:[{_UPPER}][\w.'’-]*|\d[\w.,/-]*\w|\d)"
@@ -52,14 +52,14 @@ def words(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The words that carry meaning, folded, in order; all words where every one is a stop word."""
+    """The words that carry meaning, folded, in order; all words if every one is a stop word."""
     every = words(text)
     return [word for word in every if word not in STOP_WORDS] or every
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The word without its commonest English endings; crude on purpose: it only has to agree with itself."""
+    """The word without the commonest English endings; crude, since it only has to agree with itself."""
     for ending in ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
@@ -67,14 +67,14 @@ def stem(word: str) -> str:
 
 
 def bare(title: str) -> str:
-    """Without what tells it from others of its name: "Boundary (2003 film)" is "Boundary"."""
-    # A bracket that is never closed, or a space before none, must not be looked at once for each that stands before it.
+    """The title without the bracket that tells it from others of its name: "Boundary (2003 film)" is "Boundary"."""
+    # Brackets that nobody closes, and spaces before none, must not be read again from each of them.
     inside, closed, rest = title.rpartition(")")
     return (re.sub(r"(?<!\s)\s*\([^)]*\)", "", inside + closed) + rest).strip()
 
 
 def names(text: str) -> list[str]:
-    """Names and numbers of a text: runs of capitalised words, as they stand, without a sentence's opening word."""
+    """Names and numbers of a text: runs of capitalised words, without a sentence's opening word."""
     return [name for start, end in sentences(text) for name in _names(text[start:end])]
 
 
@@ -97,7 +97,7 @@ def _names(sentence: str) -> Iterator[str]:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """(start, end) of each sentence, in order and disjoint; only the white space around them is left out."""
+    """(start, end) of each sentence, in order, without the white space around it."""
     return list(_sentences(text))
 
 
@@ -121,17 +121,15 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=4096)  # a passage is looked through for many phrases
 def located(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Each word, as `words` gives it, with where it stands; the end is before a possessive's."""
+    """Each word, as `words` gives it, with its start, and its end before a possessive's."""
     ends = (m.end() - 2 if m.group()[-2:].lower() in ("'s", "’s") else m.end() for m in WORD.finditer(text))
     starts = (m.start() for m in WORD.finditer(text))
     return tuple(zip(words(text), starts, ends, strict=True))
 
 
 def places(phrase: str, text: str) -> list[tuple[int, int]]:
-    """(start, end) wherever the words of the phrase stand side by side; disjoint, in order, without a possessive's end.
-
-    Case, accents and punctuation do not count.
-    """
+    """(start, end) of each run of the phrase's words, in order and disjoint, without a possessive's end. Case, accents
+    and punctuation do not count."""
     sought, there = words(phrase), located(text)
     found: list[tuple[int, int]] = []
     for i, (word, start, _) in enumerate(there):
@@ -143,27 +141,27 @@ def places(phrase: str, text: str) -> list[tuple[int, int]]:
 
 
 def places_of(phrases: Iterable[str], text: str) -> list[tuple[int, int]]:
-    """(start, end) wherever one of the phrases stands, in order; those of different phrases may overlap."""
+    """(start, end) of each of the phrases, in order; those of different phrases may overlap."""
     return sorted({span for phrase in phrases for span in places(phrase, text)})
 
 
 def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text less every sentence that one of the spans touches."""
+    """The text without the sentences that the spans touch."""
     gone = list(spans)
     kept = [text[a:b] for a, b in sentences(text) if not any(start < b and a < end for start, end in gone)]
     return " ".join(kept)
 
 
 def replaced(text: str, by: Mapping[tuple[int, int], str]) -> str:
-    """The text with other words at these disjoint places."""
+    """The text with these disjoint places replaced."""
     for start, end in sorted(by, reverse=True):
         text = text[:start] + by[start, end] + text[end:]
     return text
 
 
 def renamed(text: str, mine: str, other: str) -> str:
-    """The text about another: the name is replaced, with or without words in its midst, and where its last word stands
-    alone, that by the other's last word."""
+    """The text with another name: the whole name is replaced, with or without words in its midst, and its last word
+    alone by the other's last word."""
     by = dict.fromkeys(places(mine, text), other)
     for pattern, new in _parts(mine, other):
         for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text):
@@ -173,8 +171,23 @@ def renamed(text: str, mine: str, other: str) -> str:
 
 
 def _parts(mine: str, other: str) -> Iterator[tuple[str, str]]:
-    """What else a name goes by, and by what it is replaced: first and last word around a few more, the last alone."""
+    """Patterns of other forms of a name, each with its replacement: with more words in its midst, and the last word
+    alone."""
     first, last = re.escape(mine.split()[0]), re.escape(mine.split()[-1])
     if last[:1].isupper():
         yield rf"{first}(?:\s+[^\W\d_a-z][\w.'’-]*){{1,3}}\s+{last}", other
         yield last, other.split()[-1]
+
+
+def longest_run(there: Sequence[str], others: Sequence[str], counts: Callable[[Sequence[str]], bool] = bool) -> range:
+    """The place in `there` of the longest run that `others` hold too, and that counts; the first of equals."""
+    best = range(0)
+    lengths = [0] * (len(others) + 1)
+    for i, word in enumerate(there):
+        previous, lengths = lengths, [0] * (len(others) + 1)
+        for j, other in enumerate(others):
+            if word == other:
+                length = lengths[j + 1] = previous[j] + 1
+                if length > len(best) and counts(there[i + 1 - length : i + 1]):
+                    best = range(i + 1 - length, i + 1)
+    return best

@@ -327,9 +327,9 @@ def test_a_row_of_json_that_is_not_read_says_why():
     """Nested too deep, and a number that Python takes minutes for, are JSON."""
     content = f'{{"text": "a", "x": {"[" * 101}{"]" * 101}}}\n{{"text": "a", "x": {"9" * 5_000}}}\n{{'.encode()
     deep, long, torn = problems(content, "x.jsonl")
-    assert deep == "line 1 is no JSON that is read: it is nested more than 100 deep"
-    assert long.startswith("line 2 is no JSON that is read: Exceeds the limit")
-    assert torn.startswith("line 3 is no JSON that is read: Expecting property name")
+    assert deep == "line 1 is not JSON that can be read: it is nested more than 100 deep"
+    assert long.startswith("line 2 is not JSON that can be read: Exceeds the limit")
+    assert torn.startswith("line 3 is not JSON that can be read: Expecting property name")
 
 
 @pytest.mark.parametrize(("name", "head"), [("x.jsonl", ""), ("x.csv", "text\n")])

@@ -12,7 +12,7 @@ import docx
 from docx.document import Document as Word
 from docx.opc.exceptions import OpcError
 from docx.oxml.ns import nsmap
-from docx.table import Table, _Row
+from docx.table import Table
 from docx.text.paragraph import Paragraph
 from lxml.etree import LxmlError, XPath
 
@@ -70,7 +70,8 @@ def _blocks(word: Word) -> Iterator[tuple[str, bool]]:
     """Each paragraph or table as text, and whether it is a heading."""
     for block in word.iter_inner_content():
         if isinstance(block, Table):
-            yield _table(block), False
+            rows = (dict.fromkeys(row.cells) for row in block.rows)  # a merged cell comes once a column that it spans
+            yield "\n".join(" | ".join(cell.text.strip() for cell in row) for row in rows), False
         else:
             yield block.text, _is_heading(block)
 
@@ -78,14 +79,6 @@ def _blocks(word: Word) -> Iterator[tuple[str, bool]]:
 def _is_heading(paragraph: Paragraph) -> bool:
     style = paragraph.style.name if paragraph.style else None
     return bool(style) and str(style).startswith(("Heading", "Title"))
-
-
-def _table(table: Table) -> str:
-    return "\n".join(" | ".join(_cells(row)) for row in table.rows)
-
-
-def _cells(row: _Row) -> list[str]:
-    return [cell.text.strip() for cell in dict.fromkeys(row.cells)]  # a merged cell comes once for each column it spans
 
 
 def _document(title: str, blocks: list[tuple[str, bool]], stem: str) -> Document:

@@ -24,7 +24,7 @@ class HtmlLoader:
     """Reads pages, as far as a browser would show them."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-        """The page as one document, titled as it titles itself; what a browser would not show is not read."""
+        """The page as one document, under its own title, without text that a browser would not show."""
         tree = load_html(stream.read())
         title: str | None = None
         text: str | None = None
@@ -35,7 +35,7 @@ class HtmlLoader:
             title, text = (page.title, page.text) if isinstance(page, Page) else (None, None)
             text = text or html2txt(tree)
         if not text or not text.strip():
-            raise Unreadable("holds no text that can be found in it; save the page again, or as .txt")
+            raise Unreadable("holds no text that could be found; save the page again, or as .txt")
         yield Document("", title or PurePath(name).stem, text)
 
 

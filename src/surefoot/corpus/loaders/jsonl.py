@@ -31,5 +31,5 @@ def _document(line: str | None) -> Document | str:
     try:
         row = parsed(line)
     except JSONDecodeError as error:
-        return f"is no JSON that is read: {error.msg}"
+        return f"is not JSON that can be read: {error.msg}"
     return document(row) if isinstance(row, dict) else "is not a JSON object"

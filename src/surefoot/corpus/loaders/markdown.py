@@ -36,7 +36,7 @@ def _headings(text: str) -> Iterator[tuple[int, str, int]]:
             fence = mark
         elif heading := _hashed(line):
             yield start, heading, start + len(line)
-        elif line.strip() and _is_underline(below):
+        elif line.strip() and len(below.strip()) > 2 and set(below.strip()) == {"="}:
             yield start, line.strip(), start + len(line) + len(below)
         start += len(line)
 
@@ -44,11 +44,6 @@ def _headings(text: str) -> Iterator[tuple[int, str, int]]:
 def _hashed(line: str) -> str:
     words = line.lstrip("#")
     return words.strip().rstrip("#").rstrip() if 1 <= len(line) - len(words) <= 6 and words[:1].isspace() else ""
-
-
-def _is_underline(line: str) -> bool:
-    mark = line.strip()
-    return len(mark) > 2 and set(mark) == {"="}
 
 
 def _sections(text: str, headings: list[tuple[int, str, int]]) -> Iterator[tuple[int, str]]:

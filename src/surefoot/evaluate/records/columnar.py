@@ -14,7 +14,7 @@ _LEADING = ("question", "answer")
 
 
 def listed(value: Any) -> tuple[str, list[Any]] | None:
-    """How the records are laid out, in words, and each of them; None: the value is itself one record.
+    """The layout in words, and each record; None: the value is itself one record.
 
     Raises UsageError for several lists, which are as many files.
     """

@@ -1,4 +1,4 @@
-"""What the fields of a record are called in other people's files."""
+"""The names of a record's fields in other people's files."""
 
 from __future__ import annotations
 

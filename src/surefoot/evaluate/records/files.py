@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,17 +19,27 @@ from surefoot.store import runs, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types import Record
 
+_REMARKS: dict[str, Callable[[Record], bool]] = {
+    "records without a question": lambda one: not one.question.strip(),
+    "records whose contexts nobody kept": lambda one: one.contexts is None,
+    "records with no contexts: nothing was retrieved or kept, and that is judged": lambda one: one.contexts == (),
+    "records whose answer nobody kept": lambda one: one.answer is None,
+    "records with an empty answer: it is judged as one": lambda one: one.answer is not None and not one.answer.strip(),
+    "records without a reference answer": lambda one: not one.truths,
+    "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedRecords:
     """Records, with where they come from and what is amiss with them."""
 
     format: str
-    """What the file is, in words."""
+    """The kind of file, in words."""
     records: tuple[Record, ...]
     """In the order of the file, their ids distinct."""
     problems: tuple[DataProblem, ...]
-    """What was missing, repaired or left aside, each counted."""
+    """Missing, repaired or left out parts, each counted."""
 
     @property
     def unjudged(self) -> dict[str, int]:
@@ -42,7 +52,7 @@ class LoadedRecords:
 def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> LoadedRecords:
     """The records of a file or of a run's folder, whose format is told by what is in it.
 
-    `golds` is a file of questions with answers, as `bench.datasets.load` reads them, from which records without a
+    `golds` is a file of questions with answers, as `datasets.questions.load` reads them, from which records without a
     reference get theirs: by id, else by the words of the question. A run's folder names its own, which are taken if
     they are as they were, below the working directory. `columns` says which column is which field of a record, where
     their names do not.
@@ -65,7 +75,7 @@ def write(records: Iterable[Record], path: str | Path) -> None:
 
 
 def _golds(place: Path, problems: Problems) -> str | None:
-    """The questions that a run was made of, where they still are what they were."""
+    """The file of a run's questions, if it is unchanged since."""
     inner = runs(place) if place.is_dir() and not (place / "records.jsonl").exists() else []
     if len(inner) != 1:
         return None
@@ -87,19 +97,15 @@ def _answered(records: Sequence[Record], golds: str | Path | None, problems: Pro
         return list(records)
     examples = questions.load(golds).examples
     by_id = {example.id: example.answers for example in examples}
-    by_words = {_words(example.question): example.answers for example in reversed(examples)}
+    by_words = {questions.folded(example.question): example.answers for example in reversed(examples)}
     joined = []
     for record in records:
-        known = by_id.get(record.id, by_words.get(_words(record.question), ()))
+        known = by_id.get(record.id, by_words.get(questions.folded(record.question), ()))
         truths = tuple(dict.fromkeys(answer for answer in known if answer.strip()))
         if not record.truths and not truths:
             problems.add("records that the file of gold answers has no answer for", record.id or record.question)
         joined.append(record if record.truths else replace(record, truths=truths))
     return joined
-
-
-def _words(question: str) -> str:
-    return " ".join(question.split()).casefold()
 
 
 def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
@@ -120,33 +126,20 @@ def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
 
 def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:
     """Records that ask the same, as several systems' answers to one question do, are not independent of each other."""
-    first: dict[str, str] = {}
-    for record in records:
-        first.setdefault(_words(record.question), record.id)
-    asked = Counter(_words(record.question) for record in records if not record.group and record.question.strip())
+    asked = [questions.folded(record.question) for record in records]
+    first = {words: record.id for words, record in reversed([*zip(asked, records, strict=True)])}
+    times = Counter(words for words, record in zip(asked, records, strict=True) if words and not record.group)
     grouped = []
-    for record in records:
-        several = not record.group and asked[_words(record.question)] > 1
-        if several:
+    for words, record in zip(asked, records, strict=True):
+        if several := not record.group and times[words] > 1:
             problems.add("records that ask what another asks; grouped with it", record.id)
-        grouped.append(replace(record, group=first[_words(record.question)]) if several else record)
+        grouped.append(replace(record, group=first[words]) if several else record)
     return grouped
 
 
 def _remark(records: Iterable[Record], problems: Problems) -> None:
-    """What can be said of any records, once they are read."""
+    """Count the problems that records of any format may have."""
     for record in records:
-        if not record.question.strip():
-            problems.add("records without a question", record.id)
-        if record.contexts is None:
-            problems.add("records whose contexts nobody kept", record.id)
-        elif not record.contexts:
-            problems.add("records with no contexts: nothing was retrieved or kept, and that is judged", record.id)
-        if record.answer is None:
-            problems.add("records whose answer nobody kept", record.id)
-        elif not record.answer.strip():
-            problems.add("records with an empty answer: it is judged as one", record.id)
-        if not record.truths:
-            problems.add("records without a reference answer", record.id)
-        if record.trace and record.trace.error:
-            problems.add("questions that failed; their answer counts as empty", record.id)
+        for what, lacks in _REMARKS.items():
+            if lacks(record):
+                problems.add(what, record.id)

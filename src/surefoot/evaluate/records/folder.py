@@ -1,4 +1,4 @@
-"""What an evaluation left in its folder: what was run, the records, and their scores."""
+"""The folder of an evaluation: its description, records and scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Evaluated:
     records: tuple[Record, ...]
     """In the order of the file."""
     scores: tuple[Score, ...]
-    """By record id and metric, so that their order does not tell in which they were made."""
+    """Sorted by record id and metric, whatever order they were made in."""
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

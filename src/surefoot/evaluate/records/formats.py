@@ -14,7 +14,7 @@ from surefoot.store import runs
 from surefoot.types import Record
 
 Found = tuple[str, list[Record]]
-"""What the file is, in words, and its records: with an empty id where the file has none, and in its order."""
+"""The kind of file in words, and its records in order; ids are empty where the file has none."""
 
 
 def found(path: Path, columns: Mapping[str, str], problems: Problems) -> Found:

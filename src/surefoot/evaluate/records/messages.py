@@ -1,4 +1,4 @@
-"""What somebody said, dug out of messages and wrappers as frameworks keep them."""
+"""The words that somebody said, dug out of the messages and wrappers of frameworks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _UNDER: dict[Who, tuple[str, ...]] = {
         *("generations", "choices", "replies", "answers", "outputs", "completion"),
     ),
 }
-"""Names under which what was said stands, the best first."""
+"""Names under which frameworks keep what was said, the best first."""
 _TEXTS = ("text", "output_text", "input_text")
 _BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use")
 """Types of the parts of a message."""
 
 
 def said(value: Any, who: Who) -> str:
-    """The words of `words`; what has none in it stands as it is."""
+    """The same as `words`; a value without words as it is, in JSON."""
     found = words(value, who)
     if found is not None:
         return found
@@ -46,8 +46,7 @@ def words(value: Any, who: Who) -> str | None:
 
 def _words(value: Any, who: Who) -> str | None:
     if isinstance(value, str):
-        inner = _parsed(value)
-        return value if inner is None else _words(inner, who)
+        return _words(inner, who) if (inner := nested(value)) else value
     if isinstance(value, Mapping):
         return _of_object(value, who)
     if isinstance(value, Sequence) and value:
@@ -85,16 +84,15 @@ def role(message: Any) -> str:
 
 
 def _is_part(item: Any) -> bool:
-    """Of a message's content: text, beside pictures, calls of tools, and what a model thought."""
+    """True for a part of a message's content: text, a picture, a tool call, or a model's thoughts."""
     return isinstance(item, Mapping) and "role" not in item and item.get("type") in (*_TEXTS, *_BESIDE)
 
 
-def _parsed(text: str) -> Any:
-    """What a text of JSON holds; None: it is no object and no list."""
-    if not text.lstrip().startswith(("{", "[")):
+def nested(text: Any) -> Any:
+    """The object or list that a text of JSON spells; None: it is no such text."""
+    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        value = logged(text)
+        return logged(text)
     except ValueError:
         return None
-    return value if isinstance(value, dict | list) and value else None

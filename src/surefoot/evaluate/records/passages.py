@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from surefoot.errors import UsageError
-from surefoot.text.json_values import logged
+from surefoot.evaluate.records.messages import nested
 from surefoot.types import Passage
 
 MOST = 10_000
@@ -25,8 +25,8 @@ _SCORE = ("score", "similarity", "relevance_score")
 
 
 def passages(value: Any) -> tuple[Passage, ...]:
-    """One a context, in their order. A text alone is one; objects have their text, title, id and address looked up by
-    the usual names, also in their `metadata`. Ids are distinct: "c1", "c2", … where there is none, and the second of
+    """A passage for each context, in order. A text alone is one; text, title, id and address of objects are looked up
+    by the usual names, also in their `metadata`. Ids are distinct: "c1", "c2", … where there is none, and the second of
     an id has "#2" behind it. Raises UsageError for more than MOST."""
     if (
         isinstance(value, Mapping)
@@ -62,8 +62,10 @@ def _passage(item: Any, name: str) -> Passage:
         return Passage(name, _joined(item[1]), title=item[0])  # HotpotQA: the title, and its sentences
     if not isinstance(item, Mapping):
         return Passage(name, _joined(item))
-    inner = _object(item.get("metadata"))
-    looked = {**inner, **{key: cell for key, cell in item.items() if cell is not None}}
+    metadata = item.get("metadata")
+    inner = nested(metadata) if isinstance(metadata, str) else metadata
+    own = {key: cell for key, cell in item.items() if cell is not None}
+    looked = {**inner, **own} if isinstance(inner, Mapping) else own
     score = _first(looked, _SCORE)
     return Passage(
         str(_first(looked, _ID) or name),
@@ -76,16 +78,6 @@ def _passage(item: Any, name: str) -> Passage:
 
 def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((item[name] for name in names if item.get(name) not in (None, "")), None)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    """Metadata may come as a text of JSON."""
-    if isinstance(value, str):
-        try:
-            value = logged(value)
-        except ValueError:
-            return {}
-    return value if isinstance(value, Mapping) else {}
 
 
 def _joined(value: Any) -> str:

@@ -44,16 +44,16 @@ _FORMS = {
         | (?<![\w.,/-])0\d{1,4}[ /-]\d{3,4}[ /-]?\d{3,5}(?![\d/-]|[.,]\d)""",
     "NUMBER": r"(?<![\d.,-])(?:\d{9,}|\d{3}-\d{2}-\d{4})(?![\d-]|[.,]\d)",
 }
-"""What is looked for, by the name of its mark: where two overlap, the one that is earlier here. Of a form with a group
-only what is in it is replaced."""
+"""Forms of personal data and secrets by the name of their mark. Where two overlap, the earlier one here wins; of a form
+with a group only the group is replaced."""
 
 _HINTS = {"EMAIL": "@", "URL": "://"}
-"""What is in every value of a form: looking for it first takes most of the time away."""
+"""Text that every value of a form holds: looking for it first saves most of the time."""
 _IDS = frozenset({"id", "record_id", "passage_id", "group", "where"})
 _TERMS = frozenset({"metric", "judge", "policy", "source", "via", "model", "evaluator", "name", "created"})
 """Fields whose words come from a program, not from a text."""
 _CORNERS = frozenset({"question", "answer", "truth"})
-"""Where a quote can stand, beside a context."""
+"""Places of a quote other than a context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _Cut:
     moves: tuple[tuple[int, int, int, int], ...]
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where what stood there stands now; what began or ended within something replaced has the whole mark."""
+        """The new place of this slice; if it began or ended within something replaced, it includes the whole mark."""
         return self._moved(start, 2), max(self._moved(start, 2), self._moved(end, 3))
 
     def piece(self, said: str) -> str | None:
@@ -99,7 +99,7 @@ class Redactor:
 
     @property
     def found(self) -> dict[str, int]:
-        """How many different values were replaced, by the name of their mark."""
+        """The number of different values replaced, by the name of their mark."""
         return {kind: len(marks) for kind, marks in self._marks.items()}
 
     def text(self, text: str) -> str:
@@ -163,11 +163,8 @@ class Redactor:
         return replace(old, strip=strip, quote=quote, reason=self.text(old.reason))
 
     def _conflict(self, old: Conflict, cuts: Mapping[str, _Cut]) -> Conflict:
-        local, external = (
-            self._piece(old.local, old.local_says, cuts),
-            self._piece(old.external, old.external_says, cuts),
-        )
-        return replace(old, local_says=local, external_says=external)
+        local = self._piece(old.local, old.local_says, cuts)
+        return replace(old, local_says=local, external_says=self._piece(old.external, old.external_says, cuts))
 
     def _piece(self, id: str, said: str, cuts: Mapping[str, _Cut]) -> str:
         """Words of this passage as they are now; what is not its own is redacted by itself."""

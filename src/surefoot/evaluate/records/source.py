@@ -29,7 +29,7 @@ _BINARY = (
     (b"PK\x03\x04", "is a spreadsheet or a ZIP archive; save its table as CSV, or unpack it first"),
     (b"SQLite format 3", "is a database; write its table as CSV first"),
 )
-"""How a file begins that is not read here, and what to do."""
+"""The first bytes of files that are not read here, and what to do with such a file."""
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 """pandas writes NaN where there is nothing."""
@@ -57,18 +57,11 @@ def values(text: str, name: str) -> list[tuple[int, Any]]:
     """The number of its first line, from 1, with each value: of JSON lines, of one value over many lines, or of several
     such. Raises UsageError, naming the line."""
     lines = text.split("\n")  # not splitlines: the line separators of Unicode may stand in a string of JSON
-    first = next((line for line in lines if line.strip()), "")
-    if not _whole(first):
+    try:
+        _DECODER.decode(next((line for line in lines if line.strip()), ""))
+    except (ValueError, RecursionError):
         return _stream(text, name)
     return [(number, _one(line, number, name)) for number, line in enumerate(lines, start=1) if line.strip()]
-
-
-def _whole(line: str) -> bool:
-    try:
-        _DECODER.decode(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _one(line: str, number: int, name: str) -> Any:

@@ -17,9 +17,8 @@ from typing import Any
 
 from surefoot.datasets.problems import Problems
 from surefoot.errors import UsageError
-from surefoot.evaluate.records.messages import Who, said, words
+from surefoot.evaluate.records.messages import Who, nested, said, words
 from surefoot.evaluate.records.passages import passages
-from surefoot.text.json_values import logged
 from surefoot.types import Passage, Record
 
 _OPERATIONS = {
@@ -34,7 +33,7 @@ _OPERATIONS = {
     "agent": "AGENT",
     "completion": "LLM",
 }
-"""What other conventions call the kinds of OpenInference."""
+"""OpenInference's kinds by their names in other conventions."""
 _DOCUMENTS = {
     "RETRIEVER": ("retrieval.documents", "gen_ai.retrieval.documents"),
     "RERANKER": ("reranker.output_documents",),
@@ -49,7 +48,7 @@ _MESSAGES: dict[Who, tuple[str, ...]] = {
     "user": ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt"),
     "assistant": ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion"),
 }
-"""Of a language model's span: attributes with messages, whole or numbered."""
+"""Attributes of a language model's span that hold messages, whole or numbered."""
 _FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
 
 
@@ -66,7 +65,7 @@ class _Span:
 
 
 def recognised(value: Any) -> bool:
-    """Whether this is an export of spans, or a span."""
+    """True for an export of spans, or a single span."""
     if not isinstance(value, Mapping):
         return False
     return _batches(value) is not None or (bool(_trace_of(value)) and _has_attributes(value))
@@ -136,7 +135,7 @@ def _contexts(seekers: Sequence[_Span], trace: str, problems: Problems) -> tuple
 
 
 def _documents(span: _Span) -> list[Any]:
-    """What a retriever brought, by its attributes; else by its output, which is where some frameworks keep it."""
+    """The documents of a retriever: from its attributes, else from its output, where some frameworks keep them."""
     for name in _DOCUMENTS[span.kind]:
         if listed := _numbered(span.attributes, name):
             return [{key.removeprefix("document."): cell for key, cell in each.items()} for each in listed]
@@ -149,14 +148,14 @@ def _documents(span: _Span) -> list[Any]:
 
 
 def _first(spans: Sequence[_Span], who: Who) -> str:
-    """What the first of the spans has in words; else the first that is there, as it is; empty: none has anything."""
+    """The first words in any of the spans; else the first value as it is; empty: there is none."""
     values = [value for span in spans for value in _told(span, who) if value not in (None, "", [])]
     found = next(filter(None, (words(value, who) for value in values)), None)
     return found if found is not None else said(values[0], who) if values else ""
 
 
 def _told(span: _Span, who: Who) -> list[Any]:
-    """What a span holds of what was asked or answered, the best first: of a model, messages before a raw output."""
+    """A span's values for what was asked or answered, the best first: of a model, messages before a raw output."""
     values = [span.attributes.get(name) for name in _SAID[who]]
     if span.kind != "LLM":
         return values
@@ -183,13 +182,8 @@ def _numbered(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _value(cell: Any) -> Any:
-    """What an attribute holds, where it is a text of JSON."""
-    if isinstance(cell, str) and cell.lstrip().startswith(("[", "{")):
-        try:
-            return logged(cell)
-        except ValueError:
-            return cell
-    return cell
+    """An attribute, decoded where it is a text of JSON."""
+    return cell if (inner := nested(cell)) is None else inner
 
 
 def _above(span: _Span, tree: Mapping[str, _Span]) -> Iterator[_Span]:

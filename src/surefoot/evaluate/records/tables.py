@@ -13,7 +13,7 @@ DELIMITERS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "a table
 
 
 def rows(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str, dict[str, str | None]]]]:
-    """What the table is, and each row by column, with its place. Raises UsageError, naming the line, for a row with
+    """The kind of table, and each row by column, with its place. Raises UsageError, naming the line, for a row with
     more cells than the header; cells that a row lacks are None, and counted."""
     csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than ten long contexts
     delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.datasets.problems import Problems
 from surefoot.errors import TraceFault, UsageError
@@ -15,19 +15,20 @@ from surefoot.store import from_json, recorded
 from surefoot.text.words import sentences
 from surefoot.types import Answer, Passage, Record, Strip, Trace
 
+T = TypeVar("T")
+
 _LEFT_OUT = re.compile(r"(\d+) of \d+ sources left out")
-"""How a generator reports that it did not read all that was kept; what it leaves out are the last ones."""
+"""The report of a generator that did not read all kept sources; it leaves out the last ones."""
 _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Record:
-    """What a judge may be shown of a question that Surefoot answered.
+    """The parts of a trace that a judge may see.
 
     The contexts are the strips that the generator read, in its order, each under its passage's id, title and address:
-    that, and not what was retrieved, is what an answer can adhere to; what was retrieved stays in the trace. The
-    markers of citations are left out of the answer, which is compared with references that have none. Of a
-    refusal the first sentence is the answer: what was looked at and is missing, which follows, would be judged as
-    claims. A question that failed has an empty answer, so that it counts.
+    an answer can adhere to those only, while the trace keeps all that was retrieved. The answer loses its citation
+    markers, which references lack too. A refusal is its first sentence: the rest, on what was looked at, would be
+    judged as claims. A question that failed has an empty answer, so that it counts.
     """
     return Record(id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
 
@@ -73,7 +74,7 @@ def run(folder: Path, problems: Problems) -> list[Record]:
 
 
 def is_trace(value: Any) -> bool:
-    """Whether this is a trace, or a line of a run's `traces.jsonl`."""
+    """True for a trace, or a line of a run's `traces.jsonl`."""
     if not isinstance(value, dict):
         return False
     return set(value) == {"key", "trace"} or {"schema", "question", "strips", "steps"} <= set(value)
@@ -82,32 +83,24 @@ def is_trace(value: Any) -> bool:
 def of_values(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
     """The records of traces, each with its line. Raises TraceFault, naming the line."""
     return [
-        record(
-            _decoded(Trace, value.get("trace", value) if isinstance(value, dict) else value, name, number),
-            str(value.get("key", "")),
-        )
+        record(_decoded(Trace, "trace", value, f"{name}, line {number}"), str(value.get("key", "")))
         for number, value in values
     ]
 
 
 def kept(value: Any) -> bool:
-    """Whether this is a record as `records.write` writes it, alone or under a key."""
+    """True for a record as `files.write` writes it, alone or under a key."""
     inner = value.get("value") if isinstance(value, dict) and set(value) == {"key", "value"} else value
     return isinstance(inner, dict) and {"id", "truths", "trace"} <= set(inner) <= {each.name for each in fields(Record)}
 
 
 def records(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
     """Records that were written before. Raises TraceFault, naming the line."""
-    return [
-        _decoded(Record, value["value"] if isinstance(value, dict) and "value" in value else value, name, number)
-        for number, value in values
-    ]
+    return [_decoded(Record, "value", value, f"{name}, line {number}") for number, value in values]
 
 
-def _decoded(kind: type[Any], value: Any, name: str, line: int) -> Any:
+def _decoded(kind: type[T], key: str, value: Any, place: str) -> T:
     try:
-        return from_json(kind, value)
+        return from_json(kind, value.get(key, value) if isinstance(value, dict) else value, place)
     except TraceFault as error:
-        raise TraceFault(
-            f"{name}, line {line}: {error}; take the line out, or give the file that it comes from"
-        ) from error
+        raise TraceFault(f"{error}; take the line out, or give the file that it comes from") from error

@@ -1,7 +1,7 @@
-"""One network from several trainings: the mean of their weights.
+"""Makes one network of several trainings, by the mean of their weights.
 
-Trainings that begin at the same weights mostly end in the same valley, and its middle is often better than any of its
-edges, at the cost of none of them (Wortsman et al. 2022, "model soups").
+Trainings that begin at the same weights mostly end in the same valley of the loss. Its middle is often better than each
+of them, and costs no more to run (Wortsman et al. 2022, "model soups").
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from surefoot.store import write_text
 
 
 def average(paths: Sequence[Path], folder: Path) -> Path:
-    """Write the mean of these weights to `best.pt` of the folder, and their hashes to `made.json`; the former.
+    """Write the mean of these weights to `best.pt` in the folder, their hashes to `made.json`; returns the former path.
 
-    Each is a `best.pt`, or a `checkpoint.pt` for the weights that a training ended with; all count the same. Raises
-    ModelError for one that is neither, or of another shape than the first.
+    Each path is a `best.pt`, or a `checkpoint.pt` for the last weights of a training; all count the same. Raises
+    ModelError for another file, or for weights of another shape than the first.
     """
     read = [_weights(path) for path in paths]
     shapes = [{name: tensor.shape for name, tensor in weights.items()} for weights in read]

@@ -1,10 +1,9 @@
-"""How the weights of `surefoot.evaluators.minilm` come about.
+"""Trains the weights of `surefoot.evaluators.minilm`.
 
-One pass over the lessons of `mixture`, easy ones first, in batches of like length; AdamW with a short warm-up and a
-straight fall to 0; the word vectors stay as they are. What is kept is the state that was best on the `fit` half of the
-development questions, whose articles no lesson touches; the other half is never looked at. A run that is stopped goes
-on from its last checkpoint and ends, on a CPU and with as many threads, with the very weights that an undisturbed one
-ends with.
+One pass over the lessons of `mixture`, easy ones first, in batches of similar length; AdamW with a short warm-up and a
+linear fall to 0; the word vectors stay fixed. The weights that do best on the `fit` half of the development questions
+are kept; no lesson touches the articles of these questions, and their other half is never looked at. A stopped run goes
+on from its last checkpoint and, on a CPU with as many threads, ends with exactly the weights of an undisturbed run.
 """
 
 from __future__ import annotations
@@ -33,47 +32,47 @@ from surefoot.stats.figures import roc_auc
 from surefoot.store import write_text
 
 MADE = "made.json"
-"""Beside the weights: what they come from."""
+"""The file beside the weights that says what they come from."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorRecipe:
-    """The numbers of the training; the shipped weights are those of the defaults."""
+    """The settings of the training; the shipped weights have the defaults."""
 
     rate: float = 8e-5
-    """AdamW's at its highest, for the layers."""
+    """AdamW's highest learning rate for the layers."""
     head_rate: float = 5e-4
-    """The same for what starts from nothing: both heads, and the marks of shared pieces."""
+    """The same for the tensors that start at random: both heads, and the marks of shared pieces."""
     warm_up: float = 0.06
     """Share of the steps in which the rates rise."""
     decay: float = 0.01
-    """Of weights, not of biases and norms."""
+    """Weight decay, but not of biases and norms."""
     pieces: int = 160
-    """A longer pair loses its end, or its beginning where the evidence stands late."""
+    """A longer pair is cut at the end, or at the beginning if its evidence stands late."""
     batch_pieces: int = 3600
-    """Padded pieces of a batch."""
+    """Pieces of a batch, padding included, at most."""
     batch: int = 48
     """Pairs of a batch, at most."""
     evidence: float = 1.0
     """Weight of the evidence loss beside the relevance loss."""
     clip: float = 1.0
-    """Longest gradient."""
+    """Largest norm of the gradient."""
     check: int = 400
-    """Steps from one look at the development questions to the next."""
+    """Steps between two looks at the development questions."""
     patience: int = 5
     """Looks without improvement after which training stops."""
     checkpoint: int = 150
     """Steps between checkpoints."""
     dev_pairs: int = 100
-    """Of each development file's `fit` half, at most so many are looked at while training."""
+    """Pairs of each development file's `fit` half, at most, that a look takes."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
-    """Where a run stands."""
+    """The progress of a run."""
 
     step: int
     steps: int
@@ -81,7 +80,7 @@ class TrainingProgress:
     """Since this process began."""
     seconds_left: float
     loss: float
-    """Relevance loss, mean of the last 50 batches."""
+    """Mean relevance loss of the last 50 batches."""
     dev: float | None
     """Mean ROC-AUC over the development files, at the last look."""
 
@@ -101,15 +100,15 @@ class TrainingExample:
 
 @dataclass(slots=True)
 class _State:
-    """All that a stopped training needs to go on."""
+    """The state from which a stopped training goes on."""
 
     about: str
-    """A hash of all that decides the weights."""
+    """A hash of everything that decides the weights."""
     network: GraderNetwork
     optimiser: Any
     step: int = 0
     looks: list[dict[str, Any]] = field(default_factory=list)
-    """The development figures so far: `step`, their `mean`, and each file's."""
+    """The development figures so far: `step`, `mean`, and one a file."""
 
     @property
     def dev(self) -> float | None:
@@ -151,8 +150,7 @@ def train(
 
 
 def made(network: GraderNetwork, mixture: Mixture, recipe: EvaluatorRecipe) -> dict[str, Any]:
-    """What a training comes from: this version, the recipe, and hashes of the mixture, its files and these first
-    weights."""
+    """The origin of a training: this version, the recipe, and hashes of mixture, files and first weights."""
     return {
         "surefoot": version("surefoot"),
         "recipe": asdict(recipe),
@@ -180,7 +178,8 @@ def _learn(
         if looked:
             _look(state, dev, folder)
         if looked or done % recipe.checkpoint == 0:
-            _keep(state, folder)
+            parts = {"network": state.network.state_dict(), "optimiser": state.optimiser.state_dict()}
+            keep(folder / "checkpoint.pt", {"about": state.about, "step": done, "looks": state.looks, **parts})
         spent = time.monotonic() - began
         left = spent / (done - first) * (len(batches) - done)
         on_progress(TrainingProgress(done, len(batches), pairs / spent, left, sum(losses) / len(losses), state.dev))
@@ -191,14 +190,14 @@ def _turn(state: _State, batch: Sequence[TrainingExample], steps: int, recipe: E
     _set_rates(state.optimiser, state.step, steps, recipe)
     state.network.train()
     with torch.random.fork_rng():
-        torch.manual_seed(recipe.seed * 1_000_003 + state.step)  # what is left out at a step does not depend on stops
+        torch.manual_seed(recipe.seed * 1_000_003 + state.step)  # so that stops do not change a step's dropout
         relevance, evidence = losses_of(state.network, batch)
     descend(relevance + recipe.evidence * evidence, state.network, state.optimiser, recipe.clip, state.step)
     return float(relevance.detach())
 
 
 def examples_of(lessons: Sequence[Lesson], most: int) -> list[TrainingExample]:
-    """The lessons in numbers; a pair of more than `most` pieces is cut, around its evidence where that stands late."""
+    """The lessons in numbers; a pair of more than `most` pieces is cut, in front if its evidence stands late."""
     reader = tokenizer()
     found = []
     for start in range(0, len(lessons), 1000):
@@ -230,13 +229,13 @@ def _example(lesson: Lesson, pieces: Pieces, most: int) -> TrainingExample:
 
 
 def _place(span: tuple[int, int], offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """The first and the last piece that the characters of the span touch; None for characters that are in no piece."""
+    """The first and the last piece that the span of characters touches; None if it touches none."""
     touched = [i for i, (a, b) in enumerate(offsets) if a < span[1] and span[0] < b]
     return (touched[0], touched[-1]) if touched else None
 
 
 def batched(examples: Sequence[TrainingExample], recipe: EvaluatorRecipe) -> list[list[int]]:
-    """Which examples go together: neighbours in the order of learning, by length, so that little is padded."""
+    """The examples of each batch: near each other in the order of learning, and of similar length to save padding."""
     chance = random.Random(recipe.seed)  # noqa: S311
     batches: list[list[int]] = []
     for start in range(0, len(examples), 2048):
@@ -259,7 +258,7 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
 
 
 def losses_of(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple[Tensor, Tensor]:
-    """Relevance loss and evidence loss, each a mean over the pairs that it concerns, by their weight."""
+    """Relevance loss and evidence loss, each a weighted mean over the pairs that it concerns."""
     relevance, evidence, ids = _read(network, batch)
     labels, weights = (
         torch.tensor(v, device=ids.device) for v in zip(*[(e.label, e.weight) for e in batch], strict=True)
@@ -275,13 +274,13 @@ def losses_of(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple
         right[i, e.starts or [], 0] = True
         right[i, e.ends or [], 1] = True
     rows = torch.tensor([i for i, _ in known], device=ids.device)
-    # The mass on all right places: an answer that stands there twice may be found at either.
+    # The mass on all right places: an answer that occurs twice may be found at either place.
     missed = evidence[rows].logsumexp(1) - evidence[rows].masked_fill(~right[rows], -1e4).logsumexp(1)
     return loss, (missed.mean(1) * weights[rows]).sum() / weights[rows].sum()
 
 
 def _read(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple[Tensor, Tensor, Tensor]:
-    """Relevance, evidence, and the ids that they are of."""
+    """Relevance and evidence of a batch, and its padded ids."""
     device = network.relevance.weight.device
     ids, sides = padded([e.ids for e in batch]).to(device), padded([e.sides for e in batch]).to(device)
     return *network(ids, sides), ids
@@ -308,7 +307,7 @@ def _set_rates(optimiser: Any, step: int, steps: int, recipe: EvaluatorRecipe) -
 
 
 def dev_examples(dev: dict[str, list[Row]], recipe: EvaluatorRecipe) -> dict[str, list[TrainingExample]]:
-    """Of each development file with labels, whole questions of its `fit` half up to `dev_pairs` pairs, uncropped."""
+    """Uncropped pairs of each labelled development file's `fit` half: whole questions, until there are `dev_pairs`."""
     chance = random.Random(recipe.seed)  # noqa: S311
     chosen: dict[str, list[TrainingExample]] = {}
     for name, rows in dev.items():
@@ -329,7 +328,7 @@ def _dev_lesson(row: Row, passage: Row) -> Lesson:
 
 @torch.no_grad()
 def scored(network: GraderNetwork, examples: Sequence[TrainingExample]) -> list[float]:
-    """The relevance logit of each."""
+    """The relevance logit of each example."""
     network.eval()
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].ids))
     scores = [0.0] * len(examples)
@@ -342,11 +341,11 @@ def scored(network: GraderNetwork, examples: Sequence[TrainingExample]) -> list[
 
 
 def _look(state: _State, dev: dict[str, list[TrainingExample]], folder: Path) -> None:
-    """Measure on the development questions; keep the weights when they are the best so far."""
+    """Measure on the development questions, and keep the weights if they are the best so far."""
     aucs: dict[str, float] = {}
     for name, part in dev.items():
         value = roc_auc(scored(state.network, part), [e.label for e in part]).value
-        if value is not None:  # it never is: both labels are there
+        if value is not None:  # never None, since both labels occur
             aucs[name] = value
     state.looks.append({"step": state.step, "mean": sum(aucs.values()) / len(aucs), **aucs})
     if not state.worse:
@@ -355,7 +354,7 @@ def _look(state: _State, dev: dict[str, list[TrainingExample]], folder: Path) ->
 
 
 def _begun(network: GraderNetwork, about: str, recipe: EvaluatorRecipe, folder: Path) -> _State:
-    """The state that was kept, if there is one, else a new one."""
+    """The state in the checkpoint if there is one, else a new one."""
     state = _State(about, network, _optimiser(network, recipe))
     if kept := checkpoint(folder / "checkpoint.pt", about, network.relevance.weight.device):
         network.load_state_dict(kept["network"])
@@ -365,13 +364,8 @@ def _begun(network: GraderNetwork, about: str, recipe: EvaluatorRecipe, folder: 
     return state
 
 
-def _keep(state: _State, folder: Path) -> None:
-    parts = {"network": state.network.state_dict(), "optimiser": state.optimiser.state_dict()}
-    keep(folder / "checkpoint.pt", {"about": state.about, "step": state.step, "looks": state.looks, **parts})
-
-
 def _hash(network: GraderNetwork, lessons: Sequence[Lesson], recipe: EvaluatorRecipe) -> str:
-    """Of the first weights, of what is learned, and of how."""
+    """Hash of the first weights, the lessons and the recipe."""
     digest = hashlib.sha256(json.dumps([_weights_hash(network), asdict(recipe)]).encode())
     for lesson in lessons:
         digest.update(repr(lesson).encode("utf-8", "backslashreplace"))

@@ -1,7 +1,7 @@
-"""From the trained network to what ships: one ONNX file with int8 weights.
+"""Exports the trained network as it ships: one ONNX file with int8 weights.
 
-Word vectors are rounded row by row; the layers' matrices column by column, and their inputs at run time by the largest
-activation of the text (onnxruntime's dynamic quantisation). One text a run: a second one would change that scale.
+Word vectors are rounded row by row, and the layers' matrices column by column. Their inputs are rounded at run time, by
+the text's largest activation (onnxruntime's dynamic quantisation), so a run takes one text: a second would change that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from surefoot.lab.train.network import GraderNetwork
 
 
 class Shipped(nn.Module):
-    """The network as it is run: whole texts only, and word vectors in int8 with a scale a row."""
+    """The network as it is run: without padding, and with word vectors in int8, a scale a row."""
 
     rows: Tensor
     scales: Tensor
@@ -33,14 +33,15 @@ class Shipped(nn.Module):
         self.register_buffer("scales", scales)
 
     def forward(self, ids: Tensor, sides: Tensor) -> tuple[Tensor, Tensor]:
-        """As `Network.forward`."""
+        """As `GraderNetwork.forward`."""
         return self.network.read(ids, sides, self.rows[ids].float() * self.scales[ids], None)
 
 
 def export(network: GraderNetwork, path: Path, quantised: bool = True) -> None:
-    """Write the network, which must be on the CPU, as ONNX, put in place whole; `quantised` False: layers in float32.
+    """Write the network, which must be on the CPU, as an ONNX file, whole or not at all.
 
-    Inputs `ids` and `sides`, (1, pieces); outputs `relevance`, (1,), and `evidence`, (1, pieces, 2).
+    Inputs `ids` and `sides`, (1, pieces); outputs `relevance`, (1,), and `evidence`, (1, pieces, 2). `quantised` False
+    leaves the layers in float32.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:

@@ -1,7 +1,7 @@
-"""From the best weights to an evaluator that can be used: int8, calibrated, with thresholds of its own.
+"""Turns the best weights into a usable evaluator: int8, calibrated, with thresholds of its own.
 
-Half of the development questions fit the calibration and the thresholds, in the very precision in which the evaluator
-runs; the other half is left to be measured on.
+Calibration and thresholds are fitted on half of the development questions, in the precision in which the evaluator
+runs; the other half is left to measure on.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Grade, Thresholds
 
 AIM = tuning.Aim(target=0.2, discard_target=0.2, strip_target=0.1)
-"""What the shipped thresholds keep."""
+"""The error shares that the shipped thresholds keep to."""
 QUESTIONS = 150
-"""Of each file, at most so many fit: a large one says no more about what is asked elsewhere."""
+"""Questions of each file to fit on, at most: more of a large file say nothing about other questions."""
 MARGINS = (-8.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0)
-"""By how much evidence must beat "no answer here": the least of these with which it is `SILENT`. At 0 it would say "no
-answer" too often, as most lessons hold none."""
+"""By how much evidence must beat "no answer here". The least of these is taken with which the evaluator is `SILENT`
+enough; at 0 it would say "no answer" too often, since most lessons have none."""
 SILENT = 0.5
-"""In so many of the irrelevant passages it points at nothing, each file counting the same. Not in more: what it points
-at is looked at only where the score is good, and there "no answer" is wrong more often than right."""
+"""Share of the irrelevant passages in which it points at nothing, each file counting the same. No more is wanted: only
+passages with a good score are looked at, and there "no answer" is mostly wrong."""
 POINTED = 12
-"""Questions of each file that the margin is chosen on."""
+"""Questions of each file to choose the margin on."""
 
 OnDone = Callable[[int, int], None]
 
 
 def require_questions(mixture: Mixture) -> None:
-    """Raise ConfigError where even an evaluator that never errs could not be shown to keep `AIM`: before a training."""
+    """Before a training: raise ConfigError where even an evaluator that never errs could not be shown to keep `AIM`."""
     if not mixture.searched:
         raise ConfigError("no file of the mixture has searched = true; thresholds are fitted on such files")
     with TemporaryDirectory() as folder:
@@ -65,11 +65,11 @@ def require_questions(mixture: Mixture) -> None:
 
 
 def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
-    """Write `minilm.onnx` and `minilm.json` to `folder`, and the development files to its `dev`; the folder.
+    """Write `minilm.onnx` and `minilm.json` to `folder`, and the development files to its `dev`; returns the folder.
 
-    `dev/fit` and `dev/test` are the halves. `on_done` is told of pairs. Some minutes. All is put in place at the end,
-    the JSON file last. Raises ConfigError when the development questions are too few to show that any thresholds keep
-    `AIM`.
+    `dev/fit` and `dev/test` are the halves. `on_done` gets the pairs done and to do. Takes some minutes. The files are
+    put in place at the end, the JSON file last. Raises ConfigError when there are too few development questions to show
+    that any thresholds keep `AIM`.
     """
     with claimed(folder, folder / "lock"):
         work = folder / ".finishing"
@@ -87,7 +87,9 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
 def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
     export(restored(best), work / "minilm.onnx")
     files = _fitting(mixture, work / "dev")
-    margin = _margin(work / "minilm.onnx", [_irrelevant(file.path) for file in files.values()], on_done)
+    few = [pairs.read(file.path, POINTED).pairs for file in files.values()]
+    irrelevant = [[pair for pair in some if not pair.label] for some in few]
+    margin = _margin(work / "minilm.onnx", irrelevant, on_done)
     _write_card(work, margin, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))
     evaluator = MiniLM(str(work))
     fitted = _calibrated(evaluator, list(files.values()), on_done)
@@ -99,23 +101,23 @@ def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
 
 
 def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:
-    """What the calibration is fitted on, by file; the development files are written to the folder."""
+    """Write the development files to the folder; the pairs to fit the calibration on, by file."""
     mixture.write_dev(folder)
     return {path.stem: pairs.read(path, QUESTIONS) for path in sorted((folder / "fit").glob("*.jsonl"))}
 
 
 def _searched(files: dict[str, LabelledSet], mixture: Mixture) -> tuple[LabelledSet, ...]:
-    """What the thresholds are fitted on."""
+    """The pairs to fit the thresholds on."""
     return tuning.thinned([file for name, file in files.items() if name in mixture.searched])
 
 
 def _why(fitted: tuning.Fit) -> str:
-    """Why there are no thresholds; empty: there are."""
+    """Why there are no thresholds; empty where there are."""
     return "; ".join(choice.reason for choice in (fitted.upper, fitted.lower, fitted.strip) if choice.reason)
 
 
 def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone) -> Calibration:
-    """Every file counts the same: a large one must not speak for the others."""
+    """Every file counts the same, so that a large one does not speak for the others."""
     every = [(pair, 1 / len(file.pairs)) for file in files for pair in file.pairs]
     grades = graded(evaluator, [pair for pair, _ in every], on_done).grades
     known = [(g.score, p.label, weight) for g, (p, weight) in zip(grades, every, strict=True) if g.score is not None]
@@ -124,7 +126,7 @@ def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone
 
 
 def _margin(model: Path, files: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> float:
-    """Each pair is read once, and then judged by every margin."""
+    """The margin of `MARGINS` to use. Reads each pair once, and tries every margin on the outputs."""
     session, reader = InferenceSession(str(model), providers=["CPUExecutionProvider"]), tokenizer()
     total, read = sum(map(len, files)), list[list[tuple[Logits, Pieces]]]()
     for file in filter(None, files):
@@ -146,12 +148,8 @@ def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
     return said[best][1][0], parts[best]
 
 
-def _irrelevant(path: str) -> list[LabelledPair]:
-    return [pair for pair in pairs.read(path, POINTED).pairs if not pair.label]
-
-
 def _made(best: Path) -> dict[str, Any]:
-    """What the weights come from, where their training left it beside them."""
+    """The origin of the weights, if their training wrote it beside them."""
     path = best.with_name(MADE)
     return {"made": parsed(path.read_text(encoding="utf-8"))} if path.exists() else {}
 

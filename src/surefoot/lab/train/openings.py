@@ -1,26 +1,26 @@
-"""Questions that the opening of an encyclopedia's article answers, found by how such openings are worded.
+"""Makes questions of the openings of an encyclopedia's articles, by their usual wordings (`openings.toml`).
 
     Landresse is a commune in the Doubs department in eastern France.  →  In what country is Landresse?  France
 
-Labelled sets ask some relations often and others hardly ever, and what an evaluator was never asked it grades by the
-likeness of words. These are the relations of PopQA and some beside them, each asked in several ways. What a wording
-finds is the answer; that it is one was not judged by people.
+Labelled sets ask some relations often and others hardly ever, and an evaluator grades a relation that it was never
+asked by the likeness of words. These are PopQA's relations and some more, each asked in several ways. No person has
+judged the answers.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.questions import hashed
-from surefoot.text import toml_values
 from surefoot.text.words import bare, fold
 
 MOST = 500
-"""Questions of one wording: an encyclopedia tells when everyone was born."""
+"""Questions of one wording, at most: an encyclopedia says of everyone when they were born."""
 _OPENING = 600
 """Characters of an opening that are read."""
 
@@ -38,7 +38,7 @@ class OpeningForm:
 
 
 def _wordings(path: Path) -> tuple[OpeningForm, ...]:
-    table = toml_values.parsed(path.read_text(encoding="utf-8"))
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
 
     def whole(pattern: str) -> str:
         return re.sub(r"(?<!\?P)<(\w+)>", lambda part: whole(table["parts"][part[1]]), pattern)
@@ -54,7 +54,7 @@ WORDINGS = _wordings(Path(__file__).with_suffix(".toml"))
 
 
 def told(text: str) -> Iterator[tuple[OpeningForm, str]]:
-    """What an opening tells, each with the words that say it; nothing of a text that opens no article."""
+    """The facts that an opening tells, each with its answer; none for a text that opens no article."""
     opening = text[:_OPENING]
     holds = {about for about in {wording.about for wording in WORDINGS} if about.search(opening)}
     for wording in WORDINGS:
@@ -65,7 +65,7 @@ def told(text: str) -> Iterator[tuple[OpeningForm, str]]:
 def questions(passages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Questions in the format of labelled data, each with the one passage that opens its article and answers it.
 
-    Of each wording at most MOST, drawn by a hash, as is which way of asking is taken.
+    At most MOST of each wording; a hash picks them, and the way of asking.
     """
     found: dict[OpeningForm, list[tuple[bytes, dict[str, Any]]]] = {wording: [] for wording in WORDINGS}
     for passage in passages:

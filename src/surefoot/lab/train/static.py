@@ -1,17 +1,17 @@
-"""How the weights of `surefoot.embedders.static` come about: word vectors whose sum points where a transformer points.
+"""Trains the weights of `surefoot.embedders.static`: word vectors whose sum points where a transformer's vector does.
 
     python -m surefoot.lab.train.static --data A.jsonl B.jsonl --without TEST.jsonl --cache DIR --out static.npz
 
 1. The teacher embeds the training texts and every word piece of its vocabulary. This is nearly all of the work, about
-   40 texts a second and core; a run that was stopped goes on where it was.
-2. The texts' vectors are rotated to their principal axes; the first 256 are what the student learns.
+   40 texts a second and core; a stopped run goes on where it was.
+2. The texts' vectors are rotated to their principal axes; the student learns the first 256.
 3. A piece starts at its own vector from the teacher, less the mean of all, weighted by a / (a + its frequency) (Arora,
    Liang and Ma 2017).
-4. Adam turns the pieces until the sum over a text has the direction of the teacher's vector (as model2vec's tokenlearn
-   does; Minish Lab 2024), each piece only as the texts that hold it ask.
+4. Adam turns the pieces until the sum over a text has the direction of the teacher's vector (as in model2vec's
+   tokenlearn; Minish Lab 2024). Only texts that hold a piece turn it.
 5. Every row is rounded to int8 by its own scale.
 
-No question's answer, no label and no passage under `--without` takes part: the student only learns to read.
+No answer, no label and no passage under `--without` takes part: the student only learns to read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Ids = npt.NDArray[np.int64]
 _log = logging.getLogger(__name__)
 
 MOST_CHARACTERS = 600
-"""Of a text; about as long as the passages of an index."""
+"""Characters of a text; about as many as a passage of an index has."""
 _PART = 1000
 """Texts embedded between two writes to disk."""
 _RUN = 13
@@ -51,7 +51,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class VectorRecipe:
-    """The numbers of the fit; the shipped weights are those of the defaults."""
+    """The settings of the fit; the shipped weights have the defaults."""
 
     dimensions: int = 256
     smoothing: float = 1e-3
@@ -59,23 +59,23 @@ class VectorRecipe:
     epochs: int = 12
     batch: int = 128
     rate: float = 3e-3
-    """Adam's at the start; it falls to 0 in a straight line."""
+    """Adam's learning rate at the start; it falls linearly to 0."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class VectorLesson:
-    """What the student learns from: texts as pieces, each with the direction that their sum should have."""
+    """Training texts as pieces, each with the direction that their sum should have."""
 
     pieces: tuple[Ids, ...]
     directions: Matrix
 
 
 def texts_of(files: Sequence[Path], without: Sequence[Path] = ()) -> list[str]:
-    """The distinct questions and passages of the files, cut, in alphabetical order.
+    """The distinct questions and passages of the files, cut to MOST_CHARACTERS, in alphabetical order.
 
     A line is a JSON object with a `question`, with `passages` of `title` and `text`, or with `title` and `paragraphs`.
-    Left out is what shares a title or 13 words in a row with `without`; of a shorter text, all its words.
+    Leaves out texts that share a title or 13 words in a row, or all words of a shorter text, with `without`.
     """
     held = [pair for file in without for pair in _texts(file)]
     titles = {title.casefold() for title, _ in held if title}
@@ -90,8 +90,10 @@ def texts_of(files: Sequence[Path], without: Sequence[Path] = ()) -> list[str]:
 
 
 def taught(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
-    """The teacher's vectors of the texts. Parts are kept in `cache`, whole or not at all, under a name that says which
-    teacher made them of which texts; a second run takes them from there."""
+    """The teacher's vectors of the texts, from `cache` where an earlier run left them for this teacher and these texts.
+
+    They are written there in parts, each whole or not at all.
+    """
     cache.mkdir(parents=True, exist_ok=True)
     rows = np.zeros((len(texts), teacher.dimensions), np.float32)
     for start in range(0, len(texts), _PART):
@@ -101,7 +103,7 @@ def taught(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
 
 
 def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Path, recipe: VectorRecipe) -> Matrix:
-    """The student's table: a row for every piece of the tokeniser, 0 for its special pieces."""
+    """The student's table: a row a piece of the tokeniser, 0 for special pieces."""
     lesson, axes = _lesson(texts, taught(teacher, texts, cache), tokenizer, recipe.dimensions)
     table = _start(lesson, taught(teacher, _pieces(tokenizer), cache) @ axes, recipe.smoothing)
     turn(table, lesson, recipe)
@@ -191,7 +193,7 @@ def _part(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
 
 
 def _lesson(texts: Sequence[str], goal: Matrix, tokenizer: Tokenizer, dimensions: int) -> tuple[VectorLesson, Matrix]:
-    """The texts that have pieces, and the axes (goal's width, dimensions) that their directions are seen along."""
+    """The texts that have pieces, and the axes, (goal's width, dimensions), of their directions."""
     pieces = [np.array(e.ids, np.int64) for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
     known = [i for i, ids in enumerate(pieces) if len(ids) and goal[i].any()]
     axes = np.linalg.eigh(goal[known].T @ goal[known])[1][:, ::-1][:, :dimensions]
@@ -205,8 +207,8 @@ def _pieces(tokenizer: Tokenizer) -> list[str]:
 
 
 def _start(lesson: VectorLesson, pieces: Matrix, smoothing: float) -> Matrix:
-    """The pieces' own vectors, centred and weighted by their frequency in the texts; of length 1 in the mean."""
-    # A tenth of a sighting for every piece, so that one that the texts lack still has a frequency.
+    """The pieces' own vectors, centred, weighted by their frequency in the texts, and of mean length 1."""
+    # A tenth of a count for every piece, so that one that the texts lack has a frequency too.
     counts = np.bincount(np.concatenate(lesson.pieces), minlength=len(pieces)) + 0.1
     weights = smoothing / (smoothing + counts / counts.sum())
     table: Matrix = ((pieces - pieces.mean(axis=0)) * weights[:, np.newaxis]).astype(np.float32)
@@ -215,7 +217,7 @@ def _start(lesson: VectorLesson, pieces: Matrix, smoothing: float) -> Matrix:
 
 
 def _gradient(table: Matrix, pieces: Sequence[Ids], directions: Matrix) -> tuple[Ids, Matrix, float]:
-    """The rows that the texts hold, the gradient of the mean of 1 - cosine by each, and that mean."""
+    """The rows of the texts' pieces, the gradient of the mean of 1 - cosine for each, and that mean."""
     flat = np.concatenate(pieces)
     counts = np.array([len(p) for p in pieces])
     sums = np.add.reduceat(table[flat], np.cumsum(counts) - counts, axis=0)

@@ -1,11 +1,11 @@
-"""How CRAG's evaluator was trained, again, from any T5: `surefoot train t5`.
+"""Trains any T5 as CRAG's evaluator was trained: `surefoot train t5`.
 
-Its recipe: a sequence classifier with one output on the base T5, mean squared error to +1 and -1, AdamW at 1e-4 falling
-to 0 in a straight line, batches of 12, 8 epochs, gradients clipped at 1, 512 pieces, all weights trained. A pair is a
-question and a retrieved passage; +1 where the passage's title is the page of the question's subject.
+The recipe: a sequence classifier with one output on the base T5, mean squared error to +1 and -1, AdamW at 1e-4 falling
+linearly to 0, batches of 12, 8 epochs, gradients clipped at 1, 512 pieces, all weights trained. A pair is a question
+and a retrieved passage, +1 where the passage's title is the page of the question's subject.
 
-Different from CRAG's script in cost alone: batches are padded to their longest input and not to 512, and a run that was
-stopped goes on where it was, with as many threads to the very same weights.
+This differs from CRAG's script only in cost: batches are padded to their longest input, not to 512, and a stopped run
+goes on where it was, with as many threads to exactly the same weights.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from surefoot.store import to_json, write_text
 from surefoot.types import Passage
 
 Label = Literal["label_title", "label"]
-"""CRAG's, whether the passage's title is the page of the question's subject; or whether the passage is relevant."""
+"""CRAG's label, whether the passage's title is the page of the question's subject, or whether it is relevant."""
 
 
 @dataclass(frozen=True, slots=True)
 class T5Recipe:
-    """The numbers of the training; the defaults are CRAG's."""
+    """The settings of the training; the defaults are CRAG's."""
 
     task: str = "popqa"
-    """Sets the input's form, as in `surefoot.evaluators.t5`."""
+    """Form of the input, as in `surefoot.evaluators.t5`."""
     epochs: int = 8
     batch: int = 12
     rate: float = 1e-4
-    """AdamW's in the first step."""
+    """AdamW's learning rate in the first step."""
     clip: float = 1.0
     """Largest norm of all gradients together."""
     max_pieces: int = 512
@@ -56,7 +56,7 @@ class T5Recipe:
 
 @dataclass(frozen=True, slots=True)
 class T5Progress:
-    """How far a training is."""
+    """The progress of a training."""
 
     step: int
     steps: int
@@ -71,7 +71,7 @@ class T5Progress:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What came of a training."""
+    """The result of a training."""
 
     folder: Path
     pairs: int
@@ -92,20 +92,20 @@ class T5Lesson:
 
 @dataclass(slots=True)
 class _T5State:
-    """All that a stopped training needs to go on."""
+    """The state from which a stopped training goes on."""
 
     about: str
-    """A hash of all that decides the weights."""
+    """A hash of everything that decides the weights."""
     model: Any
     optimiser: Any
     losses: list[float]
-    """Of each step that was made."""
+    """One a step."""
 
 
 def lessons(files: Sequence[Path], label: Label = "label_title") -> list[T5Lesson]:
-    """The pairs of files as `surefoot.datasets.pairs` reads them, in their order, but for those without this label.
+    """The pairs with this label in files that `surefoot.datasets.pairs` can read, in order.
 
-    Raises UsageError with the line number, and where no pair has the label.
+    Raises UsageError, with the line number, for a bad file, and where no pair has the label.
     """
     pairs = [(pair, getattr(pair, label)) for file in files for pair in read(file).pairs]
     found = [T5Lesson(pair.question, pair.passage, 2.0 * value - 1) for pair, value in pairs if value is not None]
@@ -124,12 +124,12 @@ def train(
     device: str | None = None,
     on_step: Callable[[T5Progress], None] = lambda progress: None,
 ) -> Trained:
-    """Fine-tune the T5 of the folder `start`, and write the evaluator's folder `out`, whole or not at all.
+    """Fine-tune the T5 in the folder `start`, and write the evaluator's folder `out`, whole or not at all.
 
-    Every so many steps, and after each epoch, all that is needed to go on is kept in `out`.training (three times the
-    model's size); it goes when `out` is there. The same call again goes on from it, also after `kill -9`, and ends with
-    the same weights as a run that was never stopped. `device` None: a GPU where there is one. Raises UsageError where
-    `out` exists or another training has it, and ModelError for a start that is no T5 or a loss that is no number.
+    After `every` steps and after each epoch a checkpoint is kept in `out`.training, three times the model's size, until
+    `out` is there. The same call goes on from it, even after `kill -9`, and ends with the weights of a run that was
+    never stopped. `device` None: a GPU where there is one. Raises UsageError where `out` exists or another training
+    writes it, and ModelError for a start that is no T5 or a loss that is no number.
     """
     check_task(recipe.task)
     _require_sizes(recipe, every)
@@ -179,14 +179,14 @@ def _turn(state: _T5State, tensors: dict[str, Any], goal: Any, rate: float, clip
 
 
 def _order(count: int, epoch: int, recipe: T5Recipe) -> list[list[int]]:
-    """The epoch's batches: the same for the same seed and epoch, whatever came before."""
+    """The epoch's batches, decided by seed and epoch alone."""
     dice = torch.Generator().manual_seed(recipe.seed * 1_000_003 + epoch)
     places = torch.randperm(count, generator=dice).tolist()
     return [places[start : start + recipe.batch] for start in range(0, count, recipe.batch)]
 
 
 def _inputs(checkpoint: Checkpoint, data: Sequence[T5Lesson], recipe: T5Recipe) -> tuple[list[Encoding], list[float]]:
-    """What the model reads, and what it should say; a pair without words in question or text has nothing to teach."""
+    """The model's inputs and their targets, without pairs that lack words in question or text."""
     read = [(encoded(checkpoint, it.question, it.passage, recipe.task, recipe.max_pieces), it.target) for it in data]
     kept = [(found[0], target) for found, target in read if not isinstance(found, str)]
     if not kept:
@@ -195,7 +195,7 @@ def _inputs(checkpoint: Checkpoint, data: Sequence[T5Lesson], recipe: T5Recipe) 
 
 
 def _begun(checkpoint: Checkpoint, about: str, recipe: T5Recipe, kept: Path) -> _T5State:
-    """The state that was kept, if there is one, else a new one."""
+    """The state in the checkpoint if there is one, else a new one."""
     model = checkpoint.model
     state = _T5State(about, model, torch.optim.AdamW(model.parameters(), lr=recipe.rate), [])
     torch.manual_seed(recipe.seed)
@@ -222,7 +222,7 @@ def _keep(state: _T5State, kept: Path) -> None:
 
 
 def _publish(checkpoint: Checkpoint, done: Trained, about: dict[str, Any]) -> None:
-    """The folder, put in place whole; the state is not needed any more then."""
+    """Put the folder in place, whole, and remove the checkpoint."""
     fresh = done.folder.with_name(f"{done.folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     checkpoint.save(fresh)
@@ -248,7 +248,7 @@ def _kept(out: Path) -> Path:
 
 @contextmanager
 def _claimed(out: Path) -> Iterator[None]:
-    """`out` is free, and this process alone is about to make it."""
+    """While this lasts, `out` does not exist and no other process makes it."""
     with claimed(out, out.with_name(f"{out.name}.lock")):
         if out.exists():
             raise UsageError(f"{out} is there already; give another folder")
