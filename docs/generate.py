@@ -227,8 +227,8 @@ def _settled(page: Path, text: str, check: bool) -> str:
 
 
 def pages() -> list[Path]:
-    """What is checked."""
-    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    """The pages that are checked."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.rglob("*.md"), *ROOT.glob("benchmarks/*.md")])]
 
 
 def broken(page: Path) -> Iterator[str]:
