@@ -351,9 +351,10 @@ def test_all_errors_of_a_configuration_are_told_at_once(small: dict[str, Any]) -
         read(MANY)
     told(caught, ("no section called 'umpire'", "[index] path must be the name of a file", *FAULTS))
     sections = {name: values for name, values in MANY.items() if name not in ("umpire", "index")}
-    with pytest.raises(ConfigError) as caught:
-        built(small, **sections).pipeline()
-    told(caught, FAULTS)
+    for where in ({}, {"index": {"path": "nowhere.db"}}):
+        with pytest.raises(ConfigError) as caught:
+            built(small, **sections, **where).pipeline()
+        told(caught, FAULTS)
 
 
 @pytest.mark.parametrize(

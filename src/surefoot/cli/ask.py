@@ -28,10 +28,12 @@ def ask(
     if len(question) > 1:
         raise UsageError(f'put the question in quotes: surefoot ask "{" ".join(question)}"')
     builder = Builder(configured(config, settings, index))
+    with pulling():
+        pipeline = builder.pipeline()
     if not builder.index.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
     with pulling(), Screen(out) as screen:
-        done = builder.pipeline().run(question[0], on_event=None if json else screen)
+        done = pipeline.run(question[0], on_event=None if json else screen)
         if not json:
             screen.finish(done)
     if json:

@@ -26,7 +26,7 @@ from surefoot.config.faults import (
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
 from surefoot.cost import Budget, Prices
-from surefoot.errors import ConfigError, TraceFault
+from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.sources import Sources
@@ -231,11 +231,15 @@ class Builder:
         return components.build("policy", options.pop("use"), options, self._parts)  # type: ignore[no-any-return]
 
     def pipeline(self) -> Pipeline:
-        """The whole. Raises one ConfigError for all that is wrong with the configuration."""
+        """The whole. Raises one ConfigError for all that is wrong with the configuration, also where the index is
+        missing; else IndexFault."""
         try:
             return self._pipeline()
-        except ConfigError as error:
-            raise ConfigError(*dict.fromkeys((*error.args, *faults(self.config)))) from error
+        except (ConfigError, IndexFault) as error:
+            own = error.args if isinstance(error, ConfigError) else ()
+            if found := dict.fromkeys((*own, *faults(self.config))):
+                raise ConfigError(*found) from error
+            raise
 
     def _pipeline(self) -> Pipeline:
         roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
