@@ -96,7 +96,7 @@ def test_an_index_is_pushed_to_its_vector_database(index: Path, tmp_path: Path) 
     retriever = {"use": "vectors", "path": str(tmp_path / "vectors.npz")}
     builder = Builder(read({**sections, "retriever": retriever}))
     assert builder.push().startswith("Pushed    1 passages")
-    assert builder._component("retriever").retrieve("Ruvel Bridge", 3)[0].title == "bridge"
+    assert builder.pipeline().retriever.retrieve("Ruvel Bridge", 3)[0].title == "bridge"
 
 
 def test_a_policy_is_named_in_the_configuration(index: Path) -> None:
