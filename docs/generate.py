@@ -32,7 +32,8 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.act import PRESETS
 from surefoot.cli import app
-from surefoot.config.builder import CASCADE, HYBRID, SHARED
+from surefoot.config.builder import CASCADE, HYBRID
+from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds

@@ -16,7 +16,8 @@ from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, bar, err, headed, out, plain, pulling
 from surefoot.cli.errors import Golds, remarks
-from surefoot.config.builder import LIMITS, Builder
+from surefoot.config.builder import Builder
+from surefoot.config.faults import LIMITS
 from surefoot.config.settings import Config
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded

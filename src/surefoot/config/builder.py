@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +10,23 @@ from typing import Any
 
 from surefoot import components
 from surefoot.act import PRESETS, require_match
+from surefoot.config.faults import (
+    JUDGING,
+    LIMITS,
+    LISTS,
+    SHARED,
+    by_hand_faults,
+    faults,
+    judge_faults,
+    listed,
+    options_of,
+    size_faults,
+    taken,
+)
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
 from surefoot.cost import Budget, Prices
-from surefoot.errors import ConfigError, MissingExtra, TraceFault
+from surefoot.errors import ConfigError, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.sources import Sources
@@ -23,7 +35,7 @@ from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
-from surefoot.pipeline import SIZES, Pipeline
+from surefoot.pipeline import Pipeline
 from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
 from surefoot.store import from_json
 from surefoot.types import Thresholds
@@ -34,32 +46,11 @@ HYBRID = ("bm25", "dense")
 CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
 """The evaluators of `cascade` unless `evaluators` names others: a cheap one, and one to ask where it is unsure."""
 
-VALUES = ("upper", "lower", "strip")
-"""Thresholds that `[thresholds]` can replace one by one."""
-
 JUDGES = ("embedded", "llm")
 """Ways to judge a metric: on this machine without a language model, or by one."""
 
-LIMITS = (
-    *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds price_asked price_said".split(),
-    *"budget cache".split(),
-)
-"""Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
-
-_MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
-"""Keys of `LIMITS` that may be 0."""
-
-_JUDGING = ("repeats", "excuses", "max_tokens")
-"""Keys of `[judge]` that are options of each language model's judge."""
-
 JUDGEMENTS = ".surefoot/judgements.db"
 """Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
-
-SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
-"""Constructor parameters that are given a part of the pipeline and are no option."""
-
-LISTS = {"retrievers", "evaluators"}
-"""Shared parts that are options too: the option names the parts to build."""
 
 
 def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
@@ -117,7 +108,7 @@ class Builder:
     def retrievers(self) -> tuple[Any, ...]:
         """The retrievers that `hybrid` fuses."""
         chosen = self.config["retriever"].get("retrievers", HYBRID)
-        if not _listed(chosen) or "hybrid" in chosen:
+        if not listed(chosen) or "hybrid" in chosen:
             raise ConfigError(f"retrievers must be a list of retrievers other than hybrid, not {chosen!r}")
         return tuple(components.build("retriever", name, {}, self._parts) for name in chosen)
 
@@ -125,7 +116,7 @@ class Builder:
     def evaluators(self) -> tuple[Any, ...]:
         """The evaluators that `cascade` is made of; each a name, or a table of `use` and options."""
         chosen = self.config["evaluator"].get("evaluators", CASCADE)
-        parts = [{"use": part} if isinstance(part, str) else part for part in _listed(chosen)]
+        parts = [{"use": part} if isinstance(part, str) else part for part in listed(chosen)]
         if not parts or not all(_stands_alone(part) for part in parts):
             raise ConfigError(f"evaluators must be a list of evaluators other than cascade, not {chosen!r}")
         return tuple(self._built("evaluator", part) for part in parts)
@@ -151,7 +142,7 @@ class Builder:
     def _by_hand(self, given: Mapping[str, Any]) -> Thresholds:
         """The evaluator's own with single values replaced; under the name of `evaluator`, where one is given."""
         values = {key: value for key, value in given.items() if key != "evaluator"}
-        _raise(_by_hand_faults(values))
+        _raise(by_hand_faults(values))
         own: Thresholds = self.evaluator.thresholds
         if values and "evaluator" not in given and isinstance(self.evaluator, Cascade):
             raise ConfigError(
@@ -188,9 +179,9 @@ class Builder:
         `use` and options, and `use` may be any judge's name. Raises ConfigError.
         """
         chosen = self.config["judge"].get("metrics", [*diamond()]) if metrics is None else metrics
-        if not _listed(chosen) or len(set(chosen)) < len(chosen):
+        if not listed(chosen) or len(set(chosen)) < len(chosen):
             raise ConfigError(f"judge.metrics must be a list of metrics, each once, not {chosen!r}")
-        _raise(_judge_faults(self.config["judge"]))
+        _raise(judge_faults(self.config["judge"]))
         return tuple(self._judge(metric) for metric in chosen)
 
     def _judge(self, metric: str) -> Judge:
@@ -200,7 +191,7 @@ class Builder:
         use = own.pop("use", section.get("use", JUDGES[self._asks_an_endpoint]))
         if use not in JUDGES and metric not in section:
             raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
-        shared = {key: section[key] for key in _JUDGING if key in section}
+        shared = {key: section[key] for key in JUDGING if key in section}
         if use == "llm" and declared(metric):
             return components.build("judge", "llm", {"metric": metric, **shared, **own}, self._judging_parts)  # type: ignore[no-any-return]
         return components.build("judge", metric if use in JUDGES else use, own, self._judging_parts)  # type: ignore[no-any-return]
@@ -244,22 +235,7 @@ class Builder:
         try:
             return self._pipeline()
         except ConfigError as error:
-            raise ConfigError(*dict.fromkeys((*error.args, *self.faults()))) from error
-
-    def faults(self) -> Iterator[str]:
-        """All that is wrong with the configuration as far as it shows before anything is built."""
-        config = self.config
-        for what, make, options in (
-            ("[network]", Network, config["network"]),
-            ("[index]", _opened, config["index"]),
-            ("[sources]", _sources, config["sources"]),
-        ):
-            yield from components.faults(what, make, options, SHARED)
-        for role in (*components.ROOMS, "policy"):
-            yield from self._section_faults(role, config[role]) if role != "judge" else _judge_faults(config["judge"])
-        if not {"preset", "file"} & {*config["thresholds"]}:
-            yield from _by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
-        yield from _size_faults(config["pipeline"])
+            raise ConfigError(*dict.fromkeys((*error.args, *faults(self.config)))) from error
 
     def _pipeline(self) -> Pipeline:
         roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
@@ -267,7 +243,7 @@ class Builder:
             role: getattr(self, role) if role in ("evaluator", "generator") else self._built(role) for role in roles
         }
         options = self.config["pipeline"]
-        _raise(_size_faults(options))
+        _raise(size_faults(options))
         return Pipeline(policy=self.policy(), sources=self.sources, config=self.config, **built, **options)
 
     def push(self) -> str:
@@ -281,39 +257,18 @@ class Builder:
         section = self.config[role] if section is None else section
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
-        options = _options(section)
-        _raise(_taken(role, options))
+        options = options_of(section)
+        _raise(taken(role, options))
         options |= {key: getattr(self, key) for key in options.keys() & LISTS}
         built = components.build(role, section["use"], options, self._parts)
         # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
         return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
 
-    def _section_faults(self, role: str, section: Any) -> Iterator[str]:
-        """The faults of a component's section, and of the sections within it."""
-        if isinstance(section, str):
-            section = {"use": section}
-        if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
-            return  # told where it is built
-        options = _options(section)
-        yield from _taken(role, options)
-        try:
-            if make := components.known(role, section["use"]):
-                own = {key: value for key, value in options.items() if key in LISTS or key not in SHARED}
-                yield from components.faults(f"{role} '{section['use']}'", make, own, SHARED)
-        except ConfigError as error:
-            yield from error.args
-        except MissingExtra as error:
-            yield str(error)
-        for key in ("retrievers", "evaluators", "searchers"):
-            for part in _listed(options.get(key)):
-                yield from self._section_faults(role, part)
-        yield from self._section_faults(role, options.get("of"))
-
     def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
         """The searchers inside a searcher, to any depth: `of` is one, `searchers` are several."""
         made: dict[str, Any] = {"of": self._searcher(section["of"])} if "of" in section else {}
         if "searchers" in section:
-            made["searchers"] = tuple(self._searcher(part) for part in _listed(section["searchers"]))
+            made["searchers"] = tuple(self._searcher(part) for part in listed(section["searchers"]))
         return made
 
     def _searcher(self, part: Any) -> Any:
@@ -330,44 +285,6 @@ class Builder:
 def _raise(faults: Iterable[str]) -> None:
     if found := [*faults]:
         raise ConfigError(*found)
-
-
-def _options(section: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in section.items() if key != "use"}
-
-
-def _taken(role: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """Each option that names a shared part."""
-    for key in sorted(options.keys() & {*SHARED} - LISTS):
-        yield f"[{role}] has no key '{key}'; what is shared has a section of its own: [{key}]"
-
-
-def _size_faults(options: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in options.items():
-        if key not in SIZES:
-            yield components.misnamed("[pipeline] has no key", key, SIZES, "it has")
-        elif not isinstance(value, int) or value < 1:
-            yield f"[pipeline] {key} must be a whole number from 1 up, not {value!r}"
-
-
-def _by_hand_faults(values: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in values.items():
-        if key not in VALUES:
-            yield components.misnamed(
-                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file"), "it has"
-            )
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            yield f"[thresholds] {key} must be a finite number, not {value!r}"
-
-
-def _judge_faults(section: Mapping[str, Any]) -> Iterator[str]:
-    metrics = {*diamond(), *_listed(section.get("metrics"))}
-    known = sorted({"use", "metrics", "llm", *LIMITS, *_JUDGING, *components.names("judge"), *metrics})
-    for key in sorted(section.keys() - {*known}):
-        yield components.misnamed("[judge] has no key", key, known, "it has")
-    for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
-        if (value := section.get(key)) is not None and not _limits(value, key in _MAY_BE_NONE):
-            yield f"[judge] {key} must be a number above 0, not {value!r}"
 
 
 def _paced(
@@ -388,10 +305,6 @@ def _paced(
     prices = None if price_asked is None or price_said is None else Prices(price_asked, price_said)
     most = Budget.read(budget) if budget else None
     return Paced(llm, in_flight, requests_per_minute, tokens_per_minute, timeout, retries, patience, most, prices)
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def _stands_alone(part: Any) -> bool:
@@ -433,8 +346,3 @@ def _ordered(chosen: Thresholds, where: str, way_out: str) -> Thresholds:
     if chosen.lower > chosen.upper:
         raise ConfigError(f"{where} lower {chosen.lower} lies above upper {chosen.upper}; {way_out}")
     return chosen
-
-
-def _limits(value: Any, none: bool) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return number and (value > 0 or (none and value == 0))

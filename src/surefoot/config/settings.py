@@ -63,9 +63,9 @@ def read(
         faults.append(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
         config["index"] = DEFAULTS["index"]
     if faults:
-        from surefoot.config.builder import Builder  # which reads a configuration, and does so by this function
+        from surefoot.config.faults import faults as others  # imports what a correct configuration need not wait for
 
-        raise ConfigError(*faults, *Builder(config).faults())
+        raise ConfigError(*faults, *others(config))
     try:
         json.dumps(config)
     except TypeError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import components
-from surefoot.config.builder import VALUES
+from surefoot.config.faults import VALUES
 from surefoot.config.settings import DEFAULTS
 from surefoot.errors import UsageError
 from surefoot.pipeline import SIZES, Pipeline

@@ -1,0 +1,125 @@
+"""All that is wrong with a configuration, as far as it shows before anything is built."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from surefoot import components
+from surefoot.corpus.index import Index
+from surefoot.errors import ConfigError, MissingExtra
+from surefoot.evidence.sources import Sources
+from surefoot.judges._diamond import metrics as diamond
+from surefoot.network import Network
+from surefoot.pipeline import SIZES
+
+VALUES = ("upper", "lower", "strip")
+"""Thresholds that `[thresholds]` can replace one by one."""
+
+LIMITS = (
+    *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds price_asked price_said".split(),
+    *"budget cache".split(),
+)
+"""Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
+
+_MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
+"""Keys of `LIMITS` that may be 0."""
+
+JUDGING = ("repeats", "excuses", "max_tokens")
+"""Keys of `[judge]` that are options of each language model's judge."""
+
+SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
+"""Constructor parameters that are given a part of the pipeline and are no option."""
+
+LISTS = {"retrievers", "evaluators"}
+"""Shared parts that are options too: the option names the parts to build."""
+
+
+def options_of(section: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a component's section: all keys but `use`."""
+    return {key: value for key, value in section.items() if key != "use"}
+
+
+def taken(role: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """Each option that names a shared part."""
+    for key in sorted(options.keys() & {*SHARED} - LISTS):
+        yield f"[{role}] has no key '{key}'; what is shared has a section of its own: [{key}]"
+
+
+def size_faults(options: Mapping[str, Any]) -> Iterator[str]:
+    """The faults of `[pipeline]`, whose keys are sizes."""
+    for key, value in options.items():
+        if key not in SIZES:
+            yield components.misnamed("[pipeline] has no key", key, SIZES, "it has")
+        elif not isinstance(value, int) or value < 1:
+            yield f"[pipeline] {key} must be a whole number from 1 up, not {value!r}"
+
+
+def by_hand_faults(values: Mapping[str, Any]) -> Iterator[str]:
+    """The faults of thresholds that are set one by one."""
+    for key, value in values.items():
+        if key not in VALUES:
+            yield components.misnamed(
+                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file"), "it has"
+            )
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            yield f"[thresholds] {key} must be a finite number, not {value!r}"
+
+
+def judge_faults(section: Mapping[str, Any]) -> Iterator[str]:
+    """The faults of `[judge]`: unknown keys, and limits that are no numbers."""
+    metrics = {*diamond(), *listed(section.get("metrics"))}
+    known = sorted({"use", "metrics", "llm", *LIMITS, *JUDGING, *components.names("judge"), *metrics})
+    for key in sorted(section.keys() - {*known}):
+        yield components.misnamed("[judge] has no key", key, known, "it has")
+    for key in LIMITS[1:-2]:  # also where nothing is asked that they would limit
+        if (value := section.get(key)) is not None and not _limits(value, key in _MAY_BE_NONE):
+            yield f"[judge] {key} must be a number above 0, not {value!r}"
+
+
+def listed(value: Any) -> Sequence[Any]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def _limits(value: Any, none: bool) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return number and (value > 0 or (none and value == 0))
+
+
+def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+    """Every fault of a complete configuration, a line each."""
+    for what, make, options in (
+        ("[network]", Network, config["network"]),
+        ("[index]", Index.open, config["index"]),
+        ("[sources]", Sources, config["sources"]),
+    ):
+        yield from components.faults(what, make, options, SHARED)
+    for role in (*components.ROOMS, "policy"):
+        yield from _section_faults(role, config[role]) if role != "judge" else judge_faults(config["judge"])
+    if not {"preset", "file"} & {*config["thresholds"]}:
+        yield from by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
+    yield from size_faults(config["pipeline"])
+
+
+def _section_faults(role: str, section: Any) -> Iterator[str]:
+    """The faults of a component's section, and of the sections within it."""
+    if isinstance(section, str):
+        section = {"use": section}
+    if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
+        return  # told where it is built
+    options = options_of(section)
+    yield from taken(role, options)
+    try:
+        if make := components.known(role, section["use"]):
+            own = {key: value for key, value in options.items() if key in LISTS or key not in SHARED}
+            yield from components.faults(f"{role} '{section['use']}'", make, own, SHARED)
+    except ConfigError as error:
+        yield from error.args
+    except MissingExtra as error:
+        yield str(error)
+    for key in ("retrievers", "evaluators", "searchers"):
+        for part in listed(options.get(key)):
+            yield from _section_faults(role, part)
+    yield from _section_faults(role, options.get("of"))
