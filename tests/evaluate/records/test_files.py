@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from surefoot.datasets.problems import DataProblem
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.fields import NAMES
 from surefoot.evaluate.records.files import LoadedRecords, read, write
+from surefoot.evaluate.records.source import values
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt
 from surefoot.meter import metered
@@ -388,6 +390,18 @@ def test_a_line_that_is_no_record_is_an_error_that_names_it(tmp_path: Path) -> N
     path.write_text('[{"question": "Q"},\n {"question" "R"}]', encoding="utf-8")
     with pytest.raises(UsageError, match=r"x.jsonl, line 2 is not JSON"):
         read(path)
+
+
+def test_a_file_of_many_small_values_is_read_in_linear_time() -> None:
+    """Each was copied with all that follows, and its line counted from the first."""
+    taken = []
+    for many in (20_000, 320_000):
+        begun = process_time()
+        found = values("[\n1]" + " 1\n" * many, "x.json")
+        taken.append(process_time() - begun)
+        assert found[:3] == [(1, [1]), (2, 1), (3, 1)]
+        assert (len(found), found[-1]) == (many + 1, (many + 1, 1))
+    assert taken[1] < 64 * taken[0] + 0.1
 
 
 @pytest.mark.parametrize("before", ["", "[\n"])

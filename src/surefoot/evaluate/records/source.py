@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from surefoot.corpus.loaders.text import encoding_of
 from surefoot.datasets.problems import Problems
 from surefoot.errors import UsageError
 from surefoot.text.json_values import TOO_DEEP, deep
+
+_SPACE = re.compile(r"\s*")
 
 ARROW_HINT = (
     'write it as JSON lines first: python -c "from datasets import load_from_disk; '
@@ -72,7 +75,8 @@ def _one(line: str, number: int, name: str) -> Any:
 
 
 def _stream(text: str, name: str) -> list[tuple[int, Any]]:
-    found, place = [], len(text) - len(text.lstrip())
+    found, line, counted = [], 1, 0
+    place = _after_space(text, 0)
     while place < len(text):
         try:
             value, end = _DECODER.raw_decode(text, place)
@@ -80,10 +84,14 @@ def _stream(text: str, name: str) -> list[tuple[int, Any]]:
         except (ValueError, RecursionError) as error:
             spot = error.pos if isinstance(error, json.JSONDecodeError) else place
             raise _damaged(name, text.count("\n", 0, spot) + 1, error) from error
-        found.append((text.count("\n", 0, place) + 1, value))
-        rest = text[end:].lstrip()
-        place = len(text) - len(rest)
+        line, counted = line + text.count("\n", counted, place), place
+        found.append((line, value))
+        place = _after_space(text, end)
     return found
+
+
+def _after_space(text: str, place: int) -> int:
+    return _SPACE.match(text, place).end()  # type: ignore[union-attr]  # it matches none, too
 
 
 def _followed(value: Any) -> Any:
