@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from surefoot.errors import TraceFault
 from surefoot.evidence.discounts import Evidence
 from surefoot.grounding import grounded
-from surefoot.protocols import Generator
+from surefoot.protocols import Generator, Knowledge
 from surefoot.text.words import words
-from surefoot.types import Answer, Passage, Strip, Trace
-
-Knowledge = list[tuple[Strip, Passage]]
+from surefoot.types import Answer, Strip, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def _knowledge(trace: Trace) -> Knowledge:
 
 
 def _without(question: str, generator: Generator, knowledge: Knowledge, gone: int, whole: Answer) -> Without:
-    left = knowledge[:gone] + knowledge[gone + 1 :]
+    left = [*knowledge[:gone], *knowledge[gone + 1 :]]
     answer = _answer(question, generator, left) if left else Answer("", refused=True)
     return Without(knowledge[gone][0], _said(answer), answer.refused, not _same(answer, whole))
 

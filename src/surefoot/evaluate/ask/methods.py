@@ -11,14 +11,13 @@ from surefoot.errors import ConfigError
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.grounding import grounded
 from surefoot.pipeline import Pipeline, bounded, checked
-from surefoot.protocols import Generator
+from surefoot.protocols import Generator, Knowledge, OnText
 from surefoot.recorder import Recorder
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Answer, Passage, Strip, Trace
 
 Method = Callable[[Pipeline, str], Trace]
 """(pipeline, question) -> trace."""
-Knowledge = Sequence[tuple[Strip, Passage]]
 
 TOP = 3
 """Passages that plain RAG reads by default."""
@@ -103,7 +102,7 @@ class Critiqued:
     generator: Generator
     candidates: int = CANDIDATES
 
-    def generate(self, question: str, knowledge: Knowledge, on_text: Callable[[str], None] | None = None) -> Answer:
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The best-supported candidate in one piece; its markers count the whole of `knowledge`."""
         groups = self._passages(knowledge)
         if not groups:

@@ -16,6 +16,7 @@ from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.judges._diamond import title
 from surefoot.stats.figures import wilson
+from surefoot.stats.text import percent
 from surefoot.text import toml_values
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Priority, Record, Score, Summary
 
@@ -145,10 +146,6 @@ def _told(summaries: Sequence[Summary], metrics: Mapping[str, Metric]) -> list[S
     return [summary for summary in summaries if summary.metric in metrics and summary.mean is not None]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 @dataclass(frozen=True, slots=True)
 class _Diagnosed:
     """The run that the texts are about."""
@@ -245,10 +242,10 @@ class _Diagnosed:
         return f"{strongest} and {title(worst.metric, self.metrics)} the weakest at {worst.mean:.2f}"
 
     def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
-        interval = f"95 % interval {_percent(tally.low)} to {_percent(tally.high)}"
+        interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
         levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
         level = f" {', '.join(levels)}." if levels else ""
-        return f"{count} ({_percent(tally.share)}, {interval}) fail because {remedy.what}.{level}"
+        return f"{count} ({percent(tally.share, 0)}, {interval}) fail because {remedy.what}.{level}"
 
     def _cause(self, remedy: Remedy) -> str:
         settings = SystemSettings(self.config).told(remedy.settings, remedy.like)

@@ -18,7 +18,7 @@ from surefoot import components, manifest
 from surefoot.config.settings import Config
 from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
-from surefoot.datasets.questions import Example, hashed
+from surefoot.datasets.questions import Example, folded, hashed
 from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.methods import crag, crag_search
@@ -119,7 +119,7 @@ class _Ran:
 def side(example: Example, seed: int) -> Half:
     """The half of a question, by a hash of its words: it stays there whatever other questions come, and a question that
     comes twice is in one half."""
-    return "held-out" if hashed(f"{seed}\n{_words(example.question)}", 16)[0] & 1 else "development"
+    return "held-out" if hashed(f"{seed}\n{folded(example.question)}", 16)[0] & 1 else "development"
 
 
 def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
@@ -375,7 +375,7 @@ class _Loop:
         return replace(arm, kept=told.kept, because=told.because)
 
     def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
-        groups = {r.id: r.group or _words(r.question) for r in before.records}
+        groups = {r.id: r.group or folded(r.question) for r in before.records}
         return paired(self.plan.scoring.metric, before.scores, after.scores, groups)
 
 
@@ -447,10 +447,6 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 def _seconds(trace: Trace) -> float:
     return sum(step.seconds for step in trace.steps)
-
-
-def _words(question: str) -> str:
-    return " ".join(question.split()).casefold()
 
 
 def _answer(record: Record) -> str:
