@@ -1,17 +1,17 @@
-"""Cuts documents into passages of a size that suits retrieval and grading."""
+"""Cuts documents into passages of whole blocks, of a size that suits retrieval and grading."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, groupby, islice
 from operator import itemgetter
 
-from surefoot.corpus.loaders import Document
+from surefoot.text.blocks import Span, parts
 from surefoot.text.ids import of_row, of_text
 from surefoot.text.words import sentences
-from surefoot.types import Passage
+from surefoot.types import Block, Document, Passage
 
 WORDS = 160
 """Words of a passage, at most; a text of up to half as many again stays whole."""
@@ -23,7 +23,8 @@ Only white space makes so few words longer, and an evaluator reads every charact
 LONGEST_TITLE = 1_000
 """Characters of a passage's title, at most. Every passage repeats it, so megabytes would multiply."""
 
-Span = tuple[int, int]
+LONGEST_LEAD = 500
+"""Characters of a table's header or a term, at most, that are repeated where it is cut."""
 
 # A word is two characters of a script without spaces, else at most 24 of anything, so that a line without spaces is cut
 # too, and counts for what it costs a model.
@@ -32,52 +33,85 @@ _WORD = re.compile(rf"[{_CJK}]{{1,2}}|[^\s{_CJK}]{{1,24}}")
 _FULL_STOPS = "。！？"
 
 
-def split(text: str, words: int = WORDS, breaks: Iterable[int] = ()) -> Iterator[Span]:
+def split(text: str, words: int = WORDS, solid: Sequence[Span] = ()) -> Iterator[Span]:
     """(start, end) of each passage: in order, disjoint, covering all but white space. Takes time linear in the text.
 
-    A text of up to 1.5 × `words` stays whole. A longer one is cut at each of `breaks` and, between them, after 5/8 to
-    8/8 of `words`: at the last end of a paragraph there, else of a sentence, a line, or a word. The rest stays whole by
-    the same rule. No passage is longer than LONGEST characters. Passages do not overlap: strips are cut from passages,
-    so a sentence in two of them would be graded, and cited, twice.
+    A text of up to 1.5 × `words` stays whole. A longer one is cut after 5/8 to 8/8 of `words`: at the last empty line
+    there, else at the end of a sentence, a line, or a word. The rest stays whole by the same rule. Within the `solid`
+    spans, such as code, an empty line is no better than another line's end. No passage is longer than LONGEST
+    characters. Passages do not overlap: strips are cut from passages, so a sentence in two of them would be graded, and
+    cited, twice.
     """
-    first = [match.span() for match in islice(_WORD.finditer(text), _whole(words) + 1)]
-    if _fitting(first, _whole(words)) < len(first):
-        for start, end in pairwise(sorted({0, *breaks, len(text)})):
-            yield from _section(text, start, end, words)
-    elif first:
-        yield first[0][0], first[-1][1]
-
-
-def passages(document: Document, path: str, space: str = "") -> Iterator[Passage]:
-    """The document's passages, titled by document and section, with ids that stay the same when it is indexed again.
-
-    `path` is where a reader finds a document without an address of its own. `space` is the name space of the ids, one
-    for each file of an index; a page of the web has no rows with ids, and its path will do.
-    """
-    url = document.url or path
-    starts = [start for start, _ in document.sections]
-    for number, (start, end) in enumerate(split(document.text, breaks=starts), start=1):
-        text = document.text[start:end]
-        if document.id is None:
-            id = of_text(space or path, document.key, start, text)
-        else:
-            id = of_row(space, document.id, number)
-        title = _title(document, bisect_right(starts, start), end)[:LONGEST_TITLE]
-        yield Passage(id, text, title, url=url, start=start)
-
-
-def _section(text: str, start: int, end: int, words: int) -> Iterator[Span]:
-    ahead = (match.span() for match in _WORD.finditer(text, start, end))
+    ahead = (match.span() for match in _WORD.finditer(text))
     held: list[Span] = []
     while True:
         held += islice(ahead, _whole(words) + 1 - len(held))
         if _fitting(held, _whole(words)) == len(held):
             break
-        cut = _cut(text, held, _fitting(held, words))
+        cut = _cut(text, held, _fitting(held, words), solid)
         yield held[0][0], held[cut - 1][1]
         del held[:cut]
     if held:
         yield held[0][0], held[-1][1]
+
+
+def passages(document: Document, path: str, space: str = "") -> Iterator[Passage]:
+    """The document's passages: whole blocks under one heading, as far as they fit, titled by the document and the
+    headings above. Their ids stay the same when the document is indexed again.
+
+    `path` is where a reader finds a document without an address of its own; the place of a passage's first block is
+    added to it. `space` is the name space of the ids, one for each file of an index; a page of the web has no rows with
+    ids, and its path will do. A part of a table begins with the table's header, a part of code with its fence.
+    """
+    at, number = 0, 0
+    for (headings, _, _), same in groupby(document.blocks, _together):
+        blocks = tuple(same)
+        text = "\n\n".join(block.text for block in blocks)
+        starts = list(accumulate((len(block.text) + 2 for block in blocks[:-1]), initial=0))
+        solid = [(a, a + len(b.text)) for a, b in zip(starts, blocks, strict=True) if b.kind in _SOLID]
+        title = _title(document.title, headings)
+        for start, end in split(text, solid=solid):
+            number += 1
+            first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+            said = _opening(blocks[first], start - starts[first]) + text[start:end]
+            said += _closing(blocks[last], end - starts[last])
+            if document.id is None:
+                id = of_text(space or path, document.key, at + start, said)
+            else:
+                id = of_row(space, document.id, number)
+            place = f"#{blocks[first].place}" if blocks[first].place and not document.url else ""
+            yield Passage(id, said, title, url=(document.url or path) + place, start=at + start)
+        at += len(text) + 2
+
+
+_SOLID = ("code", "table", "definition")
+
+
+def _together(block: Block) -> tuple[tuple[str, ...], str, bool]:
+    """Blocks that are alike in this may share a passage: under one heading, on one page."""
+    page = block.place if block.place.startswith("page=") else ""
+    return block.path, page, block.kind == "contents"
+
+
+def _opening(block: Block, start: int) -> str:
+    """The lines that a part of a block needs before it: a table's header, the fence of code, the term of a definition."""
+    if start <= 0:
+        return ""
+    if block.kind == "code":
+        return block.text.partition("\n")[0] + "\n"
+    if block.kind in ("table", "definition") and (lead := parts(block.text)[0].lead):
+        head = block.text[slice(*lead)][:LONGEST_LEAD]
+        first = block.text[start:].split("\n", 1)[0]
+        if block.kind == "definition":
+            return f"{head}\n: "
+        return "" if set(first) <= set("|-: ") else f"{head}\n{re.sub(r'[^|]+', ' --- ', head.strip())}\n"
+    return ""
+
+
+def _closing(block: Block, end: int) -> str:
+    if block.kind == "code" and end < len(block.text):
+        return "\n" + block.text.rpartition("\n")[2]
+    return ""
 
 
 def _whole(words: int) -> int:
@@ -89,7 +123,7 @@ def _fitting(held: list[Span], words: int) -> int:
     return bisect_right(held, held[0][0] + LONGEST, hi=min(words, len(held)), key=itemgetter(1)) if held else 0
 
 
-def _cut(text: str, held: list[Span], words: int) -> int:
+def _cut(text: str, held: list[Span], words: int, solid: Sequence[Span]) -> int:
     """How many of the held words make the next passage."""
     least = max(1, words * 5 // 8)
     begin = held[least - 1][0]
@@ -98,21 +132,28 @@ def _cut(text: str, held: list[Span], words: int) -> int:
 
     def strength(count: int) -> tuple[int, int]:
         end, following = held[count - 1][1], held[count][0]
-        return _strength(text[end - 1], text[end : min(following, end + LONGEST)], end in ends), count
+        inside = bool(solid) and _within(end, solid)
+        return _strength(text[end - 1], text[end : min(following, end + LONGEST)], end in ends, inside), count
 
     return max(range(least, words + 1), key=strength)
 
 
-def _strength(last: str, gap: str, ends_sentence: bool) -> int:
+def _within(place: int, solid: Sequence[Span]) -> bool:
+    before = bisect_right(solid, place, key=itemgetter(0)) - 1
+    return before >= 0 and place < solid[before][1]
+
+
+def _strength(last: str, gap: str, ends_sentence: bool, inside: bool) -> int:
+    if inside:
+        return 2 if "\n" in gap else len(gap[:1])
     if gap.count("\n") > 1:
-        return 4
+        return 5
     if ends_sentence or last in _FULL_STOPS:
-        return 3
+        return 3 + ("\n" in gap)
     return 2 if "\n" in gap else len(gap[:1])
 
 
-def _title(document: Document, section: int, end: int) -> str:
-    """The document's title, with the section's if the passage lies in one; `section` counts from 1, 0 is none."""
-    spans_several = section < len(document.sections) and document.sections[section][0] < end
-    name = document.sections[section - 1][1] if section and not spans_several else ""
-    return f"{document.title} › {name}" if name not in ("", document.title) else document.title
+def _title(title: str, headings: Sequence[str]) -> str:
+    """The document's title and the headings, none of them twice in a row."""
+    path = [name for name, _ in groupby(filter(None, (title, *headings)))]
+    return " › ".join(path)[:LONGEST_TITLE]

@@ -15,17 +15,19 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from hashlib import blake2b
 from importlib import import_module
 from math import ceil
 from pathlib import PurePath
 from time import process_time
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 from surefoot.corpus import limits
 from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, DocumentProblem, Unreadable, read
-from surefoot.corpus.splitter import passages
+from surefoot.corpus.splitter import LONGEST_TITLE, passages
+from surefoot.types import Block
 
 try:
     import resource
@@ -35,6 +37,8 @@ except ImportError:  # Windows, where the clock and the count of characters have
 _LINE = 60_000
 """Characters after which a line ends, so that neither side holds much of a long file."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_FRAGMENT = "/?:@!$&'()*+,;=-._~%"
+"""Characters that the end of an address may hold as they are."""
 
 
 def main() -> None:
@@ -150,12 +154,9 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
 
 
 def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
-    markup = request["name"].endswith(".html")
     for item in read(io.BytesIO(body), request["name"]):
         if isinstance(item, Document):
-            # trafilatura parts paragraphs by one line end, which to the splitter is a line within a paragraph.
-            text = item.text.replace("\n", "\n\n") if markup else item.text
-            answer.document(_storable(replace(item, text=text)), request["url"])
+            answer.document(_storable(item), request["url"])
 
 
 def _give_article(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
@@ -247,11 +248,15 @@ def _storable(document: Document) -> Document:
         document,
         key=_clean(document.key),
         title=" ".join(_clean(document.title).split()),
-        text=_clean(document.text),
+        blocks=tuple(_storable_block(block) for block in document.blocks if block.text.strip()),
         url=document.url and _clean(document.url),
         id=document.id and _clean(document.id),
-        sections=tuple((start, " ".join(_clean(name).split())) for start, name in document.sections),
     )
+
+
+def _storable_block(block: Block) -> Block:
+    path = tuple(filter(None, (" ".join(_clean(name).split())[:LONGEST_TITLE] for name in block.path)))
+    return Block(_clean(block.text).strip("\n"), block.kind, path, quote(_clean(block.place)[:LONGEST_TITLE], safe=_FRAGMENT))
 
 
 def _clean(text: str) -> str:
@@ -259,7 +264,8 @@ def _clean(text: str) -> str:
 
 
 def _digest_of(document: Document) -> str:
-    parts = json.dumps((document.title, document.text, document.url, document.id, document.sections))
+    blocks = [astuple(block) for block in document.blocks]
+    parts = json.dumps((document.title, blocks, document.url, document.id))
     return blake2b(parts.encode(), digest_size=16).hexdigest()
 
 

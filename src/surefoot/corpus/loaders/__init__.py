@@ -14,9 +14,9 @@ from typing import BinaryIO
 from surefoot import components
 from surefoot.errors import ConfigError, UsageError
 from surefoot.protocols import Loader
-from surefoot.types import Document, DocumentProblem
+from surefoot.types import Block, Document, DocumentProblem
 
-__all__ = ["Document", "DocumentProblem", "Unreadable", "formats", "read", "supported"]
+__all__ = ["Block", "Document", "DocumentProblem", "Unreadable", "formats", "read", "supported"]
 
 MAX_BYTES = 100_000_000
 """Above it a file that has to be read whole is refused; `STREAMED` files may have any size."""

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from surefoot.corpus.loaders import Document, DocumentProblem
 from surefoot.corpus.loaders.text import encoding_of
+from surefoot.text.blocks import blocks
 
 MAX_LINE = 10_000_000
 """Characters of a line, at most; a longer one is a bad row, so that a damaged file does not fill the memory."""
@@ -49,7 +50,7 @@ def document(row: Mapping[str, Any], columns: Sequence[str] = TEXT) -> Document 
         return "has an id that is neither text nor a whole number"
     id = str(own).strip() if own is not None else ""
     title, url = _plain(row.get("title")), _plain(row.get("url")) or None
-    return Document(id or _fingerprint(title, words, url or ""), title, words, url, id or None)
+    return Document(id or _fingerprint(title, words, url or ""), title, blocks(words), url, id or None)
 
 
 def _plain(value: object) -> str:

@@ -13,6 +13,7 @@ from trafilatura.settings import Document as Page
 
 from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
 from surefoot.corpus.visibility import prune
+from surefoot.text.blocks import blocks
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 
@@ -36,7 +37,7 @@ class HtmlLoader:
             text = text or html2txt(tree)
         if not text or not text.strip():
             raise Unreadable("holds no text that could be found; save the page again, or as .txt")
-        yield Document("", title or PurePath(name).stem, text)
+        yield Document("", title or PurePath(name).stem, blocks(text.replace("\n", "\n\n")))
 
 
 def _drop_permalinks(tree: HtmlElement) -> None:

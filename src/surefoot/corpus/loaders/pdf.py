@@ -14,6 +14,7 @@ from pypdf.errors import DeprecationError as Outdated
 from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
 
 from surefoot.corpus.loaders import MAX_BYTES, Document, DocumentProblem, Unreadable
+from surefoot.text.blocks import blocks
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every oddity of a file that it reads all the same
 
@@ -42,7 +43,7 @@ class PdfLoader:
             raise Unreadable(f"is a damaged PDF ({type(error).__name__}); print it to a new PDF") from error
         if not text:
             raise Unreadable("has no text layer, it is scanned; run OCR over it first, for example ocrmypdf")
-        yield Document("", (title or "").strip() or PurePath(name).stem, text)
+        yield Document("", (title or "").strip() or PurePath(name).stem, blocks(text))
 
 
 def _text(reader: PdfReader) -> str:

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from charset_normalizer import from_bytes
 
 from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
+from surefoot.text.blocks import blocks
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -35,7 +36,7 @@ class TextLoader:
         text, problem = decoded(stream)
         if problem:
             yield problem
-        yield Document("", PurePath(name).stem, text)
+        yield Document("", PurePath(name).stem, blocks(text))
 
 
 def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
