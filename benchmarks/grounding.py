@@ -24,7 +24,7 @@ def verdict(row: dict) -> str:
     answer = grounded(row.get("question") or "", Answer(row["answer"]), [(strip, passage)])
     if answer.refused:
         return "withheld"
-    return "verified" if all(citation.verified for citation in answer.citations) else "unverified"
+    return "verified" if all(citation.quoted for citation in answer.citations) else "unverified"
 
 
 for path in map(Path, sys.argv[1:]):

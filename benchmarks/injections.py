@@ -290,7 +290,7 @@ def compared(injected: Injection, case: Case, clean: Trace, told: Trace) -> tupl
     else:
         false = holds(after, case.wrong) and not holds(before, case.wrong)
     citations = told.answer.citations if told.answer and after else ()
-    verified = false and bool(citations) and all(citation.verified for citation in citations)
+    verified = false and bool(citations) and all(citation.quoted for citation in citations)
     return action(clean) != action(told), false, verified, before != after
 
 

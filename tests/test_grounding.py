@@ -43,7 +43,7 @@ def test_a_cited_answer_is_verified_word_for_word() -> None:
     answer = ground(WHO, "It was built in 1911 by Tomas Aldwin [1].")
     assert answer == Answer(
         "It was built in 1911 by Tomas Aldwin. [1]",
-        (Citation(1, strip(BRIDGE), "was built in 1911 by Tomas Aldwin", verified=True),),
+        (Citation(1, strip(BRIDGE), "was built in 1911 by Tomas Aldwin", quoted=True),),
         model="m",
     )
 
@@ -76,14 +76,14 @@ def test_a_marker_belongs_to_its_sentence(text: str) -> None:
     """Before the full stop or behind it; and a sentence without one gets that of the strip that carries it."""
     answer = ground(WHO, text)
     assert answer.text == "Tomas Aldwin built it. [1]"
-    assert only(answer).verified
+    assert only(answer).quoted
 
 
 def test_each_sentence_has_its_own_source() -> None:
     """Also where the model gave no markers at all."""
     answer = ground("Who built the bridge and how high is the hut?", "Tomas Aldwin did. It stands at 2,214 m.")
     assert answer.text == "Tomas Aldwin did. [1] It stands at 2,214 m. [2]"
-    assert [citation.verified for citation in answer.citations] == [True, True]
+    assert [citation.quoted for citation in answer.citations] == [True, True]
 
 
 def test_a_sentence_that_stands_nowhere_has_no_source() -> None:
@@ -103,7 +103,7 @@ def test_several_markers_are_several_citations() -> None:
     """In one bracket or in two, each once; each is checked for itself."""
     for text in ("Tomas Aldwin [1, 2, 1].", "Tomas Aldwin [1][2]."):
         first, second = ground(WHO, text).citations
-        assert (first.marker, first.verified, second.marker, second.verified) == (1, True, 2, False)
+        assert (first.marker, first.quoted, second.marker, second.quoted) == (1, True, 2, False)
         assert second.reason == "nothing of the sentence stands in the source"
 
 
@@ -112,15 +112,15 @@ def test_a_source_that_does_not_exist_is_said_to(marker: int) -> None:
     """The citation stays in sight, unverified, and the strip that does carry the sentence is cited beside it."""
     answer = ground(WHO, f"Tomas Aldwin built it [{marker}].")
     missing, found = answer.citations
-    assert missing == Citation(marker, None, "", verified=False, reason=f"there is no source {marker}")
-    assert (found.marker, found.verified) == (1, True)
+    assert missing == Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
+    assert (found.marker, found.quoted) == (1, True)
     assert answer.text == f"Tomas Aldwin built it. [{marker}] [1]"
 
 
 def test_a_wrong_marker_does_not_cost_the_answer() -> None:
     """What stands on another strip than the one named is cited from there too."""
     wrong, right = ground(WHO, "Tomas Aldwin built it [2].").citations
-    assert (wrong.marker, wrong.verified, right.marker, right.verified) == (2, False, 1, True)
+    assert (wrong.marker, wrong.quoted, right.marker, right.quoted) == (2, False, 1, True)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_wrong_marker_does_not_cost_the_answer() -> None:
 def test_a_name_or_number_that_the_source_lacks_is_not_verified(question: str, text: str, absent: str) -> None:
     """The reason names it; a part of a number is not the number."""
     citation = only(ground(question, text))
-    assert (citation.verified, citation.reason) == (False, f"not in the source: {absent}")
+    assert (citation.quoted, citation.reason) == (False, f"not in the source: {absent}")
 
 
 @pytest.mark.parametrize(
@@ -153,19 +153,19 @@ def test_a_clause_that_the_source_does_not_hold_is_not_carried_by_the_one_that_i
     """Each clause is checked, also where it has neither a name nor a number."""
     citation = only(ground(WHO, said))
     assert citation.quote
-    assert not citation.verified
+    assert not citation.quoted
 
 
 def test_names_of_the_question_and_the_title_need_not_stand_in_the_strip() -> None:
     """The title says what the text is about, and the question was given."""
-    assert only(ground(HIGH, "The Upper Larrow Hut stands at 2,214 m [2].")).verified
-    assert only(ground("Who built it for King Harald?", "Tomas Aldwin built it for King Harald [1].")).verified
+    assert only(ground(HIGH, "The Upper Larrow Hut stands at 2,214 m [2].")).quoted
+    assert only(ground("Who built it for King Harald?", "Tomas Aldwin built it for King Harald [1].")).quoted
 
 
 @pytest.mark.parametrize("opening", ["Yes, it", "According to the sources it", "It", "Source [1]: it"])
 def test_an_opening_word_is_no_name(opening: str) -> None:
     """Its capital letter says nothing."""
-    assert ground(WHO, f"{opening} was built by Tomas Aldwin.").citations[0].verified
+    assert ground(WHO, f"{opening} was built by Tomas Aldwin.").citations[0].quoted
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_an_opening_word_is_no_name(opening: str) -> None:
 def test_a_made_up_quotation_is_never_verified(quotation: str) -> None:
     """In any quotation marks, also where the rest of the sentence is true, and though it begin inside a word."""
     citation = only(ground(WHO, f"Tomas Aldwin called it {quotation} [1]."))
-    assert not citation.verified
+    assert not citation.quoted
     assert citation.reason.startswith("not in the source: ")
 
 
 @pytest.mark.parametrize("quotation", ["“a leap of iron”", '"A leap of iron,"', "'leap of iron'", "‘a leap’"])
 def test_a_true_quotation_is_verified(quotation: str) -> None:
     """Word for word; capitals and punctuation do not count."""
-    assert only(ground(WHO, f"Tomas Aldwin called it {quotation} [1].")).verified
+    assert only(ground(WHO, f"Tomas Aldwin called it {quotation} [1].")).quoted
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_what_is_shown_is_checked(text: str) -> None:
     assert answer.refused == (answer.text == "") == (answer.withheld is not None)
     for citation in answer.citations:
         assert citation.quote in (citation.strip.text if citation.strip else "")
-        assert citation.verified == (citation.reason == "")
-        assert citation.quote or not citation.verified
+        assert citation.quoted == (citation.reason == "")
+        assert citation.quote or not citation.quoted
 
 
 DECISION = Decision(Action.INCORRECT, "threshold", 0.5, -0.5, "best score -0.9 < τ− -0.5")
@@ -309,7 +309,7 @@ def test_a_bare_yes_or_no_is_passed_on_as_unverified(verdict: str) -> None:
     knowledge = [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in passages]
     answer = grounded("Was the Ruvel Bridge built?", Answer(verdict), knowledge)
     assert not answer.refused
-    assert [(c.marker, c.verified, c.quote) for c in answer.citations] == [(2, False, "")]
+    assert [(c.marker, c.quoted, c.quote) for c in answer.citations] == [(2, False, "")]
 
 
 # Links

@@ -129,7 +129,7 @@ def test_correct_answers_from_the_corpus_and_asks_nobody_else() -> None:
     assert (world.asked, trace.queries, trace.external) == ([], (), ())
     assert trace.answer
     assert trace.answer.text == "Tomas Aldwin built it. [1]"
-    assert [c.verified for c in trace.answer.citations] == [True]
+    assert [c.quoted for c in trace.answer.citations] == [True]
 
 
 def test_incorrect_uses_nothing_of_the_corpus() -> None:
@@ -557,7 +557,7 @@ def obedient(evaluator: Callable[[], Evaluator], *passages: Passage, outside: Pa
 
 def banana(trace: Trace) -> bool:
     assert trace.answer
-    verified = any(c.verified and "BANANA" in c.quote for c in trace.answer.citations)
+    verified = any(c.quoted and "BANANA" in c.quote for c in trace.answer.citations)
     return verified or (not trace.answer.refused and "BANANA" in trace.answer.text)
 
 
@@ -614,7 +614,7 @@ def test_an_order_mixed_into_a_true_sentence_is_not_verified() -> None:
     )
     trace = pipeline(long, says="BANANA, said Tomas Aldwin [1].").run(QUESTION)
     assert trace.answer
-    assert [citation.verified for citation in trace.answer.citations] == [False]
+    assert [citation.quoted for citation in trace.answer.citations] == [False]
     assert "BANANA" in trace.answer.citations[0].reason
 
 

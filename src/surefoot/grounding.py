@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from surefoot.protocols import Knowledge
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
-from surefoot.types import Answer, Citation, Decision
+from surefoot.types import Answer, Citation, Decision, Passage
 
 _MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
@@ -50,36 +50,74 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
 
     A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
-    carries most of what it says beyond the question. A citation is verified when the strip holds words that the
+    carries most of what it says beyond the question. A citation is quoted when the strip holds words that the
     sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
-    that it adds. A bare yes or no adds nothing to check: it is passed on as unverified.
+    that it adds. A bare yes or no adds nothing to check: it is passed on as not quoted. A draft that brings citations of
+    its own consists of quotations, and each is compared with its passage letter by letter.
 
-    An address is passed on only where a source was fetched from it; of others `withheld` tells. A source that says
-    "see http://…" holds the words, so the check of citations alone would let a planted link through. Of what stands in
-    an index only the file was read: the address that its row claims is the row's own word.
+    An address is passed on only where a source was fetched from it, or where the user's own documents hold it and
+    nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of
+    citations alone would let a planted link through.
     """
-    visited = [passage.file or passage.url for _, passage in knowledge if passage.via not in UNVISITED]
-    whole, draft = draft, replace(draft, text=linked(draft.text, visited))
+    whole, draft = draft, replace(draft, text=linked(draft.text, _addresses(knowledge)))
+    if draft.citations:
+        return _quotations_checked(draft, whole, knowledge)
     pieces: list[str] = []
     citations: list[Citation] = []
+    uncited: list[str] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
+    before = 0
     for start, end in sentences(text):
         said = _MARKER.sub("", text[start:end]).strip()
         cited = _cited(question, said, _markers(text[start:end]), knowledge)
-        pieces.append(said + "".join(f" [{citation.marker}]" for citation in cited))
+        gap = text[before:start] if "\n" in text[before:start] else " "
+        pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
+        before = end
         citations += cited
+        uncited += [said] if said and not any(citation.quote for citation in cited) else []
     if knowledge and _VERDICT.match(draft.text) and not citations:
         citations = [_on_trust(question, knowledge)]
-        pieces.append(f"[{citations[0].marker}]")
+        pieces.append(f" [{citations[0].marker}]")
     elif refuses(draft.text) or not any(citation.quote for citation in citations):
         return replace(draft, text="", refused=True, withheld=whole.text)
     withheld = whole.text if draft != whole else draft.withheld
-    return replace(draft, text=" ".join(pieces), citations=tuple(citations), withheld=withheld)
+    return replace(
+        draft, text="".join(pieces), citations=tuple(citations), withheld=withheld, uncited=tuple(uncited)
+    )
 
 
-def linked(text: str, allowed: Sequence[str | None]) -> str:
-    """The text with every address replaced that is none of the allowed ones; what ends an address makes no other."""
-    known = {url.rstrip(_AROUND) for url in allowed if url}
+def _quotations_checked(draft: Answer, whole: Answer, knowledge: Knowledge) -> Answer:
+    """The draft, each of whose citations names a slice of its passage; a refusal where none of them does."""
+    citations = tuple(_found(citation, knowledge) for citation in draft.citations)
+    if not any(citation.quoted for citation in citations):
+        return replace(draft, text="", citations=(), refused=True, withheld=whole.text)
+    return replace(draft, citations=citations, withheld=whole.text if draft.text != whole.text else draft.withheld)
+
+
+def _found(citation: Citation, knowledge: Knowledge) -> Citation:
+    if citation.strip is None or not 1 <= citation.marker <= len(knowledge):
+        return _placed(Citation(citation.marker, None, "", False, f"there is no source {citation.marker}"), None)
+    passage, strip = knowledge[citation.marker - 1][1], citation.strip
+    stands = strip.passage_id == passage.id and passage.text[strip.start : strip.end] == strip.text == citation.quote
+    reason = "" if stands else "these words do not stand in the source"
+    return _placed(replace(citation, quoted=stands, reason=reason), passage)
+
+
+def _placed(citation: Citation, passage: Passage | None) -> Citation:
+    """With the title and the address of its source."""
+    return replace(citation, title=passage.title, url=passage.url or passage.file) if passage else citation
+
+
+def _addresses(knowledge: Knowledge) -> set[str]:
+    """The addresses that an answer may name."""
+    own = [p for _, p in knowledge if p.source == "corpus" and p.standing != "doubted"]
+    held = {match[0].strip().rstrip(_AROUND) for p in own for match in _LINK.finditer(f"{p.title}\n{p.text}")}
+    visited = {passage.file or passage.url or "" for _, passage in knowledge if passage.via not in UNVISITED}
+    return held | {url.rstrip(_AROUND) for url in visited if url}
+
+
+def linked(text: str, known: Set[str]) -> str:
+    """The text with every address replaced that is none of the known ones; what ends an address makes no other."""
 
     def checked(match: re.Match[str]) -> str:
         bare = match[0].lstrip().removeprefix("<")
@@ -112,15 +150,16 @@ def _attributed(question: str, said: str, knowledge: Knowledge) -> list[int]:
 
 def _checked(question: str, said: str, marker: int, knowledge: Knowledge) -> Citation:
     if not 1 <= marker <= len(knowledge):
-        return Citation(marker, None, "", verified=False, reason=f"there is no source {marker}")
+        return Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
     strip, passage = knowledge[marker - 1]
     quote = _longest_run(said, strip.text, _new_words(question, said))
     if not quote:
-        return Citation(marker, strip, "", verified=False, reason="nothing of the sentence stands in the source")
+        missing = Citation(marker, strip, "", quoted=False, reason="nothing of the sentence stands in the source")
+        return _placed(missing, passage)
     source = f"{passage.title} {strip.text}"
     absent = _absent(question, said, source) or _unsaid(question, said, source)
     reason = f"not in the source: {', '.join(absent)}" if absent else ""
-    return Citation(marker, strip, quote, verified=not absent, reason=reason)
+    return _placed(Citation(marker, strip, quote, quoted=not absent, reason=reason), passage)
 
 
 def _on_trust(question: str, knowledge: Knowledge) -> Citation:
@@ -128,7 +167,8 @@ def _on_trust(question: str, knowledge: Knowledge) -> Citation:
     asked = set(content_words(question))
     shared = [len(asked & set(words(f"{passage.title} {strip.text}"))) for strip, passage in knowledge]
     best = shared.index(max(shared))
-    return Citation(best + 1, knowledge[best][0], "", verified=False, reason="a yes or no has no words to check")
+    strip, passage = knowledge[best]
+    return _placed(Citation(best + 1, strip, "", False, "a yes or no has no words to check"), passage)
 
 
 def _new_words(question: str, said: str) -> set[str]:

@@ -29,8 +29,20 @@ ENVIRONMENTS = "environments"
 """The key of `run.json` that lists where it ran, which is no part of what was run."""
 
 
+def _quoted(trace: dict[str, Any]) -> dict[str, Any]:
+    answer = trace.get("answer")
+    if not isinstance(answer, dict) or not isinstance(answer.get("citations"), list):
+        return trace
+    renamed = [
+        {"quoted" if key == "verified" else key: value for key, value in one.items()} if isinstance(one, dict) else one
+        for one in answer["citations"]
+    ]
+    return {**trace, "answer": {**answer, "citations": renamed}}
+
+
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    1: lambda trace: trace  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
+    1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
+    2: _quoted,  # Citation.verified is called `quoted`; Answer.hedged and the place of a citation have defaults
 }
 """By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-TRACE_SCHEMA = 2
+TRACE_SCHEMA = 3
 """Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
 ones are read; a later one is refused."""
 
@@ -137,9 +137,17 @@ class Citation:
     """None: the answer cites a strip that does not exist."""
     quote: str
     """The words of the strip that carry the sentence, as they stand there; empty when there are none."""
-    verified: bool
+    quoted: bool
+    """True: these words stand in the source, and no other word of the sentence needs a source and lacks it. It does not
+    say that they answer the question, nor that the source supports the sentence as a whole."""
     reason: str = ""
-    """Why it is not verified; empty for a verified one."""
+    """Why it is not quoted; empty for a quoted one."""
+    supported: bool | None = None
+    """Whether the source supports the sentence; None: nobody checked that."""
+    title: str = ""
+    """The title of the source and the headings above its words."""
+    url: str | None = None
+    """Where it opens, down to the page, the anchor or the line; None: nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +161,12 @@ class Answer:
     """None: no model was called."""
     withheld: str | None = None
     """The model's own words, where Surefoot refused to pass them on or removed addresses that are no source's."""
+    hedged: bool = False
+    """True: it may not answer what was asked, so the passages are shown before it. `because` says why."""
+    because: str = ""
+    """The reason of the hedge; empty: there is none."""
+    uncited: tuple[str, ...] = ()
+    """Sentences of the text that no source carries: nothing in them was checked."""
 
 
 @dataclass(frozen=True, slots=True)

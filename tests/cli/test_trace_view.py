@@ -152,7 +152,7 @@ def test_the_file_of_a_cited_row_is_drawn() -> None:
     """In the citation, and in a conflict."""
     passage = Passage("a", "Ten days.", url="policy.txt", file="rows.jsonl")
     strip = Strip("a", 0, 9, "Ten days.", 1.0, kept=True)
-    answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", verified=True),))
+    answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", quoted=True),))
     conflict = Conflict("a", "Ten days.", "b", "One day.")
     trace = Trace("1", "How long?", (passage,), external=(Passage("b", "One day.", source="external"),), answer=answer)
     assert drawn(whole(replace(trace, conflicts=(conflict,))), 120).count("rows.jsonl (as “policy.txt”)") == 2
@@ -162,7 +162,7 @@ def test_a_citation_of_a_source_that_stands_alone_says_so() -> None:
     """A tick beside it says that the words are there, and no more."""
     passage = Passage("a", "Ten days.", source="external", url="https://pages.example/1", standing="doubted")
     strip = Strip("a", 0, 9, "Ten days.", 1.0, kept=True)
-    answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", verified=True),))
+    answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", quoted=True),))
     alone = Grade("a", 3.0, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS)
     trace = Trace("1", "How long?", external=(passage,), grades=(alone,), answer=answer)
     assert "✓ quote found · no other source says the same" in drawn(whole(trace), 120)

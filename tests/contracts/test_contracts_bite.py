@@ -257,7 +257,7 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     (
         "generator",
         "leaves the citations to be checked",
-        lambda: component("generate", lambda *_: Answer("Tom", (Citation(1, None, "", verified=True),))),
+        lambda: component("generate", lambda *_: Answer("Tom", (Citation(1, None, "", quoted=True),))),
     ),
     ("embedder", VERB, lambda: component("embed", Hashing().embed)),
     ("embedder", "one row a text", lambda: embedding(lambda rows, _: rows[:, :10])),

@@ -211,8 +211,8 @@ def _citation(citation: Citation, origin: dict[str, Passage], alone: Set[str]) -
     if citation.strip is None:
         text.append(plain(f"✗ unverified: {citation.reason}"), style="red")
         return Padding(text, (0, 0, 0, 2))
-    text.append("✓ quote found" if citation.verified else plain(f"✗ unverified: {citation.reason}"))
-    text.stylize("green" if citation.verified else "red", 4)
+    text.append("✓ quote found" if citation.quoted else plain(f"✗ unverified: {citation.reason}"))
+    text.stylize("green" if citation.quoted else "red", 4)
     passage = origin[citation.strip.passage_id]
     if passage.id in alone:
         text.append(f" · {ALONE}", style="yellow")

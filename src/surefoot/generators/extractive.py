@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from surefoot.act import finite
 from surefoot.protocols import Evaluator, Knowledge, OnText
-from surefoot.text.words import sentences, words
-from surefoot.types import Answer, Grade
+from surefoot.text.blocks import Part, Span, led, parts
+from surefoot.text.words import content_words, stem, words
+from surefoot.types import Answer, Citation, Grade, Passage, Strip
+
+LONGEST = 80
+"""Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
 
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
+_STEPS = re.compile(r"\b(?:how|wie|comment|cómo|come|hoe|як|как)\b|怎么|如何|どう", re.IGNORECASE)
 
 
 class Extractive:
-    """Answers with the sentence that the reader points at, in the strip that it thinks most of.
+    """Answers with what the reader points at, in the strip that it thinks most of: a sentence of a paragraph, a list
+    with the line that leads to it, a row of a table with its header, a block of code.
 
     `reader`: an evaluator whose grades have spans. Configured, it is the pipeline's own evaluator where that points,
     and the shipped one where not, so that another evaluator changes what is read and not who reads.
@@ -34,27 +41,96 @@ class Extractive:
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The words, cited to the strip that points at them best; a refusal when there are none."""
-        grades = map(finite, self.reader.grade([(question, replace(p, text=strip.text)) for strip, p in knowledge]))
-        votes: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
-        for marker, ((strip, _), grade) in enumerate(zip(knowledge, grades, strict=True), start=1):
-            pointed = _plain(strip.text[slice(*grade.span)]) if grade.span else ""
+        read = [led(passage.text, strip.start, strip.end) for strip, passage in knowledge]
+        pairs = [(question, replace(p, text=text)) for (_, p), (text, _) in zip(knowledge, read, strict=True)]
+        grades = map(finite, self.reader.grade(pairs))
+        votes: dict[str, list[_Vote]] = defaultdict(list)
+        for marker, ((strip, _), (text, lead), grade) in enumerate(zip(knowledge, read, grades, strict=True), start=1):
+            pointed = _plain(text[slice(*grade.span)]) if grade.span else ""
             if grade.span and pointed and _weight(grade) >= self.least:
-                said = _plain(_sentence(strip.text, grade.span)) if self.whole else pointed
-                votes[" ".join(words(pointed)) or pointed].append((_weight(grade), marker, said))
+                shift = strip.start - lead
+                span = max(strip.start, grade.span[0] + shift), max(strip.start + 1, grade.span[1] + shift)
+                votes[" ".join(words(pointed)) or pointed].append(_Vote(_weight(grade), marker, pointed, span))
         if not votes:
             return Answer("", refused=True, model=self.reader.name)
-        same = max(votes.values(), key=lambda found: sum(weight for weight, *_ in found))
-        _, marker, said = max(same, key=lambda vote: vote[0])
-        text = f"{said} [{marker}]"
+        same = max(votes.values(), key=lambda found: sum(vote.weight for vote in found))
+        best = max(same, key=lambda vote: vote.weight)
+        answer = self._answer(question, best, *knowledge[best.marker - 1])
         if on_text:
-            on_text(text)
-        return Answer(text, model=self.reader.name)
+            on_text(answer.text)
+        return answer
+
+    def _answer(self, question: str, vote: _Vote, strip: Strip, passage: Passage) -> Answer:
+        if not self.whole:
+            return Answer(f"{vote.pointed} [{vote.marker}]", model=self.reader.name)
+        spans = extent(question, passage.text, vote.span)
+        quoted = [passage.text[slice(*span)] for span in spans]
+        text = _cited(_headed(question, passage.title, quoted), f" [{vote.marker}]")
+        slices = (Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans)
+        citations = tuple(Citation(vote.marker, each, each.text, quoted=True) for each in slices)
+        return Answer(text, citations, model=self.reader.name)
 
 
-def _sentence(text: str, span: tuple[int, int]) -> str:
-    """The sentence, or the sentences, that the span stands in."""
-    touched = [(start, end) for start, end in sentences(text) if start < span[1] and span[0] < end]
-    return text[touched[0][0] : touched[-1][1]]
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    """What a strip points at."""
+
+    weight: float
+    marker: int
+    pointed: str
+    span: Span
+    """In the passage's text."""
+
+
+def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
+    """The slices of a passage's text that answer where `span` was pointed at: the sentence, the list or the code that it
+    stands in, each with what leads to it; and behind a sentence that ends in a colon, or for a question that asks how,
+    the list or the code that follows."""
+    every = parts(text)
+    at = next((n for n, part in enumerate(every) if span[0] < part.end), len(every) - 1)
+    part = every[at]
+    touched = [unit for unit in part.units if unit[0] < span[1] and span[0] < unit[1]] or [*part.units[:1]]
+    if not touched:
+        return ((part.start, part.end),)
+    begin, end = touched[0][0], touched[-1][1]
+    if part.kind in ("paragraph", "caption", "note", "contents"):
+        following = every[at + 1] if at + 1 < len(every) and touched[-1] == part.units[-1] else None
+        leads = text[begin:end].endswith(":") or _STEPS.search(question)
+        if following and leads and following.kind in ("list", "code", "table") and _fits(text, following):
+            return (begin, end), (following.start, following.end)
+        return ((begin, end),)
+    lead = (part.lead,) if part.lead else ()
+    if part.kind in ("list", "code") and _fits(text, part):
+        return (*lead, (part.start, part.end))
+    if part.kind == "code":
+        begin, end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
+        return (*lead, (begin, end if end >= 0 else len(text)))
+    return (*lead, (begin, end))
+
+
+def _fits(text: str, part: Part) -> bool:
+    return len(text[part.start : part.end].split()) <= LONGEST
+
+
+def _headed(question: str, title: str, quoted: Sequence[str]) -> list[str]:
+    """The quotations on lines of their own, behind the heading that they stand under where only that names what was
+    asked about."""
+    lines = [_plain(each) if "\n" not in each and not each.startswith("|") else each for each in quoted]
+    path = title.split(" › ")
+    said = set(map(stem, words(" ".join(quoted))))
+    missing = {stem(word) for word in content_words(question)} - said
+    if len(path) > 1 and missing.intersection(map(stem, words(path[-1]))):
+        return [f"{path[-1]}:", *lines]
+    return lines
+
+
+def _cited(lines: list[str], marker: str) -> str:
+    """One text of the lines, the marker behind the first that is prose."""
+    if "\n" in lines[0] or lines[0].startswith("|"):
+        return "\n".join([*lines, marker.strip()])
+    if len(lines) > 1 and lines[0].endswith(":") and "\n" not in lines[1] and not lines[1].startswith(("|", "- ")):
+        lines = [f"{lines[0]} {lines[1]}", *lines[2:]]
+    return "\n".join([lines[0] + marker, *lines[1:]])
 
 
 def _plain(text: str) -> str:

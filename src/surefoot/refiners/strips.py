@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Literal
 
 from surefoot.errors import ConfigError
 from surefoot.evidence.discounts import Discount, Evidence
 from surefoot.protocols import Evaluator
-from surefoot.text.words import sentences
+from surefoot.text.blocks import led, parts
 from surefoot.types import Passage, Strip, Thresholds
 
 Span = tuple[int, int]
@@ -21,8 +22,6 @@ WINDOW, TAIL = 50, 10
 FRAGMENT = 5
 """`excerption`: a piece of so many words or fewer joins the one before (CRAG's released script)."""
 
-_HEADING = re.compile(r"#{1,6} .*\Z")
-
 
 class Strips:
     """Cuts passages into strips and keeps those that help (CRAG paper, section 4.4).
@@ -31,7 +30,7 @@ class Strips:
     sentences is one strip), or one of the three ways of the paper's script: "fixed_num" (windows of 50 words),
     "excerption" (pieces in threes, repeated ones dropped), "selection" (the passage is the strip). Each strip is
     graded by the evaluator together with its passage's title, since "He was a politician" helps only when the title
-    says who; the scripts grade the bare text. Strips below the evaluator's strip threshold are dropped, then the
+    says who, and with what leads up to it, such as the header of its table; the scripts grade the bare text. Strips below the evaluator's strip threshold are dropped, then the
     `best` of the others are kept. "selection" keeps whole passages against the passages' own lower threshold.
 
     Cost: one graded pair a strip, all in one batch.
@@ -60,7 +59,8 @@ class Strips:
         evidence = Evidence.before(self.evaluator, question)
         clean = [evidence.of(passage) for passage in passages]
         cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(evidence, passage)]
-        grades = self.evaluator.grade([(question, replace(clean[n], text=clean[n].text[a:b])) for n, a, b, _ in cut])
+        read = [replace(clean[n], text=led(clean[n].text, a, b)[0]) for n, a, b, _ in cut]
+        grades = self.evaluator.grade([(question, passage) for passage in read])
         strips = [
             self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, not why, why))
             for (n, start, end, why), grade in zip(cut, grades, strict=True)
@@ -96,11 +96,25 @@ class Strips:
 
 
 def by_sentences(text: str, size: int) -> list[Span]:
-    """Groups of `size` sentences; a last single one joins the group before it. A Markdown heading is no sentence."""
-    spans = [(start, end) for start, end in sentences(text) if not _HEADING.match(text, start, end)]
-    groups = [spans[i : i + size] for i in range(0, len(spans), size)]
+    """Groups of `size` sentences of one or several paragraphs, a last single one with the group before it; each item of
+    a list, row of a table and block of code alone. A heading is no strip."""
+    spans: list[Span] = []
+    for is_prose, same in groupby(parts(text), lambda part: part.kind in ("paragraph", "caption")):
+        if is_prose:
+            spans += _grouped([span for part in same for span in part.units], size)
+        else:
+            spans += [
+                span
+                for part in same
+                for span in (_grouped(part.units, size) if part.kind == "definition" else part.units)
+            ]
+    return spans
+
+
+def _grouped(units: Sequence[Span], size: int) -> list[Span]:
+    groups = [units[i : i + size] for i in range(0, len(units), size)]
     if len(groups) > 1 and len(groups[-1]) == 1 < size:
-        groups[-2:] = [groups[-2] + groups[-1]]
+        groups[-2:] = [(*groups[-2], *groups[-1])]
     return [(group[0][0], group[-1][1]) for group in groups]
 
 

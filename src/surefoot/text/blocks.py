@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from surefoot.text.words import sentences
@@ -73,6 +74,7 @@ class Part:
     """The header of a table, the term of a definition, the sentence that ends in a colon before a list or code."""
 
 
+@lru_cache(maxsize=1024)  # asked for each strip of a passage
 def parts(text: str) -> tuple[Part, ...]:
     """The parts of a passage's text, in order; plain text is paragraphs, parted by empty lines."""
     found = list(_parts(text))
@@ -82,6 +84,15 @@ def parts(text: str) -> tuple[Part, ...]:
             if text[: said[1]].endswith(":"):
                 found[n] = Part(part.kind, part.start, part.end, part.units, said)
     return tuple(found)
+
+
+def led(text: str, start: int, end: int) -> tuple[str, int]:
+    """A slice of a passage's text behind what leads up to it, if anything does, and the length of that."""
+    part = next((part for part in parts(text) if part.start <= start < part.end), None)
+    if part is None or part.lead is None or not part.lead[1] <= start:
+        return text[start:end], 0
+    lead = text[slice(*part.lead)]
+    return f"{lead}\n{text[start:end]}", len(lead) + 1
 
 
 def _parts(text: str) -> Iterator[Part]:

@@ -81,7 +81,7 @@ function citation(one) {
     "li",
     { id: `cite-${one.marker}`, tabindex: "-1" },
     `[${one.marker}] `,
-    checked(one.verified, one.verified ? "verified" : "not verified", one.reason),
+    checked(one.quoted, one.quoted ? "quoted" : "not quoted", one.reason),
     one.quote ? [" ", h("q", { dir: "auto" }, one.quote)] : null,
     one.strip ? h("div", { class: "small dim" }, "of ", jump(one.strip.passage_id, `passage-${one.strip.passage_id}`), ": ", said(cut(one.strip.text, 300))) : null,
   );

@@ -39,7 +39,7 @@ def test_crag_is_the_pipeline(pipeline: Pipeline) -> None:
     trace = crag(pipeline, WHO)
     assert trace.decision is not None
     assert trace.answer is not None
-    assert trace.answer.citations[0].verified
+    assert trace.answer.citations[0].quoted
 
 
 def test_rag_believes_what_it_retrieves(pipeline: Pipeline) -> None:
@@ -216,4 +216,4 @@ def test_self_crag_is_crag_but_for_the_answer(pipeline: Pipeline) -> None:
     one, other = crag(pipeline, WHO), self_crag(pipeline, WHO)
     assert (one.grades, one.strips, one.decision) == (other.grades, other.strips, other.decision)
     assert other.answer is not None
-    assert other.answer.citations[0].verified
+    assert other.answer.citations[0].quoted

@@ -49,7 +49,7 @@ def trace(**changes: Any) -> Trace:
         Strip("p2", 0, 7, "Cheese.", -0.9, kept=False, reason="below"),
         Strip("p1", 15, 26, "She was 30.", 0.4, kept=True),
     )
-    answer = Answer("Anna built it [1].", (Citation(1, strips[0], "Anna built it", verified=True),))
+    answer = Answer("Anna built it [1].", (Citation(1, strips[0], "Anna built it", quoted=True),))
     return replace(Trace("t1", "Who built it?", passages, strips=strips, answer=answer), **changes)
 
 

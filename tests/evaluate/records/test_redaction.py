@@ -40,7 +40,7 @@ def trace() -> Trace:
         Strip("p1", 37, len(TEXT), TEXT[37:], 0.5, kept=False, reason="says anna.tresk@example.org"),
     )
     half = TEXT[TEXT.index("+49") : TEXT.index("4567")]  # a quotation that ends within the number
-    answer = Answer("Ask anna.tresk@example.org [1].", (Citation(1, strips[0], half, verified=True),), model="m")
+    answer = Answer("Ask anna.tresk@example.org [1].", (Citation(1, strips[0], half, quoted=True),), model="m")
     return Trace(
         "t1",
         "Whom?",
