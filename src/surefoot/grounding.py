@@ -81,9 +81,7 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     elif refuses(draft.text) or not any(citation.quote for citation in citations):
         return replace(draft, text="", refused=True, withheld=whole.text)
     withheld = whole.text if draft != whole else draft.withheld
-    return replace(
-        draft, text="".join(pieces), citations=tuple(citations), withheld=withheld, uncited=tuple(uncited)
-    )
+    return replace(draft, text="".join(pieces), citations=tuple(citations), withheld=withheld, uncited=tuple(uncited))
 
 
 def _quotations_checked(draft: Answer, whole: Answer, knowledge: Knowledge) -> Answer:

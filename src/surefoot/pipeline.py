@@ -85,6 +85,9 @@ class Pipeline:
         near: tuple[Passage, ...] = ()
         local: tuple[Strip, ...] = ()
         found: tuple[Strip, ...] = ()
+        mended = getattr(self.retriever, "mended", str)
+        if (read_as := mended(run.question)) != run.question:
+            run.set("read_as", read_as)
         decision = self._retrieve(run)
         if decision.action is not Action.INCORRECT:
             near = useful(run.passages, run.grades)
@@ -101,7 +104,7 @@ class Pipeline:
 
     def _retrieve(self, run: Recorder) -> Decision:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
-        query = run.question
+        query = run.asked
         for rewrites in count():
             find = self.retriever.retrieve
             new = run.step("retrieve", bounded, find, query, self.k, fallback=(), instead="nothing retrieved")
@@ -110,19 +113,19 @@ class Pipeline:
             decision = run.set("decision", self.policy.decide(run.grades, rewrites))
             if not decision.again:
                 break
-            query = next((q for q in self._rewrite(run) if q not in run.queries), run.question)
+            query = next((q for q in self._rewrite(run) if q not in run.queries), run.asked)
             run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         return decision
 
     def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
         """Labelled grades, against the original question, of the parts that count as evidence."""
 
-        evidence = Evidence.before(self.evaluator, run.question)
+        evidence = Evidence.before(self.evaluator, run.asked)
 
         def grade() -> tuple[Grade, ...]:
             for what, ids in evidence.dismissed(passages).items():
                 meter.degrade(f"{what} in {', '.join(ids)}: blanked out before grading")
-            grades = self.evaluator.grade([(run.question, evidence.of(passage)) for passage in passages])
+            grades = self.evaluator.grade([(run.asked, evidence.of(passage)) for passage in passages])
             if len(grades) != len(passages):
                 raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
             return grades
@@ -132,12 +135,12 @@ class Pipeline:
         return evidence.judged(passages, labelled(grades, self.policy.thresholds))
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
-        return run.step(step, self.refiner.refine, run.question, passages, fallback=(), instead="no strips")
+        return run.step(step, self.refiner.refine, run.asked, passages, fallback=(), instead="no strips")
 
     def _rewrite(self, run: Recorder) -> tuple[str, ...]:
         seen = run.passages + run.external
         return run.step(
-            "rewrite", self.rewriter.rewrite, run.question, seen, fallback=(run.question,), instead="asked as it is"
+            "rewrite", self.rewriter.rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is"
         )
 
     def _search(self, run: Recorder) -> None:
@@ -181,18 +184,18 @@ class Pipeline:
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        evidence = Evidence.before(self.evaluator, run.question)
+        evidence = Evidence.before(self.evaluator, run.asked)
         origin = {passage.id: evidence.of(passage) for passage in run.passages + run.external}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
         if knowledge:
             generate = self.generator.generate
             draft = run.step(
-                "generate", generate, run.question, knowledge, run.text, fallback=None, instead="refused to answer"
+                "generate", generate, run.asked, knowledge, run.text, fallback=None, instead="refused to answer"
             )
-        answer = grounded(run.question, draft, knowledge) if draft else None
+        answer = grounded(run.asked, draft, knowledge) if draft else None
         if answer is None or answer.refused:
-            answer = refusal(run.question, answer, len(run.grades), knowledge, decision, run.queries)
+            answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, run.queries)
         run.set("answer", answer)
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:

@@ -15,7 +15,7 @@ from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, St
 T = TypeVar("T")
 F = TypeVar("F")
 Listener = Callable[[Event], None]
-Field = Literal["passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"]
+Field = Literal["read_as", "passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"]
 
 
 class Recorder:
@@ -23,6 +23,7 @@ class Recorder:
 
     def __init__(self, question: str, config: dict[str, Any], listener: Listener | None = None) -> None:
         self.question = question
+        self.read_as = ""
         self.passages: tuple[Passage, ...] = ()
         self.grades: tuple[Grade, ...] = ()
         self.decision: Decision | None = None
@@ -35,6 +36,11 @@ class Recorder:
         self._config = config
         self._listener = listener
         self._created = datetime.now(UTC).isoformat(timespec="seconds")
+
+    @property
+    def asked(self) -> str:
+        """The question that is searched, graded and answered."""
+        return self.read_as or self.question
 
     def step(self, name: str, work: Callable[..., T], *arguments: Any, fallback: F, instead: str) -> T | F:
         """Run `work(*arguments)`. If a component fails, give `fallback`; the step then has the error and `instead`."""

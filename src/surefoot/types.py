@@ -207,6 +207,8 @@ class Trace:
     strips: tuple[Strip, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     """Empty also where the kept evidence is of one kind only."""
+    read_as: str = ""
+    """The question that was searched, graded and answered, with its spelling mended; empty: `question` itself."""
     answer: Answer | None = None
     steps: tuple[Step, ...] = ()
     config: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -304,7 +306,17 @@ class Event:
     """A message to `on_event` while a question runs: a finished `Step`, or a value as soon as it exists."""
 
     name: Literal[
-        "passages", "grades", "decision", "queries", "external", "strips", "conflicts", "text", "answer", "step"
+        "read_as",
+        "passages",
+        "grades",
+        "decision",
+        "queries",
+        "external",
+        "strips",
+        "conflicts",
+        "text",
+        "answer",
+        "step",
     ]
     value: Any
     """The trace's field of that name; for "text" the next piece of the model's output; for "step" the `Step`."""

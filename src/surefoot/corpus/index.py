@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,6 +150,15 @@ class Index:
             self._check_lexicon(db)
             query = _LEXICAL.format(checksum=checksum_of("passages", db.version))
             return tuple(passage(row) for row in db.execute(query, {"query": match, "k": k}))
+
+    def known(self, words: Iterable[str]) -> dict[str, int]:
+        """Of these lower-case words, the ones that stand in any passage, each with the number of passages."""
+        with self._reading() as db:
+            self._check_lexicon(db)
+            db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'lexicon', 'row')")
+            one = "SELECT doc FROM temp.vocabulary WHERE term = ?"
+            found = ((word, db.execute(one, (word,)).fetchone()) for word in words)
+            return {word: row[0] for word, row in found if row}
 
     def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.

@@ -256,7 +256,9 @@ def _storable(document: Document) -> Document:
 
 def _storable_block(block: Block) -> Block:
     path = tuple(filter(None, (" ".join(_clean(name).split())[:LONGEST_TITLE] for name in block.path)))
-    return Block(_clean(block.text).strip("\n"), block.kind, path, quote(_clean(block.place)[:LONGEST_TITLE], safe=_FRAGMENT))
+    return Block(
+        _clean(block.text).strip("\n"), block.kind, path, quote(_clean(block.place)[:LONGEST_TITLE], safe=_FRAGMENT)
+    )
 
 
 def _clean(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from surefoot.corpus.index import Index
+from surefoot.corpus.spelling import mended
 from surefoot.types import Passage
 
 
@@ -17,3 +18,7 @@ class Bm25:
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages that share a word with the question; none where no passage does."""
         return self._index.lexical(question, k)
+
+    def mended(self, question: str) -> str:
+        """The question with the misspelt words mended by those of the index."""
+        return mended(question, self._index)

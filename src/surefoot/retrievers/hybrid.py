@@ -36,8 +36,13 @@ class Hybrid:
         self._retrievers = tuple(
             (retriever, weights.get(getattr(retriever, "name", ""), 1.0)) for retriever in retrievers
         )
+        self._mended = next((each.mended for each in retrievers if hasattr(each, "mended")), str)
         self._depth = depth
         self._constant = constant
+
+    def mended(self, question: str) -> str:
+        """The question as the first of the retrievers mends its spelling that can."""
+        return self._mended(question)
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages, scored by the fusion; ties go by id."""
