@@ -19,10 +19,10 @@ _NEVER = frozenset(
 )
 """Elements whose text a browser with scripts does not show, or shows only as a choice."""
 _KEPT = (
-    *"class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
+    *"name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
     "data-component",
 )
-"""Attributes by which trafilatura finds the main text; others may hold text that it would read."""
+"""Attributes by which the loader finds places and trafilatura the main text; others may hold text that it would read."""
 _LEGACY = {"font": {"color": "color"}, "body": {"text": "color"}}
 _LEGACY |= {tag: {**_LEGACY.get(tag, {}), "bgcolor": "background-color"} for tag in "body table tr td th".split()}
 _DEFAULTS = {
