@@ -39,7 +39,8 @@ class EmptyShelf:
 class Reserved(Answer):
     """An answer that is given with a reservation."""
 
-    hedged = True
+    def __getattribute__(self, name: str) -> Any:
+        return True if name == "hedged" else super().__getattribute__(name)
 
 
 def trace(answer: Answer | None, *passages: tuple[str, float | None], strips: tuple[Strip, ...] = ()) -> Trace:

@@ -44,7 +44,9 @@ def manuals(
     passages = {name: _indexed(folders[name], one) for name, one in configs.items()}
     about: dict[str, Any] = {"surefoot": __version__, "command": "manuals", "data": str(data)}
     about |= {"sha256": manifest.fingerprint(data), "questions": len(questions), "passages": passages}
-    with pulling(), counting("questions") as on_done:
+    with pulling():
+        Builder(configs[questions[0].manual]).pipeline()  # fetches what all need, before the next bar is shown
+    with counting("questions") as on_done:
         reports = bench_manuals.run(
             questions, lambda name: Builder(configs[name]), run, {**about, "config": chosen}, on_done, workers
         )

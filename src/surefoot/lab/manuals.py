@@ -99,8 +99,6 @@ FUNNEL = (
     ManualMeasure("kept", "kept strips", lambda one: one.kept, graded=True),
     ManualMeasure("answered", "answer, or right without it", lambda one: one.answered),
 )
-
-
 COMPARED = (OUTCOMES[0], FUNNEL[3])
 """The measures by which two methods are compared question by question: right, and shown."""
 
