@@ -28,6 +28,10 @@ _BENCH: Listing = {
     "evaluator": ("bench:evaluator", "Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed."),
     "tune": ("bench:tune", "Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."),
     "qa": ("qa:qa", "Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."),
+    "manuals": (
+        "manuals:manuals",
+        "Ask questions about manuals, beside BM25's first passage, and count where evidence is lost.",
+    ),
     "errors": ("errors:errors", "Count right answers by action and by type of question, from the traces of a run."),
     "robustness": ("degrade:robustness", "Make retrieval worse in steps; count what corrective and plain RAG lose."),
     "ablate": ("ablate:ablate", "Take out one stage of the pipeline after the other, and count what it earned."),
