@@ -154,7 +154,10 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
 
 
 def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
-    for item in read(io.BytesIO(body), request["name"]):
+    name, reader = request["name"], read
+    if PurePath(name).suffix == ".html":
+        reader = import_module("surefoot.corpus.loaders.html").HtmlLoader(main=True).read
+    for item in reader(io.BytesIO(body), name):
         if isinstance(item, Document):
             answer.document(_storable(item), request["url"])
 
@@ -256,7 +259,9 @@ def _storable(document: Document) -> Document:
 
 def _storable_block(block: Block) -> Block:
     path = tuple(filter(None, (" ".join(_clean(name).split())[:LONGEST_TITLE] for name in block.path)))
-    return Block(_clean(block.text).strip("\n"), block.kind, path, quote(_clean(block.place)[:LONGEST_TITLE], safe=_FRAGMENT))
+    return Block(
+        _clean(block.text).strip("\n"), block.kind, path, quote(_clean(block.place)[:LONGEST_TITLE], safe=_FRAGMENT)
+    )
 
 
 def _clean(text: str) -> str:
