@@ -80,6 +80,7 @@ def test_a_heading_with_nothing_below_it_is_a_caption() -> None:
         ("x<sup>2</sup> and <code>git  push</code>.", "x2 and git push."),
         ("<code>TO</code><br><code>SELECT</code>", "TO SELECT"),
         ("one&nbsp;two", "one two"),
+        ("tar<a href='#foot1'><sup>1</sup></a>, if", "tar 1, if"),
     ],
 )
 def test_elements_in_a_line_neither_join_nor_part_words(body: str, text: str) -> None:
@@ -144,6 +145,15 @@ def test_a_long_meaning_stands_under_its_term() -> None:
         ("- of it", "list", ("Options", "-a")),
         ("```", "code", ("Options", "-a")),
         ("After.", "paragraph", ("Options",)),
+    ]
+
+
+def test_text_between_terms_is_read() -> None:
+    """As a browser shows it, though none may stand there."""
+    assert said("<dl>For all:<dt>stove</dt> warm<dt>beds</dt> forty</dl>") == [
+        ("paragraph", "For all:"),
+        ("definition", "stove\n: warm"),
+        ("definition", "beds\n: forty"),
     ]
 
 
@@ -232,6 +242,17 @@ def test_menus_are_contents_of_their_own() -> None:
         ("contents", "Parts\n- Beds\n- Stove", ()),
         ("paragraph", "a", ("Rooms",)),
         ("contents", "Up | Next", ("Rooms",)),
+    ]
+
+
+def test_a_bar_of_links_is_contents_with_what_names_them() -> None:
+    """As the makers of manuals put one above each section."""
+    body = (
+        "<h2>Rooms</h2><div class=header><p>Next: <a href=#b>Beds and tables</a>, Up: <a href=#t>The Hut</a></p></div>"
+    )
+    assert [(b.kind, b.path) for b in blocks(f"{body}<h2>Beds</h2><p>a</p>")] == [
+        ("contents", ()),
+        ("paragraph", ("Beds",)),
     ]
 
 

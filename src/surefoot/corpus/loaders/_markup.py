@@ -37,7 +37,7 @@ _LABELS = frozenset(
 """Texts that name the kind of a box, and are no heading."""
 _BOXES = _LABELS - {"error", "see", "also", "info", "information"} | {"admonition", "admonitionblock", "seealso"}
 _BARS = frozenset("navigation navheader navfooter".split())
-_LISTS_OF_LINKS = frozenset("nav navbar toc contents related sphinxsidebar breadcrumbs".split())
+_LISTS_OF_LINKS = frozenset("nav navbar header toc contents related sphinxsidebar breadcrumbs".split())
 """Classes of menus and tables of contents, but also of other things."""
 _FEET = frozenset({"footer", "contentinfo"})
 _CAPTIONS = frozenset(
@@ -177,7 +177,9 @@ class _Walk:
             return True
         if tag in _BLOCKS:
             self._end()
-        self._say("\n" if tag == "br" else element.text)
+        if tag == "br" or (tag == "sup" and self._links):  # the number of a footnote is no part of the word
+            self._say(" ")
+        self._say(element.text)
         return False
 
     def _mark(self, element: HtmlElement) -> None:
@@ -236,7 +238,7 @@ class _Walk:
         name, level = self.words(element), int(element.tag[1])
         if not name:
             self._lonely = above
-            return None
+            return
         if above and above[0] >= level:
             self._put(above[1])
         self._headings += 1
@@ -355,7 +357,7 @@ class _Walk:
 
     def _definitions(self, element: HtmlElement) -> None:
         before, path = self._count.copy(), list(self._path)
-        groups: list[_Group] = [_Group([], [])]
+        groups: list[_Group] = [_Group([], self._loose(element.text))]
         for child in _entries(element):
             found = self._boxed(child) if child.tag == "dt" else self._inside(child, whole=child.tag != "dd")
             if self._lonely:
@@ -367,6 +369,7 @@ class _Walk:
                 groups[-1].terms += found
             else:
                 groups[-1].body += found
+            groups[-1].body += self._loose(child.tail)
             self._path = list(path)
         if self._count.is_menu(before) and (found := [b for g in groups for b in (*g.terms, *g.body)]):
             text = _listed(([*group.terms, *group.body] for group in groups), None)
