@@ -2,31 +2,43 @@
 
     python benchmarks/reading.py make FOLDER [--files 1000]
     python benchmarks/reading.py compare FOLDER BEFORE AFTER [--rounds 3]
+    python benchmarks/reading.py words FOLDER [FOLDER ...]
 
 `make` lays out text, Markdown, HTML, PDF and Word files of 2 to 40 kB of prose from this repository's docs, the same
 each time. `compare` indexes them with the sources of two checkouts in turn, round by round, each time into a new index
 by a new program, with the hashing embedder: what is measured is reading, splitting and writing. Given are the seconds
 by the clock, and those of the processors, of the program and of all that it started.
+
+`words` reads the HTML pages in folders, and counts how many of their words, as html2text gives them
+(`pip install html2text`), are in no block, heading or title, and how many words it made too long by joining some.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import platform
 import random
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 
 import docx
+from trafilatura.utils import decode_file
 
+from surefoot.corpus.loaders import Document, Unreadable, read
+
+LABELS = ("note", "warning", "tip", "caution", "important")
 DOCS = Path(__file__).parent.parent / "docs"
 SHARE = {"md": 30, "txt": 25, "html": 20, "pdf": 15, "docx": 10}
 """Of a hundred files."""
@@ -153,6 +165,47 @@ def compare(folder: Path, checkouts: Sequence[Path], rounds: int) -> None:
     print(f"{len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}")
 
 
+def counted(text: str) -> Counter[str]:
+    """The words of a text; one that was parted at the end of a line is whole."""
+    return Counter(re.findall(r"\w+", re.sub(r"(?<=[a-z])-\n\s*(?=[a-z])", "", text)))
+
+
+def words(folder: Path) -> None:
+    html2text = import_module("html2text")
+    took, names, short = [], Counter[str](), []
+    for path in sorted(path for path in folder.rglob("*.htm*") if path.is_file()):
+        writer = html2text.HTML2Text(bodywidth=0)
+        writer.ignore_images = writer.ignore_links = writer.ignore_emphasis = writer.unicode_snob = True
+        content = path.read_bytes()
+        began = time.process_time()
+        try:
+            (document,) = (one for one in read(io.BytesIO(content), path.name) if isinstance(one, Document))
+        except Unreadable as error:
+            print(f"{path}: {error}")
+            continue
+        took.append((time.process_time() - began, str(path)))
+        said = [block.text for block in document.blocks]
+        headings = [name for block in document.blocks for name in block.path]
+        found, wanted = (
+            counted("\n".join((document.title, *headings, *said))),
+            counted(writer.handle(decode_file(content))),
+        )
+        missing = (wanted - found).total()
+        prose = [block.text for block in document.blocks if block.kind != "code"]
+        long = sum(len(word) > 30 and word not in wanted for text in prose for word in re.findall(r"[^\W\d_]+", text))
+        names.update(words=wanted.total(), missing=missing, long=long, notes=document.title.lower() in LABELS)
+        if missing > 0.01 * wanted.total():
+            short.append((missing / wanted.total(), path.name))
+    seconds, slowest = sum(each for each, _ in took), max(took)
+    print(
+        f"{folder.name} | {len(took)} pages | {names['words']} words | {names['missing'] / names['words']:.3%} missing",
+        end="",
+    )
+    print(f" | {len(short)} pages miss over 1 % | {names['long']} too long | {names['notes']} called Note", end="")
+    print(f" | {seconds:.1f} s, {seconds / len(took) * 1000:.1f} ms a page, at most {slowest[0]:.2f} s ({slowest[1]})")
+    print("".join(f"    {share:.1%} of {name}\n" for share, name in sorted(short, reverse=True)[:3]), end="")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -163,9 +216,14 @@ def main() -> None:
     comparing.add_argument("folder", type=Path)
     comparing.add_argument("checkouts", type=Path, nargs=2, metavar=("BEFORE", "AFTER"))
     comparing.add_argument("--rounds", type=int, default=3)
+    counting = commands.add_parser("words")
+    counting.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     given = parser.parse_args()
     if given.command == "make":
         make(given.folder, given.files)
+    elif given.command == "words":
+        for folder in given.folders:
+            words(folder)
     else:
         compare(given.folder, given.checkouts, given.rounds)
 

@@ -91,7 +91,9 @@ def _row(elements: Iterable[HtmlElement], parent: Node | None, previous: Node | 
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class Rule:
+    """A selector, and what is declared for the elements that it matches."""
+
     selector: Any
     priority: tuple[int, tuple[int, int, int], int]
     """Layer, specificity, place."""
@@ -113,7 +115,7 @@ class Stylesheet:
         """Name of an animation to the declarations of its last frame."""
         self._wanted_names = wanted
         self._left = STEPS + STEPS_AN_ELEMENT * elements
-        self._rules: dict[str, list[_Rule]] = defaultdict(list)
+        self._rules: dict[str, list[Rule]] = defaultdict(list)
         self._followed: dict[tuple[int, Node | None], tuple[int, int | None]] = {}
         """By selector and parent: how many children have been tried, and the first that matches."""
         self._characters = 0
@@ -133,15 +135,20 @@ class Stylesheet:
             raise Unreadable(_TOO_MUCH)
         self._read(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), (), 0, 0)
 
-    def declared(self, node: Node, style: str) -> Declared:
-        """The declarations that hold for an element, including its own `style` attribute."""
+    def matching(self, node: Node) -> tuple[Rule, ...]:
+        """The rules that hold for an element."""
+        if not self._rules:
+            return ()
+        return tuple(rule for rule in self._candidates(node) if self._matches(rule.selector, node))
+
+    def declared(self, rules: Iterable[Rule], style: str) -> Declared:
+        """The declarations of rules, and of an element's own `style` attribute."""
         held: Declared = {}
-        for rule in self._candidates(node):
-            if self._matches(rule.selector, node):
-                layer, specificity, place = rule.priority
-                for name, value, important in rule.declarations:
-                    origin = (IMPORTANT, -layer, False) if important else (NORMAL, layer, False)
-                    hold(held, name, value, (*origin, specificity, place))
+        for rule in rules:
+            layer, specificity, place = rule.priority
+            for name, value, important in rule.declarations:
+                origin = (IMPORTANT, -layer, False) if important else (NORMAL, layer, False)
+                hold(held, name, value, (*origin, specificity, place))
         for place, (name, value, important) in enumerate(self.declarations(style)):
             hold(held, name, value, (IMPORTANT if important else NORMAL, 1, True, (0, 0, 0), place))
         return held
@@ -201,10 +208,10 @@ class Stylesheet:
             return  # as a browser does, which drops the whole rule
         for selector in parsed:
             if selector.pseudo_element is None:
-                rule = _Rule(selector.parsed_tree, (layer, selector.specificity, next(self._places)), declarations)
+                rule = Rule(selector.parsed_tree, (layer, selector.specificity, next(self._places)), declarations)
                 self._rules[_key(selector.parsed_tree)].append(rule)
 
-    def _candidates(self, node: Node) -> Iterator[_Rule]:
+    def _candidates(self, node: Node) -> Iterator[Rule]:
         keys = (f"#{node.attributes.get('id', '')}", *(f".{name}" for name in node.classes), node.tag, "*")
         for key in keys:
             yield from self._rules.get(key, ())

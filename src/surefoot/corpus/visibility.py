@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lxml.html import HtmlElement
 from tinycss2 import parse_component_value_list
 
 from surefoot.corpus.style import PROPERTIES, Style, styled
-from surefoot.corpus.stylesheet import ANIMATED, Declared, Node, Stylesheet, hold
+from surefoot.corpus.stylesheet import ANIMATED, Declared, Node, Rule, Stylesheet, hold
 
 _NEVER = frozenset(
     "script style template noscript noembed noframes iframe object embed applet datalist select audio video canvas"
@@ -22,7 +23,7 @@ _KEPT = (
     *"name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
     "data-component",
 )
-"""Attributes by which the loader finds places and trafilatura the main text; others may hold text that it would read."""
+"""Attributes by which blocks, places and the main text are found; others may hold text that trafilatura would read."""
 _LEGACY = {"font": {"color": "color"}, "body": {"text": "color"}}
 _LEGACY |= {tag: {**_LEGACY.get(tag, {}), "bgcolor": "background-color"} for tag in "body table tr td th".split()}
 _DEFAULTS = {
@@ -31,6 +32,8 @@ _DEFAULTS = {
     "button": "background-color:#efefef;color:black",
     "textarea": "background-color:white;color:black",
 }
+_STYLING = frozenset("style hidden popover open color bgcolor text href".split())
+"""Attributes that an element's style depends on, apart from those that selectors look at."""
 _LOWEST = (-1.0, 0, False, (0, 0, 0), 0)
 _UNSEEN = re.compile(
     "[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
@@ -38,6 +41,7 @@ _UNSEEN = re.compile(
 )
 """Invisible characters. Joiners matter in Persian, in Indic scripts and between emoji."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")
+_NOT_PLAIN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write."""
 
 
@@ -55,7 +59,7 @@ def prune(page: HtmlElement) -> None:
 class _Verdict:
     """What to remove of an element."""
 
-    element: HtmlElement
+    node: Node
     readable: bool
     """Whether its own text can be read."""
     gone: frozenset[HtmlElement]
@@ -69,6 +73,10 @@ class _Reader:
         self._page = page
         self._sheet = Stylesheet(PROPERTIES, sum(1 for _ in page.iter("*")))
         self._has_scripts = page.find(".//script") is not None
+        self._styles: dict[tuple[Any, ...], tuple[Style, Style]] = {}
+        """The style outside and that of an element, by all that decides it. Most elements of a page are alike."""
+        self._readable: dict[int, bool] = {}
+        """By the identity of a style, which `_styles` holds."""
         for element in page.iter("style"):
             if element.get("type", "").strip().lower() in ("", "text/css"):
                 self._sheet.add(element.text_content(), element.get("media", ""))
@@ -78,12 +86,20 @@ class _Reader:
         waiting = [(root := Node(self._page, None, None), self._style(root, Style()))]
         while waiting:
             node, style = waiting.pop()
-            inner = [(child, self._style(child, style)) for child in node.children()]
-            shown = [(child, seen) for child, seen in inner if not (style.gone or self._hides(child, seen))]
-            gone = {child.element for child, _ in inner} - {child.element for child, _ in shown}
-            is_readable = node.tag == "title" or (style.readable and not style.gone)
-            yield _Verdict(node.element, is_readable, frozenset(gone))
+            shown, gone = [], []
+            for child in node.children():
+                seen = self._style(child, style)
+                if style.gone or self._hides(child, seen):
+                    gone.append(child.element)
+                else:
+                    shown.append((child, seen))
+            yield _Verdict(node, self._is_readable(node, style), frozenset(gone))
             waiting += shown
+
+    def _is_readable(self, node: Node, style: Style) -> bool:
+        if id(style) not in self._readable:
+            self._readable[id(style)] = style.readable and not style.gone
+        return node.tag == "title" or self._readable[id(style)]
 
     def _hides(self, node: Node, style: Style) -> bool:
         is_title, is_in_head = node.tag == "title", node.parent is not None and node.parent.tag == "head"
@@ -92,7 +108,15 @@ class _Reader:
         return node.tag in _NEVER or style.gone
 
     def _style(self, node: Node, outer: Style) -> Style:
-        declared = self._declared(node)
+        rules = self._sheet.matching(node)
+        own = [(name, name != "href" and value) for name, value in node.attributes.items() if name in _STYLING]
+        key = (id(outer), node.tag, *map(id, rules), *own)
+        if key not in self._styles:
+            self._styles[key] = outer, self._styled(node, rules, outer)
+        return self._styles[key][1]
+
+    def _styled(self, node: Node, rules: Iterable[Rule], outer: Style) -> Style:
+        declared = self._declared(node, rules)
         style = styled(node, declared, outer)
         if node.tag not in ("html", "body", "head"):
             return style
@@ -103,8 +127,8 @@ class _Reader:
             return replace(style, behind=None)  # a linked sheet, which we do not have, makes it dark
         return style
 
-    def _declared(self, node: Node) -> Declared:
-        declared = self._sheet.declared(node, node.attributes.get("style", ""))
+    def _declared(self, node: Node, rules: Iterable[Rule]) -> Declared:
+        declared = self._sheet.declared(rules, node.attributes.get("style", ""))
         for key, name in _LEGACY.get(node.tag, {}).items():
             if value := node.attributes.get(key):
                 declared.setdefault(name, (_LOWEST, parse_component_value_list(_legacy(value))))
@@ -134,28 +158,32 @@ def _legacy(colour: str) -> str:
 
 def _apply(verdict: _Verdict) -> None:
     """Remove what is not shown, and join the text around it without joining two words."""
-    element, anchor = verdict.element, None
-    pieces = [element.text or ""]
+    element, anchor = verdict.node.element, None
+    pieces = [element.text] if element.text else []
     for child in list(element):
         if isinstance(child.tag, str) and child not in verdict.gone:
             _say(element, anchor, pieces, verdict.readable)
-            anchor, pieces = child, [child.tail or ""]
+            anchor, pieces = child, [child.tail] if child.tail else []
             continue
-        if child in verdict.gone and pieces[-1][-1:].isalnum() and (child.tail or "")[:1].isalnum():
+        if child in verdict.gone and pieces and pieces[-1][-1:].isalnum() and (child.tail or "")[:1].isalnum():
             pieces.append(" ")
         pieces += [child.tail] if child.tail else []
         element.remove(child)
     _say(element, anchor, pieces, verdict.readable)
-    kept = {name: _writable(element.attrib[name]) for name in _KEPT if name in element.attrib}
-    element.attrib.clear()
-    element.attrib.update(kept)
+    attributes = verdict.node.attributes
+    kept = {name: _writable(attributes[name]) for name in _KEPT if name in attributes} if attributes else {}
+    if kept != attributes:
+        element.attrib.clear()
+        element.attrib.update(kept)
 
 
 def _say(element: HtmlElement, after: HtmlElement | None, pieces: list[str], is_readable: bool) -> None:
-    said = "".join(pieces)
-    if said and not is_readable:
-        said = " "
-    said = _UNSEEN.sub("", _writable(said))
+    was = (element.text if after is None else after.tail) or ""
+    said = "".join(pieces) if is_readable or not pieces else " "
+    if not said.isascii() or _NOT_PLAIN.search(said):
+        said = _UNSEEN.sub("", _writable(said))
+    if said == was:
+        return
     if after is None:
         element.text = said
     else:
@@ -163,4 +191,4 @@ def _say(element: HtmlElement, after: HtmlElement | None, pieces: list[str], is_
 
 
 def _writable(text: str) -> str:
-    return _NOT_XML.sub("", text.replace("\f", " "))
+    return _NOT_XML.sub("", text.replace("\f", " ")) if _NOT_PLAIN.search(text) else text

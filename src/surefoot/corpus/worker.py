@@ -154,7 +154,10 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
 
 
 def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
-    for item in read(io.BytesIO(body), request["name"]):
+    name, reader = request["name"], read
+    if PurePath(name).suffix == ".html":
+        reader = import_module("surefoot.corpus.loaders.html").HtmlLoader(main=True).read
+    for item in reader(io.BytesIO(body), name):
         if isinstance(item, Document):
             answer.document(_storable(item), request["url"])
 

@@ -25,7 +25,7 @@ LONGEST_MEANING = 600
 
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure"
-    " footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol optgroup option p"
+    " footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol optgroup option p"
     " plaintext pre search section summary table tbody td tfoot th thead tr ul xmp".split()
 )
 """Elements that begin a new line; all others are part of one."""
@@ -37,19 +37,19 @@ _LABELS = frozenset(
 """Texts that name the kind of a box, and are no heading."""
 _BOXES = _LABELS - {"error", "see", "also", "info", "information"} | {"admonition", "admonitionblock", "seealso"}
 _BARS = frozenset("navigation navheader navfooter".split())
-_LISTS_OF_LINKS = frozenset("nav navbar toc contents related sphinxsidebar breadcrumbs".split())
+_LISTS_OF_LINKS = frozenset("nav navbar header toc contents related sphinxsidebar breadcrumbs".split())
 """Classes of menus and tables of contents, but also of other things."""
 _FEET = frozenset({"footer", "contentinfo"})
 _CAPTIONS = frozenset(
     "title caption admonition-title topic-title sidebar-title code-block-caption figure-title table-title".split()
 )
-_PERMALINKS = frozenset("¶ # 🔗 § \uf0c1".split())
+PERMALINKS = frozenset("¶ # 🔗 § \uf0c1".split())
 """Texts of the links that documentation tools put behind a heading."""
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush:?|source|src)[-\s]([A-Za-z][\w+#.]{0,19})(?![\w-])")
 _NO_LANGUAGE = frozenset("default none text plain plaintext notranslate example".split())
 _WORDS = re.compile(r"\w+")
-_SUBTITLE = "—–|-·(:«»/"
-"""Signs behind which a page's title names what the page is part of."""
+_TITLES = re.compile(r"\s+[—–|·:«»-]\s+|\s+(?=\()")
+"""Between the parts of a title, of which one is of the page and others are of what it belongs to."""
 
 
 def page_blocks(page: HtmlElement, title: str) -> tuple[Block, ...]:
@@ -74,6 +74,10 @@ class _Count:
     linked: int = 0
     links: int = 0
 
+    def copy(self) -> _Count:
+        """What has been counted so far."""
+        return _Count(self.letters, self.linked, self.links)
+
     def is_menu(self, since: _Count, fewest: int = 1) -> bool:
         """Whether nearly all that was counted after `since` stands in links."""
         letters = self.letters - since.letters
@@ -84,7 +88,7 @@ class _Walk:
     """Goes through a page once."""
 
     def __init__(self, title: str) -> None:
-        self._title = title.casefold()
+        self._titles = {title.casefold(), *_TITLES.split(title.casefold())}
         self._out: list[Block] = []
         self._path: list[tuple[int, str]] = []
         """The headings above, each with its level; an empty one is the page's title."""
@@ -160,7 +164,7 @@ class _Walk:
         self._mark(element)
         tag = element.tag
         if tag == "a" and (href := element.get("href")) is not None:
-            if href.startswith("#") and _short(element) in _PERMALINKS:
+            if href.startswith("#") and _short(element) in PERMALINKS:
                 return True
             self._links.append(element)
             self._count.links += 1
@@ -173,7 +177,9 @@ class _Walk:
             return True
         if tag in _BLOCKS:
             self._end()
-        self._say("\n" if tag == "br" else element.text)
+        if tag == "br" or (tag == "sup" and self._links):  # the number of a footnote is no part of the word
+            self._say(" ")
+        self._say(element.text)
         return False
 
     def _mark(self, element: HtmlElement) -> None:
@@ -198,7 +204,7 @@ class _Walk:
         if text:
             kind: BlockKind = "contents" if self._count.is_menu(self._begun, 2) else "paragraph"
             self._put(Block(text, kind, self._names(), self._start))
-        self._begun = replace(self._count)
+        self._begun = self._count.copy()
 
     def _put(self, block: Block) -> None:
         self._lonely = None
@@ -226,23 +232,21 @@ class _Walk:
 
     def _heading(self, element: HtmlElement) -> None:
         if self._boxes:
-            return self._caption(element)
+            self._caption(element)
+            return
+        above = self._lonely  # which reading the words forgets
         name, level = self.words(element), int(element.tag[1])
         if not name:
+            self._lonely = above
             return
-        if self._lonely and self._lonely[0] >= level:
-            self._put(self._lonely[1])
+        if above and above[0] >= level:
+            self._put(above[1])
         self._headings += 1
         self._path = [(depth, above) for depth, above in self._path if depth < level]
         caption = Block(name, "caption", self._names(), self._place)
-        is_title = self._is_title(name, level)
+        is_title = name.casefold() in self._titles
         self._path.append((level, "" if is_title else name))
         self._lonely = None if is_title else (level, caption)
-
-    def _is_title(self, name: str, level: int) -> bool:
-        said = name.casefold()
-        rest = self._title[len(said) :].lstrip() if self._title.startswith(said) else None
-        return rest == "" or (rest is not None and level < 3 and rest[0] in _SUBTITLE and self._title[len(said)] == " ")
 
     def _caption(self, element: HtmlElement) -> None:
         if said := self.words(element):
@@ -270,15 +274,14 @@ class _Walk:
 
     def _bar(self, element: HtmlElement) -> None:
         if found := self._boxed(element):
-            text = "\n\n".join(block.text for block in found)
-            self._put(Block(text, "contents", (), found[0].place))
+            self._put(Block("\n".join(block.text for block in found), "contents", (), found[0].place))
 
     def _foot(self, element: HtmlElement) -> None:
         for block in self._boxed(element):
             self._put(replace(block, path=()))
 
     def _code(self, element: HtmlElement) -> None:
-        before, self._begun = self._begun, replace(self._count)
+        before, self._begun = self._begun, self._count.copy()
         text = "".join(self._raw(element)).replace("\r\n", "\n").replace("\xa0", " ")
         is_menu = self._count.is_menu(self._begun, 2)
         self._begun = before
@@ -317,7 +320,7 @@ class _Walk:
     # Lists
 
     def _list(self, element: HtmlElement) -> None:
-        before = replace(self._count)
+        before = self._count.copy()
         items: list[list[Block]] = [self._loose(element.text)]
         for child in element:
             found = self._boxed(child, whole=child.tag != "li")
@@ -353,8 +356,8 @@ class _Walk:
         return found
 
     def _definitions(self, element: HtmlElement) -> None:
-        before, path = replace(self._count), list(self._path)
-        groups: list[_Group] = [_Group([], [])]
+        before, path = self._count.copy(), list(self._path)
+        groups: list[_Group] = [_Group([], self._loose(element.text))]
         for child in _entries(element):
             found = self._boxed(child) if child.tag == "dt" else self._inside(child, whole=child.tag != "dd")
             if self._lonely:
@@ -366,6 +369,7 @@ class _Walk:
                 groups[-1].terms += found
             else:
                 groups[-1].body += found
+            groups[-1].body += self._loose(child.tail)
             self._path = list(path)
         if self._count.is_menu(before) and (found := [b for g in groups for b in (*g.terms, *g.body)]):
             text = _listed(([*group.terms, *group.body] for group in groups), None)
@@ -378,7 +382,7 @@ class _Walk:
     # Tables
 
     def _table(self, element: HtmlElement) -> None:
-        before, headings, is_first = replace(self._count), self._headings, not self._out
+        before, headings, is_first = self._count.copy(), self._headings, not self._out
         found: list[tuple[bool, list[Cell]]] = []
         for section in element:
             if section.tag == "tr":
@@ -405,10 +409,13 @@ class _Walk:
                 self._put(block)
             return
         said = rows([cells for _, cells in found])
+        if self._count.is_menu(before):
+            text = "\n".join(paragraph(" ".join(line)) for line in said)
+            self._put(Block(text, "contents", blocks[0].path, blocks[0].place))
+            return
         header = [paragraph(" ".join(column)) for column in _columns(said[:heads])]
-        kind: BlockKind = "contents" if self._count.is_menu(before) else "table"
         text = table(said[heads:], header) or table(said)
-        self._put(Block(text, kind, blocks[0].path, blocks[0].place))
+        self._put(Block(text, "table", blocks[0].path, blocks[0].place))
 
     def _row(self, row: HtmlElement) -> list[Cell]:
         self._mark(row)
@@ -416,7 +423,9 @@ class _Walk:
         for cell in row:
             blocks = self._inside(cell, whole=cell.tag not in ("td", "th")) + self._loose(cell.tail)
             text = " ".join(map(_bare, blocks))
-            cells.append(Cell(paragraph(text), blocks, cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan")))
+            cells.append(
+                Cell(paragraph(text), blocks, cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan"))
+            )
         return cells
 
 

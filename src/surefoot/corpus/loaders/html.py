@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
 from lxml.etree import ParserError
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
-from trafilatura import bare_extraction, load_html
+from trafilatura import bare_extraction
 from trafilatura.settings import Document as Page
+from trafilatura.utils import decode_file
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
-from surefoot.corpus.loaders._markup import page_blocks, page_title
+from surefoot.corpus.loaders._markup import PERMALINKS, page_blocks, page_title
 from surefoot.corpus.visibility import prune
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 
-_TAGS = {"head": "h2", "list": "ul", "item": "li", "row": "tr", "cell": "td", "quote": "blockquote", "lb": "br"}
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?((?:iso-8859-|latin|windows-|cp|koi8-|shift_jis|euc-|gb|big5)[\w-]{0,20})",
+    re.IGNORECASE,
+)
+"""The encoding that a page says it has, if it is one of texts; others of Python's may take long."""
+_TAGS = {"list": "ul", "item": "li", "row": "tr", "cell": "td", "quote": "blockquote", "lb": "br"}
 """Names of trafilatura to those of HTML; others are the same, or of elements within a line."""
 
 
@@ -46,20 +53,36 @@ class HtmlLoader:
 
 def _parsed(content: bytes) -> HtmlElement | None:
     """The page as a tree; None where there is none."""
-    tree = load_html(content)
-    if tree is None and content.strip():  # trafilatura takes no fragment of a page
+    # A parser without `huge_tree` drops what is nested deeper than 256, as behind the open <font> tags of old pages.
+    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    try:
+        return document_fromstring(_decoded(content).encode("utf-8", "surrogatepass"), parser=parser)
+    except ParserError:
+        return None
+
+
+def _decoded(content: bytes) -> str:
+    named = _CHARSET.search(content[:4096])
+    for encoding in ("utf-8-sig", *([named[1].decode()] if named else ())):
         try:
-            parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-            return document_fromstring(content, parser=parser)
-        except ParserError:
-            return None
-    return tree
+            return content.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return decode_file(content)
 
 
 def _main(tree: HtmlElement, title: str) -> tuple[Block, ...]:
+    for link in tree.xpath("//a[starts-with(@href, '#')]"):
+        if link.text_content().strip() in PERMALINKS:
+            link.drop_tree()
     page = bare_extraction(tree, favor_recall=True, include_comments=False)
     if not isinstance(page, Page) or page.body is None:
         return ()
     for element in page.body.iter():
-        element.tag = _TAGS.get(element.tag, element.tag)
+        if element.tag == "head":
+            element.tag = element.get("rend", "h2")
+        elif element.tag == "code" and any("\n" in text for text in element.itertext()):
+            element.tag = "pre"
+        else:
+            element.tag = _TAGS.get(element.tag, element.tag)
     return page_blocks(page.body, title)
