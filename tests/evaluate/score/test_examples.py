@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.evaluate.score.examples import extremes, sampled
+from surefoot.evaluate.score.examples import sampled
 from surefoot.types import Score
 
 VALUES = st.lists(st.sampled_from([0.2, 0.4, 0.6, 0.8, 1.0]), min_size=1, max_size=70)
@@ -61,7 +61,6 @@ def test_the_seed_decides_and_the_order_does_not(values: list[float]) -> None:
     """The same examples for the same scores, whichever were made first."""
     scores = of(values)
     assert sampled(scores) == sampled(scores[::-1])
-    assert extremes(scores) == extremes(scores[::-1])
 
 
 def test_equal_scores_are_ranked_by_lot() -> None:
@@ -75,13 +74,6 @@ def test_another_seed_draws_others() -> None:
     """And 42 is the one that is taken unasked."""
     scores = of([1.0] * 100)
     assert sampled(scores) == sampled(scores, 42) != sampled(scores, 43)
-
-
-def test_of_each_metric_one_low_and_one_high_example() -> None:
-    """For the report; of a single score that one alone."""
-    found = extremes([*of([0.6, 0.2, 1.0]), *of([0.4], "f")])
-    assert [score.value for score in found["m"]] == [0.2, 1.0]
-    assert [score.value for score in found["f"]] == [0.4]
 
 
 def test_what_has_no_value_is_no_example() -> None:

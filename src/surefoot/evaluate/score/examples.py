@@ -39,11 +39,6 @@ def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, ScoreSample]
     return {metric: _sample(ranked, _lots(f"{seed}\t{metric}")) for metric, ranked in _ranked(scores, seed).items()}
 
 
-def extremes(scores: Iterable[Score], seed: int = SEED) -> dict[str, tuple[Score, ...]]:
-    """One of the lowest and one of the highest scores of each metric, drawn by lot; of a single score that one."""
-    return {metric: (ranked[0], *ranked[1:][-1:]) for metric, ranked in _ranked(scores, seed).items()}
-
-
 def _ranked(scores: Iterable[Score], seed: int) -> dict[str, list[Score]]:
     """The scored ones of each metric, from the lowest to the highest."""
     there = sorted((s for s in scores if value(s) is not None), key=lambda score: (score.metric, score.record_id))
