@@ -11,6 +11,7 @@ from typing import Any
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, WEAK, Failure, by_record, failures, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, written
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.judges._diamond import metrics as diamond
@@ -57,6 +58,11 @@ class Tally:
         """Of all records."""
         return len(self.lost) / self.of
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """The records that it lost."""
+        return frozenset(failure.record_id for failure in self.lost)
+
 
 def diagnose(
     records: Sequence[Record],
@@ -77,7 +83,7 @@ def diagnose(
     by_stage = tallies(found, records)
     run = _Diagnosed(records, scores, summaries, settings, known)
     items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
-    insights = tuple(insight(summary, scores, summaries, known) for summary in _told(summaries, known))
+    insights = tuple(insight(summary, scores, summaries, known) for summary in run.judged)
     return Diagnosis(
         run.summary(found, by_stage, items), run.gist(found, by_stage), insights, items, run.outlook(items), RULES
     )
@@ -97,13 +103,6 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
     hurt = [tally for tally in every if tally.lost]
     return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
-
-
-def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
-    """The numbers that the rules compute beyond the summaries, for `checked.Facts.also`."""
-    counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
-    means = [mean for t in by_stage for metric in diamond() if (mean := _mean_of(metric, t, scores)) is not None]
-    return (*counts, *means, float(sum(len(tally.lost) for tally in by_stage)))
 
 
 def insight(
@@ -142,24 +141,14 @@ def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
     return [tally for tally in found if len(tally.lost) > 1][:MOST_ITEMS] or found[:1]
 
 
-def _told(summaries: Sequence[Summary], metrics: Mapping[str, Metric]) -> list[Summary]:
-    return [summary for summary in summaries if summary.metric in metrics and summary.mean is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Diagnosed:
+@dataclass(frozen=True)
+class _Diagnosed(ScoredRun):
     """The run that the texts are about."""
-
-    records: Sequence[Record]
-    scores: Sequence[Score]
-    summaries: Sequence[Summary]
-    config: Mapping[str, Any]
-    metrics: Mapping[str, Metric]
 
     def item(self, tally: Tally) -> ActionItem:
         remedy = REMEDIES[tally.stage, tally.kind]
         patch = patch_of(tally.stage, tally.kind, self.config, self.records)
-        scored = tuple(metric for metric in remedy.metrics if self._mean(metric) is not None)
+        scored = tuple(metric for metric in remedy.metrics if self.mean(metric) is not None)
         metrics = scored or remedy.metrics
         count = f"{len(tally.lost)} of {tally.of} records"
         gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
@@ -243,7 +232,7 @@ class _Diagnosed:
 
     def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
         interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
-        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
+        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self.mean(m)) is not None]
         level = f" {', '.join(levels)}." if levels else ""
         return f"{count} ({percent(tally.share, 0)}, {interval}) fail because {remedy.what}.{level}"
 
@@ -255,7 +244,7 @@ class _Diagnosed:
         pattern = [
             f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
             for metric in metrics[:2]
-            if (here := _mean_of(metric, tally, self.scores)) is not None and (mean := self._mean(metric)) is not None
+            if (here := self.mean_of(metric, tally.ids)) is not None and (mean := self.mean(metric)) is not None
         ]
         lines = [f"- {quoted(self._question(f), LONGEST_QUESTION)}: {f.evidence}" for f in self._cases(tally)]
         return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
@@ -280,33 +269,22 @@ class _Diagnosed:
         return [failure for failure in tally.lost if self._question(failure).strip()][:CASES]
 
     def _question(self, failure: Failure) -> str:
-        return next(record.question for record in self.records if record.id == failure.record_id)
+        return self.by_id[failure.record_id].question
 
     def _ranked(self) -> list[Summary]:
-        return sorted(_told(self.summaries, self.metrics), key=lambda summary: -(summary.mean or 0.0))
+        return sorted(self.judged, key=lambda summary: -(summary.mean or 0.0))
 
     def _at(self, summary: Summary) -> str:
         return f"{title(summary.metric, self.metrics)} with a mean of {summary.mean:.2f}"
 
-    def _mean(self, metric: str) -> float | None:
-        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
-
     def _room(self, metric: str, tally: Tally) -> float:
         """How much a record gains that comes back: the mean of the other records less that of the lost ones."""
-        here = _mean_of(metric, tally, self.scores)
+        here = self.mean_of(metric, tally.ids)
         if here is None:
             return 1.0
-        ids = {failure.record_id for failure in tally.lost}
-        values = {id: of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in ids}
-        others = [value for value in values.values() if value is not None]
+        values = [of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in tally.ids]
+        others = [value for value in values if value is not None]
         return max(0.0, (fmean(others) if others else 1.0) - here)
-
-
-def _mean_of(metric: str, tally: Tally, scores: Sequence[Score]) -> float | None:
-    """Of the records that the stage lost."""
-    ids = {failure.record_id for failure in tally.lost}
-    values = [s.value for s in scores if s.metric == metric and s.record_id in ids and s.value is not None]
-    return fmean(values) if values else None
 
 
 def _priority(tally: Tally) -> Priority:

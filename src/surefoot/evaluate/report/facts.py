@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, settable, written
 from surefoot.evaluate.report.form import TEXTS
-from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.words import replaced, sentences
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Record, Score, Summary
 
@@ -60,16 +60,13 @@ _SPELT = re.compile(rf"\b({'|'.join(_WORDS[PROSE + 1 :])})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(ScoredRun):
     """The numbers, texts and settings of a run, which support a statement or do not."""
 
-    records: Sequence[Record]
-    scores: Sequence[Score]
-    summaries: Sequence[Summary]
-    config: Mapping[str, Any]
+    samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
+    """By metric, examples from its low, middle and high third, the lowest first; how many they are may be told."""
     also: tuple[float, ...] = ()
     """Numbers that were told besides, such as how many records a stage lost."""
-    metrics: Mapping[str, Metric] = field(default_factory=diamond)
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -89,7 +86,8 @@ class Facts:
     def general(self) -> tuple[float, ...]:
         """Numbers that may stand anywhere: counts, what was told besides, numbers of the configuration."""
         settings = [value for value in flat(self.config).values() if _is_number(value)]
-        return (*self.also, float(len(self.records)), float(len(self.summaries)), *map(float, settings))
+        counts = len(self.records), len(self.summaries), *map(len, self.samples.values())
+        return (*self.also, *map(float, (*counts, *settings)))
 
     @cached_property
     def of_metric(self) -> dict[str, tuple[float, ...]]:
@@ -103,15 +101,10 @@ class Facts:
 
     def of_record(self, id: str) -> tuple[float, ...]:
         """Numbers that stand in a record, or count its parts."""
-        record = next(record for record in self.records if record.id == id)
         mine = [score for score in self.scores if score.record_id == id]
         scored = [number for s in mine for number in (s.value, s.rating) if number is not None]
         written = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", self.texts[id])]
-        return (*map(float, scored), *written, *_parts(record))
-
-    def mean(self, metric: str) -> float | None:
-        """Of a metric; None: it has none."""
-        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
+        return (*map(float, scored), *written, *_parts(self.by_id[id]))
 
 
 def unsupported(text: str, facts: Facts, proposes: bool = False, about: str = "") -> tuple[str, ...]:
