@@ -24,6 +24,7 @@ from surefoot import meter
 from surefoot.cost import Prices, Spent
 from surefoot.errors import ComponentError, UsageError
 from surefoot.judges._diamond import lacking, metrics
+from surefoot.judges._scores import failed
 from surefoot.llms._paced import Paced
 from surefoot.protocols import Judge, MetricJudge
 from surefoot.store import Run, described, to_json, values
@@ -131,10 +132,10 @@ def plan(
     """
     known = done or {}
     missing = _missing(judges, records, known)
-    costs = [_expected(judge, record) for judge, record in missing]
     spent = Spent()
-    for cost in costs:
-        spent = spent.plus(cost or Spent())
+    for judge, record in missing:
+        if says := getattr(judge, "expected", None):  # who does not say asks no language model
+            spent = spent.plus(says(record))
     calls = spent.calls * seconds / in_flight
     paced = max(60 * spent.calls / requests if requests else 0.0, 60 * spent.tokens / tokens if tokens else 0.0)
     return ScoringPlan(
@@ -281,15 +282,12 @@ class _Work:
         try:
             with meter.metered() as spent:
                 whole = getattr(judge, "noted", lambda one: one)(record)
-        except ComponentError as error:
-            return _failed(judge, record, error, spent)
-        if whole is not record:
-            with self._lock:
-                self._records.add(record.id, whole)
-        try:
+            if whole is not record:
+                with self._lock:
+                    self._records.add(record.id, whole)
             score = judge.judge(whole)
         except ComponentError as error:
-            return _failed(judge, record, error, spent)
+            score = failed(judge, record, error)
         return replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
 
     def _keep(self, score: Score, seconds: float) -> None:
@@ -308,19 +306,6 @@ class _Work:
         return ScoringProgress(done, self.total, self._unscored, self._calls, self._tokens, seconds, left)
 
 
-def _failed(judge: Judge, record: Record, error: ComponentError, spent: meter.Meter) -> Score:
-    return Score(
-        record.id,
-        judge.metric,
-        None,
-        unscored_because=str(error),
-        passing=True,
-        judge=judge.name,
-        calls=spent.calls,
-        tokens=spent.tokens,
-    )
-
-
 def _missing(
     judges: Sequence[Judge], records: Sequence[Record], done: Mapping[str, Score]
 ) -> list[tuple[Judge, Record]]:
@@ -330,12 +315,6 @@ def _missing(
         return score is not None and not (score.passing and score.value is None)
 
     return [(judge, one) for one in records for judge in judges if not final(done.get(key(one.id, judge.metric)))]
-
-
-def _expected(judge: Judge, record: Record) -> Spent | None:
-    """The cost that the judge expects; None: it does not say, and asks no language model."""
-    says = getattr(judge, "expected", None)
-    return None if says is None else says(record)
 
 
 def _inapplicable(judge: Judge, record: Record) -> bool:
