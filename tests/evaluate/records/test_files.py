@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from surefoot import manifest
 from surefoot.datasets.problems import DataProblem
 from surefoot.errors import TraceFault, UsageError
-from surefoot.evaluate.records.fields import NAMES
 from surefoot.evaluate.records.files import LoadedRecords, read, write
+from surefoot.evaluate.records.rows import NAMES
 from surefoot.evaluate.records.source import values
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt

@@ -1,4 +1,7 @@
-"""Records of a file or of a run, whoever's system made it, with what they lack and what cannot be judged for it."""
+"""Records of a file or of a run, whoever's system made it, with what they lack and what cannot be judged for it.
+
+The format is told by what is in the file; each has a module beside this one.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from surefoot import manifest
 from surefoot.config import trust
 from surefoot.datasets import questions
 from surefoot.datasets.problems import DataProblem, Problems
 from surefoot.errors import UsageError
-from surefoot.evaluate.records.formats import found
+from surefoot.evaluate.records import rows, source, spans, tables, traces
+from surefoot.evaluate.records.folder import records_of
 from surefoot.evaluate.score import lexical
 from surefoot.judges._diamond import lacking, metrics
 from surefoot.store import runs, to_json, write_text
@@ -28,6 +33,9 @@ _REMARKS: dict[str, Callable[[Record], bool]] = {
     "records without a reference answer": lambda one: not one.truths,
     "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),
 }
+
+_Found = tuple[str, list[Record]]
+"""The kind of file in words, and its records in order; ids are empty where the file has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str
     same form a group.
     """
     problems, place = Problems(), Path(path)
-    name, records = found(place, columns or {}, problems)
+    name, records = _found(place, columns or {}, problems)
     records = _answered(records, golds or _golds(place, problems), problems)
     records = _grouped(_identified(records, problems), problems)
     _remark(records, problems)
@@ -72,6 +80,50 @@ def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str
 def write(records: Iterable[Record], path: str | Path) -> None:
     """Write records to a file that `read` gives back unchanged: a line each, whole or not at all."""
     write_text(Path(path), "".join(f"{spelled(to_json(record))}\n" for record in records))
+
+
+def _found(path: Path, columns: Mapping[str, str], problems: Problems) -> _Found:
+    """The records of a file or of a run's folder. Raises UsageError."""
+    if path.is_dir():
+        return _folder(path, columns, problems)
+    text = source.text(path, problems)
+    if not text.strip():
+        raise UsageError(f"{path} is empty")
+    if text.lstrip()[0] not in "{[":
+        name, given = tables.rows(text, path.name, problems)
+        return name, rows.records(given, path.name, columns, problems)
+    return _json(source.values(text, path.name), path.name, columns, problems)
+
+
+def _folder(folder: Path, columns: Mapping[str, str], problems: Problems) -> _Found:
+    if (folder / "scores.jsonl").exists() and (folder / "records.jsonl").exists():
+        return "records of Surefoot", list(records_of(folder / "records.jsonl"))
+    if (folder / "records.jsonl").exists():
+        return _found(folder / "records.jsonl", columns, problems)
+    inner = runs(folder)
+    if len(inner) == 1 and (inner[0] / "traces.jsonl").exists():
+        return "a run of Surefoot", traces.run(inner[0], problems)
+    if len(inner) > 1:
+        raise UsageError(f"{folder} holds several runs; give one of them: {', '.join(map(str, inner))}")
+    if (folder / "dataset_info.json").exists() or (folder / "dataset_dict.json").exists():
+        raise UsageError(f"{folder} is a data set that `datasets` saved; {source.ARROW_HINT}")
+    raise UsageError(f"{folder} holds no records: neither records.jsonl nor run.json with traces.jsonl")
+
+
+def _json(values: list[tuple[int, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> _Found:
+    _, first = values[0]
+    if traces.kept(first):
+        return "records of Surefoot", traces.records(values, name)
+    if traces.is_trace(first):
+        return "traces of Surefoot", traces.of_values(values, name)
+    listed = tables.listed(first) if len(values) == 1 else None
+    each = [(f"{name}, line {number}", value) for number, value in values]
+    if listed:
+        each = [(f"{name}, item {number}", value) for number, value in enumerate(listed[1], start=1)]
+    if each and spans.recognised(each[0][1]):
+        return "OpenTelemetry spans", spans.records(each, problems)
+    form = listed[0] if listed else "JSON lines"
+    return form, rows.records(each, name, columns, problems)
 
 
 def _golds(place: Path, problems: Problems) -> str | None:
