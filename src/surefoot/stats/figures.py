@@ -109,6 +109,15 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
     return Paired(len(pairs), only_first, only_second, min(1.0, 2 * at_most(fewer, apart, 0.5)))
 
 
+def holm(p: Sequence[float]) -> list[float]:
+    """The p-values after Holm's step-down correction (1979), in their order; at most 1."""
+    adjusted, worst = [0.0] * len(p), 0.0
+    for step, n in enumerate(sorted(range(len(p)), key=lambda n: p[n])):
+        worst = max(worst, min(1.0, (len(p) - step) * p[n]))
+        adjusted[n] = worst
+    return adjusted
+
+
 @dataclass(frozen=True, slots=True)
 class Statistic:
     """A figure over items of questions, computable for any weights of the questions."""

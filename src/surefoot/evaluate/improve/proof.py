@@ -9,8 +9,8 @@ import numpy as np
 
 from surefoot.evaluate.score.comparison import tested
 from surefoot.evaluate.score.summaries import value
+from surefoot.stats.figures import holm
 from surefoot.stats.groups import averaged, numbered
-from surefoot.stats.tests import holm
 from surefoot.types import Gain, Score
 
 Values = Mapping[str, float | None]

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.summaries import SLACK, value
-from surefoot.stats.figures import Floats, Ints, mcnemar
+from surefoot.stats.figures import Floats, Ints, holm, mcnemar
 from surefoot.stats.groups import averaged, count, needed, numbered, visible
-from surefoot.stats.tests import holm
 from surefoot.types import Score, Summary
 
 DIFFERENCE = 0.05

@@ -13,8 +13,7 @@ from surefoot.lab.study.examination import Examined
 from surefoot.lab.study.hypotheses import Hypotheses, Hypothesis, StudyConclusion, fits
 from surefoot.lab.study.measures import MEASURES
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Floats
-from surefoot.stats.tests import holm
+from surefoot.stats.figures import Figure, Floats, holm
 
 Verdict = Literal["supported", "refuted", "undetermined"]
 Draws = npt.NDArray[np.uint16]
