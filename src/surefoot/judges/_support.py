@@ -11,10 +11,12 @@ from surefoot.judges._heads import head
 from surefoot.protocols import Embedder, Matrix
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, stem, words
-from surefoot.types import Passage
+from surefoot.types import Passage, Quote
 
 FEWEST = 4
 """Telling words from which a claim's direction says more than its words do."""
+SUPPORTED = 0.5
+"""Probability from which a claim counts as carried in an explanation; values take the probabilities as they are."""
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 _NEGATIONS = frozenset("not no never none nor neither cannot without nobody nothing t".split())
 """With the "t" of a "did n't" that was cut apart."""
@@ -105,12 +107,49 @@ class SourceTexts:
         missing = tuple(word for stemmed, word in sought.items() if stemmed not in self._stems)
         return Support(shared, best.passage_id, best.text, missing)
 
+    def carry(self, claims: Sequence[str]) -> Carriage:
+        """All the claims, of which there is one at least; raises ValueError where the texts are empty."""
+        each = tuple(self.of(claim) for claim in claims)
+        least = min(range(len(each)), key=lambda place: each[place].probability)
+        return Carriage(each, claims[least], each[least])
+
     def _triple_share(self, stems: tuple[str, ...]) -> float:
         if len(stems) < 3:
             width = len(stems)
             return float(any(stems == s.stems[i : i + width] for s in self._sentences for i in range(len(s.stems))))
         triples = _triples(stems)
         return sum(triple in self._triples for triple in triples) / len(triples)
+
+
+@dataclass(frozen=True, slots=True)
+class Carriage:
+    """How far the texts carry several claims."""
+
+    each: tuple[Support, ...]
+    claim: str
+    """The one that is carried least."""
+    least: Support
+
+    @property
+    def carried(self) -> int:
+        """How many of them are likely carried."""
+        return sum(one.probability >= SUPPORTED for one in self.each)
+
+    @property
+    def mean(self) -> float:
+        """The mean chance that a claim is carried."""
+        return sum(one.probability for one in self.each) / len(self.each)
+
+    @property
+    def weakest(self) -> str:
+        """The claim that is carried least, in words: its chance, the nearest sentence, and what stands nowhere."""
+        missing = f"; nowhere in the contexts: {', '.join(self.least.missing[:8])}" if self.least.missing else ""
+        chance = f"({self.least.probability:.2f})"
+        return f"“{plainly(self.claim)}” {chance}, nearest to “{plainly(self.least.sentence)}”{missing}"
+
+    def quotes(self, where: str) -> tuple[Quote, Quote]:
+        """That claim, which stands in this corner of the record, and the sentence nearest to it."""
+        return Quote(self.claim, where, True), Quote(self.least.sentence, self.least.passage_id, True)
 
 
 def claims(text: str) -> list[str]:

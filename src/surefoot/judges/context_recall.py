@@ -8,7 +8,7 @@ from typing import ClassVar
 from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._heads import chance
 from surefoot.judges._scores import lacks, scored, unscored
-from surefoot.judges._support import SourceTexts, claims, plainly
+from surefoot.judges._support import SourceTexts, claims
 from surefoot.protocols import Embedder, Evaluator
 from surefoot.types import Metric, Passage, Quote, Record, Score
 
@@ -75,16 +75,9 @@ class ContextRecall:
         facts = claims(truth) or [truth]
         if evidence.empty:
             return scored(self, record, 0.0, "the contexts hold no words")
-        each = [evidence.of(fact) for fact in facts]
-        least = min(range(len(facts)), key=lambda place: each[place].probability)
-        missing = f"; nowhere in the contexts: {', '.join(each[least].missing[:8])}" if each[least].missing else ""
-        told = (
-            f"of {len(facts)} facts of the reference the contexts carry {sum(x.probability >= 0.5 for x in each)}; "
-            f"the least: “{plainly(facts[least])}” ({each[least].probability:.2f}), nearest to "
-            f"“{plainly(each[least].sentence)}”{missing}"
-        )
-        quotes = (Quote(facts[least], "truth", True), Quote(each[least].sentence, each[least].passage_id, True))
-        return scored(self, record, sum(one.probability for one in each) / len(each), told, *quotes)
+        found = evidence.carry(facts)
+        told = f"of {len(facts)} facts of the reference the contexts carry {found.carried}; the least: {found.weakest}"
+        return scored(self, record, found.mean, told, *found.quotes("truth"))
 
     def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
         texts = [passage for passage in contexts if passage.text.strip()]
