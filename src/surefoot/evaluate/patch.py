@@ -62,17 +62,12 @@ def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> s
     return f"there is no setting '{unknown[0]}' with these components" if unknown else _untied(patch, config)
 
 
-def patched(config: Config, patch: Patch) -> Config:
-    """The configuration with the patch. Raises ConfigError for a section that does not exist."""
-    return read(config, patch)
-
-
 def tried(config: Config, patch: Patch, outside: bool = False) -> Config:
     """The configuration with the patch, after a dry run: the patch is allowed, changes something, and builds a
     pipeline. Raises UsageError with the reason where not; MissingExtra is one."""
     if why := refused(patch, config, outside):
         raise ConfigError(why)
-    changed = patched(config, patch)
+    changed = read(config, patch)
     if changed == config:
         raise ConfigError("it changes nothing: all of it is set so already")
     Builder(changed).pipeline()

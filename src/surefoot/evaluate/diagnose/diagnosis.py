@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from surefoot.draw.svg import printable
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.failures import STAGES, WEAK, Failure, by_record, failures, quoted
+from surefoot.evaluate.diagnose.failures import STAGES, STRONG, WEAK, Failure, by_record, failures, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
 from surefoot.evaluate.diagnose.scored_run import ScoredRun
-from surefoot.evaluate.diagnose.settings import SystemSettings, written
+from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.judges._diamond import title
@@ -252,9 +253,7 @@ class _Diagnosed(ScoredRun):
     def _protocol(self, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
         settings = SystemSettings(self.config)
         changes = [
-            f"`{section}.{key}` from {written(settings.now(f'{section}.{key}'))} to {written(value)}"
-            for section, of in patch.items()
-            for key, value in of.items()
+            f"`{key}` from {written(settings.now(key))} to {written(value)}" for key, value in flat(patch).items()
         ]
         said = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
         said += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
@@ -295,20 +294,23 @@ def _priority(tally: Tally) -> Priority:
 
 
 def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
-    settings = [f"`{section}.{key}` to {written(value)}" for section, of in patch.items() for key, value in of.items()]
+    settings = [f"`{key}` to {written(value)}" for key, value in flat(patch).items()]
     yield f"Set {' and '.join(settings)}." if settings else remedy.do
     yield remedy.also
     yield "Keep the change only if held-out questions gain."
 
 
 def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Iterator[str]:
+    fed = any(s.metric == "context_relevancy" and (s.mean or 0.0) >= STRONG for s in summaries)
     values = [s.value for s in scores if s.metric == summary.metric and s.value is not None]
     interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
     yield f"{about.title} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
     if summary.level == "high":
         yield f"This is {about.stage} doing its work{f': {about.good}' * bool(about.good)}; leave it as it is."
-    elif summary.metric == "context_adherence" and _is_high(summaries, "context_relevancy"):
+    elif summary.metric == "context_adherence" and any(
+        s.metric == "context_relevancy" and (s.mean or 0.0) >= STRONG for s in summaries
+    ):
         yield "This is generation, not retrieval: the contexts are relevant, and the answers do not hold on to them."
         yield f"{about.advice}."
     else:
@@ -320,33 +322,19 @@ def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summari
         yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
 
 
-def _is_high(summaries: Sequence[Summary], metric: str) -> bool:
-    return any(s.metric == metric and s.mean is not None and s.mean >= 0.7 for s in summaries)
-
-
 def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[str, Metric] | None) -> Iterator[str]:
     yield from ("# Diagnosis", "", _shown(diagnosis.executive_summary), "")
     if any(summary.mean is not None for summary in summaries):
-        yield from (
-            "| metric | mean | 95 % interval | scored | unscored | level |",
-            "| --- | --- | --- | --- | --- | --- |",
-        )
+        yield "| metric | mean | 95 % interval | scored | unscored | level |"
+        yield "| --- | --- | --- | --- | --- | --- |"
         yield from (_row(summary, title(summary.metric, metrics)) for summary in summaries)
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
         yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
-        yield from (
-            f"**Why.** {_shown(item.root_cause_analysis)}",
-            "",
-            f"**Evidence.** {_shown(item.evidence_trace)}",
-            "",
-        )
-        yield from (
-            f"**What to do.** {_shown(item.recommended_protocol)}",
-            "",
-            _shown(item.recommended_protocol_gist),
-            "",
-        )
+        yield from (f"**Why.** {_shown(item.root_cause_analysis)}", "")
+        yield from (f"**Evidence.** {_shown(item.evidence_trace)}", "")
+        yield from (f"**What to do.** {_shown(item.recommended_protocol)}", "")
+        yield from (_shown(item.recommended_protocol_gist), "")
         yield from _patch(item)
         yield from _flags(item.unsupported)
     if diagnosis.insights:
@@ -361,10 +349,7 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
 
 def _shown(text: str) -> str:
     """A text with its lists and code, in which nothing is HTML, leads anywhere, opens a block or steers a terminal."""
-    letters = (
-        letter if letter.isprintable() or letter == "\n" else " " if letter.isspace() else "\ufffd" for letter in text
-    )
-    plain = "".join(letters)
+    plain = printable("".join(" " if letter.isspace() and letter != "\n" else letter for letter in text), lines=True)
     return re.sub(r"([\[\]]|```|~~~)", r"\\\1", plain.replace("&", "&amp;").replace("<", "&lt;"))
 
 

@@ -23,7 +23,7 @@ from surefoot.evaluate.diagnose.evidence import (
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc, token_f1
 from surefoot.text.words import STOP_WORDS, content_words, sentences, stem, words
-from surefoot.types import Action, Grade, Metric, Passage, Record, Score, Strip, Trace
+from surefoot.types import Action, Grade, Metric, Passage, Record, Score, Trace
 
 STAGES = tuple(
     "error retrieval chunking ranking grading thresholds search refinement truncation grounding refusal reading "
@@ -255,7 +255,7 @@ def _good(cue: Cue, trace: Trace) -> list[Passage]:
 def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
     """The fate of evidence that was found and never read."""
     grades = {grade.passage_id: grade for grade in trace.grades}
-    useful = [p for p in good if not grades or _label(grades.get(p.id)) not in (None, Action.INCORRECT)]
+    useful = [p for p in good if not grades or (p.id in grades and grades[p.id].label not in (None, Action.INCORRECT))]
     if not useful:
         return _misgraded(cue, trace, good, grades)
     ids = {passage.id for passage in useful}
@@ -268,8 +268,9 @@ def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
     if strips and not bearing:
         return _told(cue, "refinement", "cut", f"the passage that holds {_truth(cue)} was cut so that no strip does")
     if any(not strip.reason.startswith("not among") for strip in bearing):
-        worst = _score_of(bearing)
-        return _told(cue, "refinement", "dropped", f"the strip that holds {_truth(cue)} was dropped{worst}")
+        scores = [strip.score for strip in bearing if strip.score is not None]
+        best = f" at {max(scores):.3g}" if scores else ""
+        return _told(cue, "refinement", "dropped", f"the strip that holds {_truth(cue)} was dropped{best}")
     place = [passage.id for passage in trace.passages + trace.external].index(useful[0].id) + 1
     what = f"{_truth(cue)} stands in passage {place} of {len(seen_by(cue.record))} and was not among what was read"
     return _told(cue, "ranking", "late", what)
@@ -427,15 +428,6 @@ def _far_down(cue: Cue) -> bool:
         return False  # what was read is in order of its grades, and short
     first = [bears(cue.record.question, passage, cue.record.truths) for passage in cue.record.contexts or ()]
     return True in first and first.index(True) >= DEEP
-
-
-def _label(grade: Grade | None) -> Action | None:
-    return grade.label if grade else None
-
-
-def _score_of(strips: Sequence[Strip]) -> str:
-    known = [strip.score for strip in strips if strip.score is not None]
-    return f" at {max(known):.3g}" if known else ""
 
 
 # How it is told

@@ -154,7 +154,7 @@ def _page(outcome: Outcome, about: Mapping[str, Any], figure: str) -> Iterator[s
         yield f"- To be shown better among these arms, a change has to turn at least {outcome.needed} questions right."
     told = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
     yield from (f"- {key}: `{_plain(words)}`" for key, words in told.items())
-    yield from ("", "## The dry run", "", *_dry(outcome.proposals))
+    yield from ("", "## The dry run", "", *map(_dry, outcome.proposals))
 
 
 def _conclusion(outcome: Outcome) -> str:
@@ -184,9 +184,8 @@ def _with_interval(gain: Gain | None) -> str:
     return "–" if gain is None else f"{points(gain.difference)} [{interval(gain)}]"
 
 
-def _dry(proposals: Sequence[Proposal]) -> Iterator[str]:
-    for one in proposals:
-        yield f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {_plain(one.refused) or expected(one.cost)}"
+def _dry(one: Proposal) -> str:
+    return f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {_plain(one.refused) or expected(one.cost)}"
 
 
 def expected(cost: Cost | None) -> str:
@@ -194,11 +193,8 @@ def expected(cost: Cost | None) -> str:
     if cost is None:
         return "unknown"
     model = f", {cost.calls:,} calls and {cost.tokens:,} tokens of a language model" if cost.calls else ""
-    return f"about {_time(cost.seconds)} for {cost.questions} questions{model}"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    time = f"{cost.seconds:.0f} s" if cost.seconds < 100 else f"{cost.seconds / 60:.0f} min"
+    return f"about {time} for {cost.questions} questions{model}"
 
 
 def _plain(words: str) -> str:

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any, Literal
 
 from surefoot import components, manifest
-from surefoot.config.settings import Config
+from surefoot.config.settings import Config, read
 from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example, folded, hashed
@@ -29,7 +29,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document, drawn
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
-from surefoot.evaluate.patch import Patch, joined, patched, size, tried
+from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
@@ -219,7 +219,7 @@ class _Loop:
         scores = self.plan.scoring.scores(records, folder / runs.place(name))
         if not (scored := values(scores, self.plan.scoring.metric)):
             raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}'; name another")
-        return _Ran(records, scored, scores, median(map(_seconds, traces)))
+        return _Ran(records, scored, scores, median(sum(step.seconds for step in trace.steps) for trace in traces))
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
@@ -328,16 +328,17 @@ class _Loop:
             except SurefootError:
                 continue  # each can be built, and not both: then they are tried one by one only
             name = f"{best.name} + {one.name}"
+            known = [gain for gain in (best.predicted, one.predicted) if gain is not None]
             ran = self.ran("development", name, config)
             found = self._compared(before, ran)
             if found and best.development and found.gain.difference > best.development.difference:
-                made = _trial(name, "combination", "the best together", both, _sum(best.predicted, one.predicted))
+                made = _trial(name, "combination", "the best together", both, sum(known) if known else None)
                 best = replace(made, development=found.gain, seconds=ran.seconds)
         return best if best.kind == "combination" else None
 
     def _judged(self, arms: Sequence[Trial], before: _Ran) -> list[Trial]:
         """The arms with their gains on the held-out half; at most one is kept."""
-        ran = {arm.name: self.ran("held-out", arm.name, patched(self.plan.config, arm.patch)) for arm in arms}
+        ran = {arm.name: self.ran("held-out", arm.name, read(self.plan.config, arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
         p = adjusted(found)
         said = [self._told(arm, ran, found, p, before) for arm in arms]
@@ -364,7 +365,10 @@ class _Loop:
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
         if arm.kind in CONTROLS:
-            return replace(arm, because=_control(arm, len(before.records), controls.inert(self.plan.config, arm.patch)))
+            inert = controls.inert(self.plan.config, arm.patch)
+            proof = "each setting has the value that is in effect without it; " if inert else ""
+            said = f"{changed} of {len(before.records)} answers differ from the baseline's"
+            return replace(arm, because=f"a control: {proof}{said}")
         beside: dict[str, Control] = {}
         for name in CONTROLS:
             other = found[name]
@@ -430,23 +434,9 @@ def _said(gain: Gain, alpha: float) -> str:
     return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
 
 
-def _control(arm: Trial, questions: int, inert: bool) -> str:
-    """The verdict on a control."""
-    proof = "each setting has the value that is in effect without it; " if inert else ""
-    return f"a control: {proof}{arm.changed} of {questions} answers differ from the baseline's"
-
-
 def _least_gain(trial: Trial) -> tuple[float, int]:
     """Sorts the largest gain first, and of equals the smallest patch."""
     return (-trial.development.difference if trial.development else 0.0, size(trial.patch))
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None and other is None else (one or 0.0) + (other or 0.0)
-
-
-def _seconds(trace: Trace) -> float:
-    return sum(step.seconds for step in trace.steps)
 
 
 def _answer(record: Record) -> str:

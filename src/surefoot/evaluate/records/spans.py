@@ -68,7 +68,8 @@ def recognised(value: Any) -> bool:
     """True for an export of spans, or a single span."""
     if not isinstance(value, Mapping):
         return False
-    return _batches(value) is not None or (bool(_trace_of(value)) and _has_attributes(value))
+    described = any(str(name) == "attributes" or str(name).startswith("attributes.") for name in value)
+    return _batches(value) is not None or (bool(_trace_of(value)) and described)
 
 
 def records(values: Sequence[tuple[str, Any]], problems: Problems) -> list[Record]:
@@ -293,10 +294,6 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
 def _batches(value: Mapping[str, Any]) -> list[Any] | None:
     batches = value.get("resourceSpans", value.get("resource_spans"))
     return batches if isinstance(batches, list) else None
-
-
-def _has_attributes(value: Mapping[str, Any]) -> bool:
-    return "attributes" in value or any(str(name).startswith("attributes.") for name in value)
 
 
 def _trace_of(value: Mapping[str, Any]) -> str:
