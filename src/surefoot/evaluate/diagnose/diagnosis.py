@@ -308,9 +308,7 @@ def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summari
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
     if summary.level == "high":
         yield f"This is {about.stage} doing its work{f': {about.good}' * bool(about.good)}; leave it as it is."
-    elif summary.metric == "context_adherence" and any(
-        s.metric == "context_relevancy" and (s.mean or 0.0) >= STRONG for s in summaries
-    ):
+    elif summary.metric == "context_adherence" and fed:
         yield "This is generation, not retrieval: the contexts are relevant, and the answers do not hold on to them."
         yield f"{about.advice}."
     else:

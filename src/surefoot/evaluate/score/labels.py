@@ -57,11 +57,27 @@ def labelled(
     found = list(_rows(Path(path)))
     names = [label] if label else NAMES
     labels = [(where, row, said) for where, row in found if (said := _found(row, names)) is not None]
-    preferences = [_preference(where, row, metric, group) for where, row in found if "better" in row and "worse" in row]
-    if not labels and not preferences:
+    pairs = [(where, row) for where, row in found if "better" in row and "worse" in row]
+    if not labels and not pairs:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}, nor better and worse; see --label")
     binary = _binary(labels, metric, scale)
-    return (*(_label(where, row, said, metric, group, scale, binary) for where, row, said in labels), *preferences)
+
+    def rated(where: str, row: dict[str, Any], said: Any) -> Label:
+        named, number = _metric(where, row, metric), _number(where, said)
+        low, high = (0.0, 1.0) if named in binary else scale
+        if not low <= number <= high:
+            raise UsageError(
+                f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale"
+            )
+        share = (number - low) / (high - low)
+        return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
+
+    def preferred(where: str, row: dict[str, Any]) -> Preference:
+        better, worse = _text(where, row, "better"), _text(where, row, "worse")
+        return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
+
+    preferences = [preferred(*one) for one in pairs]
+    return (*(rated(*one) for one in labels), *preferences)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -103,29 +119,6 @@ def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scal
         seen.setdefault(str(row.get("metric") or metric), set()).add(_number(where, said))
     truths = {str(row.get("metric") or metric) for _, row, said in labels if isinstance(said, bool)}
     return truths | {name for name, values in seen.items() if scale[0] > 0 and values in ({0.0}, {0.0, 1.0})}
-
-
-def _label(
-    where: str,
-    row: dict[str, Any],
-    said: Any,
-    metric: str,
-    group: str,
-    scale: tuple[float, float],
-    binary: set[str],
-) -> Label:
-    named = _metric(where, row, metric)
-    low, high = (0.0, 1.0) if named in binary else scale
-    number = _number(where, said)
-    if not low <= number <= high:
-        raise UsageError(f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale")
-    share = (number - low) / (high - low)
-    return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
-
-
-def _preference(where: str, row: dict[str, Any], metric: str, group: str) -> Preference:
-    better, worse = _text(where, row, "better"), _text(where, row, "worse")
-    return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
 
 
 def _metric(where: str, row: dict[str, Any], metric: str) -> str:
