@@ -1,8 +1,8 @@
 """Patches of surefoot.toml: which are allowed, and how one is written into the file and taken out again.
 
-A model that has read hostile text may have proposed the patch. So a patch may set numbers, truth values and names that
-Surefoot knows (`trust.knows`), and nothing that says where data lie, what runs, who is asked, or how the gain is
-measured. `refused` is the one rule, for proposals and for trials.
+A model that read hostile text may have proposed the patch. So it may set numbers, truth values and names that Surefoot
+knows (`trust.knows`), and nothing that says where data lie, what runs, who is asked, or how the gain is measured.
+`refused` is the one rule, for proposals and for trials.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:
 def written(text: str, patch: Patch) -> str:
     """The text of a configuration file with the patch; comments, order and all else stay as they are.
 
-    Naming another component removes the options of the one before. The result is read again and compared, so that a
-    file of an unforeseen shape is refused and not spoilt: ConfigError then lists the settings to write by hand.
+    Naming another component removes the options of the one before. The result is read again and compared; a file of a
+    shape that we cannot edit raises ConfigError, which lists the settings to write by hand.
     """
     try:
         before = toml_values.parsed(text)
@@ -141,9 +141,9 @@ def apply(file: Path, patch: Patch, folder: Path) -> None:
 
 
 def revert(folder: Path, file: Path) -> Path:
-    """Restore the very bytes that the configuration file had before `apply`, or delete it if there was none; returns
-    the file. Raises UsageError where nothing was applied, where the file was changed since, or where the folder, which
-    may be anybody's, names another file than the user does here."""
+    """Restore the bytes that the configuration file had before `apply`, or delete it if there was none; returns the
+    file. Raises UsageError where nothing was applied, where the file changed since, or where the folder, which a
+    stranger may have written, names another file than `file`."""
     try:
         about = parsed((folder / APPLIED).read_bytes())
         place, known = Path(about["file"]), (about["before"], about["after"])
@@ -190,8 +190,8 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
 
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
-    """The reason why thresholds and evaluator would not fit each other: thresholds are on the scale of one evaluator,
-    and those of a preset or file come as a whole."""
+    """The reason why thresholds and evaluator do not fit: thresholds are on the scale of one evaluator, and those of a
+    preset or file come as a whole."""
     before, now = config.get("thresholds", {}), SystemSettings(config).use("evaluator")
     use = patch.get("evaluator", {}).get("use", now)
     if use != now and before and "thresholds" not in patch:
@@ -306,8 +306,7 @@ def _statement(key: str, value: Any, before: str) -> str:
 
 
 def _comment(statement: str) -> str:
-    """The comment behind a value with the blanks before it: what can be cut off without changing the
-    value."""
+    """The comment behind a value with the blanks before it: its removal leaves the value as it is."""
     said = _parsed(statement)
     for place in (match.start() for match in re.finditer(r"[ \t]*#", statement)):
         if said and _parsed(statement[:place]) == said:

@@ -75,9 +75,9 @@ def diagnose(
 ) -> Diagnosis:
     """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
 
-    `config` None: that of the first trace, where there is one. `corpus` says whether the corpus holds the evidence for
-    a record (`evidence.held_by` asks an index); without it a page that is missing cannot always be told from one that
-    retrieval missed. `metrics` None: the built-in ones.
+    `config` None: that of the first trace, if any. `corpus` says whether the corpus holds a record's evidence
+    (`evidence.held_by` asks an index); without it, a missing page can look like one that retrieval missed. `metrics`
+    None: the built-in ones.
     """
     settings, known = configured(records, config), diamond() if metrics is None else metrics
     found = failures(records, scores, settings, corpus, known)
@@ -123,8 +123,8 @@ def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Map
 
 
 def predicted(lost: int, of: int, room: float) -> float:
-    """The gain of a metric that is expected of a patch: half of what the stage lost comes back (`COMES_BACK`), each
-    by `room`, over all records and `DOUBT` more."""
+    """The gain that a patch should bring: half of the lost records (`COMES_BACK`) gain `room` each, averaged over all
+    records and `DOUBT` more."""
     return round(COMES_BACK * lost / (of + DOUBT) * room, 3)
 
 

@@ -108,11 +108,11 @@ def failures(
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
 ) -> tuple[Failure, ...]:
-    """One for each record that was lost, in their order; no model is called.
+    """A failure for each lost record, in their order; no model is called.
 
-    A record is lost where its answer is wrong, refused, or scored low. What failed it is the first stage, from the
-    corpus to the answer, that did not hand on the evidence. `corpus` says whether the corpus holds it; without it,
-    only what other questions of the run retrieved can tell. `metrics` None: the built-in ones.
+    A record is lost where its answer is wrong, refused, or scored low. The first stage from corpus to answer that did
+    not hand on the evidence is at fault. `corpus` says whether the corpus holds it; without it, only what other
+    questions retrieved can tell. `metrics` None: the built-in ones.
     """
     known = diamond() if metrics is None else metrics
     valued = by_record(scores)

@@ -199,8 +199,8 @@ REMEDIES = _read()
 
 
 def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records: Sequence[Record]) -> Patch:
-    """The settings that mend it, as far as they mean something in this configuration and are not so already; empty:
-    none would, or it is not one of ours."""
+    """The settings that mend the fault, if allowed with this configuration and not in effect already; empty: none
+    would, or the system is not ours."""
     settings, fitting = SystemSettings(config), _PATCHES.get((stage, kind))
     if fitting is None or not settings.ours:
         return {}

@@ -1,5 +1,4 @@
-"""The ledger of trials: the gain that was predicted for each change, the gain that it brought, and whether it was kept;
-as values, a page of Markdown and a picture."""
+"""The ledger of trials: the gain predicted for each change, the gain realised, and whether the change was kept."""
 
 from __future__ import annotations
 

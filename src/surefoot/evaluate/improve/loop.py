@@ -1,8 +1,8 @@
-"""The loop that ends in proof: ask, score, diagnose, try the proposals, and keep what helps on unseen questions.
+"""The improvement loop: ask, score, diagnose, try the proposals, and keep what helps on unseen questions.
 
-The questions are split by hash. The development half is asked with the configuration, which is diagnosed, and with each
-proposed patch. The held-out half is asked once with the baseline, the best patch, the best combination, and two
-controls of as many settings. All runs share questions, index, judges and seeds, which `run.json` records.
+Questions are split by hash. The development half is asked with the configuration, which is diagnosed, and with each
+proposed patch; the held-out half once with the baseline, the best patch, the best combination, and two controls of as
+many settings. All runs share questions, index, judges and seeds, which `run.json` records.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class _Ran:
 
 
 def side(example: Example, seed: int) -> Half:
-    """The half of a question, by a hash of its words: it stays there whatever other questions come, and a question that
-    comes twice is in one half."""
+    """The half of a question, by a hash of its words: other questions do not move it, and a repeated question is in one
+    half."""
     return "held-out" if hashed(f"{seed}\n{folded(example.question)}", 16)[0] & 1 else "development"
 
 
@@ -141,8 +141,7 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
 
 
 def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scoring:
-    """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one that it asks, if
-    any."""
+    """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one it asks, if any."""
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
         return [*scored.run([judge], records, folder / "scores", in_flight=in_flight, model=model).values()]
@@ -166,10 +165,10 @@ def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
 def improve(plan: ImprovementPlan) -> Outcome:
     """Run the whole loop, or resume it; the plan's folder gets the ledger, the diagnosis, the report and its picture.
 
-    Asks the development half once for the baseline, each proposal and each combination (fewer than proposals), and the
-    held-out half once for at most five arms: baseline, best, combination, placebo and random lever; not at all where
-    nothing is better on the development half. Raises UsageError for too few questions, or where index or settings are
-    not those of the run in the folder.
+    Asks the development half once for the baseline, each proposal and each combination (fewer than proposals). If one
+    is better there, asks the held-out half once for at most five arms: baseline, best, combination, placebo, random
+    lever. Raises UsageError for too few questions, and where index or settings differ from those of the run in the
+    folder.
     """
     loop = _Loop(plan, _about(plan))
     with loop.claimed():

@@ -58,16 +58,15 @@ class LoadedRecords:
 
 
 def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> LoadedRecords:
-    """The records of a file or of a run's folder, whose format is told by what is in it.
+    """The records of a file or of a run's folder, whatever its format.
 
-    `golds` is a file of questions with answers, as `datasets.questions.load` reads them, from which records without a
-    reference get theirs: by id, else by the words of the question. A run's folder names its own, which are taken if
-    they are as they were, below the working directory. `columns` says which column is which field of a record, where
-    their names do not.
+    `golds` is a file of questions with answers (`datasets.questions.load`) that completes records without a reference:
+    by id, else by the words of the question. A run's folder names its own, taken if unchanged and below the working
+    directory. `columns` says which column is which field, where the names do not.
 
-    No row is left out: what is no record at all raises UsageError, naming the line; what a record lacks is counted. A
-    second record of an id gets "#2" behind it, one without an id is numbered by its place, and records that ask the
-    same form a group.
+    No row is left out: a row that is no record raises UsageError, naming the line; what a record lacks is counted. A
+    second record of an id gets "#2" behind it, one without an id its number, and records that ask the same form a
+    group.
     """
     problems, place = Problems(), Path(path)
     name, records = _found(place, columns or {}, problems)

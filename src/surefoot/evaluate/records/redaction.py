@@ -1,7 +1,7 @@
-"""Records without what must not be passed on: personal data as typed marks, or no words at all.
+"""Records that can be passed on.
 
-A `Redactor` replaces what has the form of personal data or of a secret and leaves the rest readable; it does not know
-names of people or places. `share_safe` leaves no text and keeps every figure.
+A `Redactor` puts marks in the place of personal data and secrets, which it knows by their form; names of people and
+places it does not know. `share_safe` leaves no text and keeps every figure.
 """
 
 from __future__ import annotations
@@ -107,8 +107,7 @@ class Redactor:
         return self._cut(text).new
 
     def record(self, record: Record) -> Record:
-        """The record with marks in all that was asked, retrieved, answered and noted, also in its trace, whose strips
-        are still slices of their passages."""
+        """The record with marks in every text, also in its trace, whose strips stay slices of their passages."""
         return cast(Record, self._walked(record))
 
     def score(self, score: Score) -> Score:
@@ -132,8 +131,7 @@ class Redactor:
         )
 
     def _trace(self, old: Trace) -> Trace:
-        """The trace with pieces of passages cut anew from the redacted ones: in a piece half a number may stand, which
-        has no form."""
+        """The trace with pieces cut anew from the redacted passages: half a number in a piece would have no form."""
         cuts = {passage.id: self._cut(passage.text) for passage in (*old.external, *old.passages)}
         citations = old.answer.citations if old.answer else ()
         answer = old.answer and replace(old.answer, citations=())
@@ -229,12 +227,11 @@ def share_safe(
     tags: Collection[str] = ("domain", "system"),
     secret: bytes | None = None,
 ) -> tuple[list[Record], list[Score]]:
-    """Records and scores that can be handed on: every text is "text:<hash>:<characters>", and every figure stays.
+    """Replace every text by "text:<hash>:<characters>", and keep every figure.
 
-    The same text has the same hash in all of them, ids included, so that scores still find their records and what was
-    cited its passage; nobody can guess a text and check it, because the hash is keyed with `secret`, which is drawn
-    anew each time and kept nowhere unless it is given. Settings of traces are dropped, and so are the words of tags but
-    for those named in `tags`, by which figures are told apart.
+    Equal texts have equal hashes, ids included, so scores still find their records and citations their passages. The
+    hash is keyed with `secret` (None: drawn anew and kept nowhere), so nobody can check a guessed text. Settings of
+    traces are dropped; tags are hashed but for those named in `tags`, by which figures are told apart.
     """
     key = secret or token_bytes(32)
     return [_shared(record, "", tags, key) for record in records], [_shared(score, "", tags, key) for score in scores]

@@ -50,10 +50,8 @@ TAKEN_FOR_THE_REFERENCE = (
 
 
 def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> list[Record]:
-    """A record a row, each given with its place; `columns` says by hand which column is which field.
-
-    Raises UsageError for what is no row, and where no column is known at all.
-    """
+    """A record for each row, given with its place; `columns` says by hand which column is which field. Raises
+    UsageError for what is no row, and where no column is known."""
     flat = [(place, _flat(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")
@@ -81,11 +79,11 @@ def field_of(column: str) -> str:
 
 
 def assigned(columns: Collection[str], given: Mapping[str, str]) -> dict[str, str]:
-    """The column for each field of a record that there is one for; `given` says so for fields by hand.
+    """The column of each field of a record that has one; `given` names columns by hand.
 
-    One column a field, for the whole file: a second one of the same meaning is not read. Where nothing else can be
-    the reference and there are two answers, "answer" is the reference, as in files of predictions beside gold answers.
-    Raises UsageError for a field or a column that there is not.
+    A field has one column for the whole file. Where nothing else can be the reference and there are two answers,
+    "answer" is the reference, as in files of predictions beside gold answers. Raises UsageError for an unknown field or
+    column.
     """
     for field, column in given.items():
         if field not in NAMES:

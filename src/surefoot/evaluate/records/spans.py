@@ -1,9 +1,9 @@
-"""Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record a trace.
+"""Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record for each trace.
 
-Read are exports in OTLP's JSON (`resourceSpans`, as the collector's file exporter writes them), spans as SDKs print
-them, and those of Phoenix, nested or with dotted names. Contexts: the documents of the outermost retrievers, in the
-order of time; those of a reranker take the place of what was retrieved before it. Question and answer: input and output
-of the outermost chain or agent; else the retriever's query, and what the last language model said.
+It reads OTLP's JSON (`resourceSpans`, as the collector's file exporter writes it), spans as SDKs print them, and those
+of Phoenix, nested or with dotted names. Contexts are the documents of the outermost retrievers, in order of time; those
+of a reranker replace what was retrieved before it. Question and answer are input and output of the outermost chain or
+agent, else the retriever's query and the last words of a language model.
 """
 
 from __future__ import annotations

@@ -38,10 +38,7 @@ def rows(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str,
 
 def listed(value: Any) -> tuple[str, list[Any]] | None:
     """The layout of JSON in words, and each record: of a list, bare or under a name, or of columns, as pandas writes
-    them; None: the value is itself one record.
-
-    Raises UsageError for several lists, which are as many files.
-    """
+    them; None: the value is itself one record. Raises UsageError for several lists, which are as many files."""
     if isinstance(value, list):
         return "a JSON list", value
     if not isinstance(value, dict):

@@ -110,10 +110,10 @@ class Facts(ScoredRun):
 def unsupported(text: str, facts: Facts, proposes: bool = False, about: str = "") -> tuple[str, ...]:
     """The numbers, quotations and settings in a text that the run does not support, as they stand there, each once.
 
-    A quotation has to stand in a record, word for word but for case, white space and what … leaves out. A setting has
-    to exist, and have the value that the text says it has. A number has to be one of the run to the digits that are
-    written: of the metric that its sentence names, or else of `about`, where there is one; or of a record that its
-    paragraph quotes. `proposes`: numbers are what to do, unless they are said to be so now.
+    A quotation must stand in a record, but for case, white space and what … leaves out. A setting must exist and have
+    the stated value. A number must be one of the run, to the digits written: of the metric that its sentence names,
+    else of `about` (if given), or of a record that its paragraph quotes. `proposes`: numbers say what to do, unless
+    they are said to be so now.
     """
     return tuple(dict.fromkeys(_found(text, facts, proposes, about)))
 

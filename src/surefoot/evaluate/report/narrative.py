@@ -89,9 +89,9 @@ def report(
 ) -> Diagnosis:
     """The model's diagnosis, with a note of each statement that the run does not support.
 
-    Two calls at least: one a metric, which `executor` runs side by side, and one for the report. Where the form of
-    a reply breaks the rules, it is asked for once more with the violations named. Where that fails too, or the model
-    does, the rules' own takes its place: of one insight, or of the whole report, and then `fallback` says why.
+    Two calls at least: one for each metric, which `executor` runs side by side, and one for the report. A reply that
+    breaks the form is asked for once more, with the violations named. Where that or the model fails, the rules write
+    the insight, or the whole report, and `fallback` says why.
     """
     known = diamond() if metrics is None else metrics
     run = Facts(records, scores, summaries, configured(records, config), known, samples)

@@ -1,7 +1,7 @@
 """A run's folder as one HTML file that needs nothing else: no server, no network, no other file.
 
-The file's policy lets nothing in but its own script and style, and lets no script make markup of text. What the run
-holds lies in it compressed, the records in parts that are opened when one of them is looked at.
+The file's policy admits only its own script and style, and lets no script make markup of text. The run lies in it
+compressed, its records in parts that are opened when one of them is looked at.
 """
 
 from __future__ import annotations
@@ -60,10 +60,8 @@ class Contents:
 
 
 def read(folder: Path) -> Contents:
-    """The contents of a run's folder; a torn last line is not read.
-
-    Raises UsageError where there are no records, TraceFault, naming the place, for what is damaged.
-    """
+    """The contents of a run's folder; a torn last line is not read. Raises UsageError where there are no records,
+    TraceFault, naming the place, for what is damaged."""
     if not (folder / "records.jsonl").is_file():
         raise UsageError(f"{folder} is no folder of an evaluation: it has no records.jsonl; run: surefoot evaluate")
     scores: dict[str, list[Json]] = {}
@@ -83,10 +81,11 @@ def read(folder: Path) -> Contents:
 
 
 def shared(contents: Contents) -> Contents:
-    """A copy to hand on: every figure of records, scores and summaries, and none of their texts.
+    """A copy to hand on: every figure of records, scores and summaries, and none of their texts
+    (`redaction.share_safe`).
 
-    `redacted.share_safe` says what stands in their place. What was written about the run quotes it, and is left out, as
-    are its settings. Raises TraceFault for a record or a trace that is damaged.
+    Texts about the run quote it, and are left out, as are its settings. Raises TraceFault for a damaged record or
+    trace.
     """
     known = [from_json(Record, one) for one in contents.records.values()]
     judged = [from_json(Score, one) for scores in contents.scores.values() for one in scores]
