@@ -69,10 +69,8 @@ def drawable(path: Path) -> None:
 
 
 def write_picture(path: Path, svg: str) -> None:
-    """Write an SVG file's text in the format that the file's name says: .svg, or .png as it looks on white paper.
-
-    Raises what `drawable` does.
-    """
+    """Write an SVG file's text as the file's name says: .svg, or .png as it looks on white paper. Raises as `drawable`
+    does."""
     drawable(path)
     if path.suffix.lower() == ".svg":
         write_text(path, svg)

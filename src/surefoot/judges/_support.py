@@ -153,10 +153,8 @@ class Carriage:
 
 
 def claims(text: str) -> list[str]:
-    """The claims of an answer, a sentence or a line of a list each, as they stand there.
-
-    A line that leads up to a list, or says that nothing is known, claims nothing.
-    """
+    """The claims of an answer as they stand there, each a sentence or a line of a list; a line that leads up to a list,
+    or says that nothing is known, claims nothing."""
     return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 
 

@@ -76,10 +76,8 @@ class Claims:
         return metered(self, record, lambda: self._judged(record))
 
     def claims(self, record: Record) -> tuple[Claim, ...] | None:
-        """The answer's claims with their verdicts; None: the model said nothing that could be read, asked twice.
-
-        Raises what the model raises.
-        """
+        """The answer's claims with their verdicts; None: no reply could be read, asked twice. Raises what the model
+        raises."""
         if not (record.answer or "").strip():
             return ()
         stated = self._asked(splitting(record), _SPLIT_FORM, 600, stated_in)

@@ -20,11 +20,11 @@ _VERDICTS = ({"yes"}, {"no"}, {"true"}, {"false"})
 class ContextRecall:
     """The share of the reference that the contexts hold, of several references the best held; no language model.
 
-    A reference of a few words is looked up in each context: the share of its telling words that one context holds,
-    which counts in full where the `evaluator` finds that this context answers the question, and down to half where it
-    does not, since a name may stand there by chance. Of a longer one, each sentence is a fact, and the value is the
-    mean chance that the contexts carry the fact (`surefoot.judges._support`). Without any context, 0. A bare yes or no
-    cannot be looked up: such a record is unscored. Cost: a graded pair a context where a reference is short.
+    A short reference is looked up in each context: the share of its telling words that one context holds, in full where
+    the `evaluator` finds that this context answers the question, and down to half where not, since a name may stand
+    there by chance. Of a longer one, each sentence is a fact, and the value is the mean chance that the contexts carry
+    it (`surefoot.judges._support`). Without any context, 0; a bare yes or no cannot be looked up, and is unscored.
+    Cost: a graded pair a context where a reference is short.
     """
 
     about: ClassVar[Metric] = Metric(

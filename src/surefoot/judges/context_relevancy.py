@@ -20,11 +20,11 @@ SENTENCE = 8
 
 
 class ContextRelevancy:
-    """The chance, by the `evaluator`, that the best of the contexts answers the question; lowered where its text is cut
-    off inside a sentence, which the reason says. No language model.
+    """The chance, by the `evaluator`, that the best of the contexts answers the question; lowered, with the reason,
+    where its text is cut off inside a sentence. No language model.
 
-    One good context among many is enough: what else was retrieved does not lower it. A question whose answer is spread
-    over several contexts gets less than it deserves. Without any context, 0. Cost: a graded pair a context.
+    One good context among many is enough. An answer spread over several contexts gets less than it deserves. Without
+    any context, 0. Cost: a graded pair a context.
     """
 
     about: ClassVar[Metric] = Metric(

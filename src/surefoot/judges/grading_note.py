@@ -172,10 +172,9 @@ _NO = re.compile(r"\b(?:no|not|without|avoid|rather than|instead of|need not)\b[
 class GradingNote:
     """The share of the structures that the note asks for and the answer has; by rules, no language model.
 
-    The rules know the commonest English wordings (`RULES`, and "three reasons"); a note of which they know nothing is
-    unscored. They see form alone: a list of wrong things is a list. `refusal` True: an answer that says that the
-    context lacks the information has all that can be asked of it, 1 (which rewards refusals); False: it is read like
-    any other.
+    The rules know the commonest English wordings (`RULES`, and "three reasons"); a note without any is unscored. They
+    see form alone: a list of wrong things is a list. `refusal` True: an answer that says that the context lacks the
+    information scores 1, which rewards refusals; False: it is read like any other.
     """
 
     about: ClassVar[Metric] = Metric(

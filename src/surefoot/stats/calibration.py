@@ -39,10 +39,10 @@ class Calibration:
 def fit(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float] | None = None) -> Calibration:
     """The isotonic regression of the labels on the scores, as a line through the middle of its steps.
 
-    The only assumption: a higher score means a likelier answer. Pairs of one score stay together, and at least 25 make
-    a step; a step whose pairs are all alike stays half a pair short of certainty. `weights`, above 0, keep a large set
-    from speaking for all: n pairs of unlike weight count as (sum w)² / sum w² of like weight. The probabilities hold
-    where as many pairs are positive as among these. Raises ValueError without scores.
+    It assumes that a higher score means a likelier answer. Pairs of one score stay together, and at least 25 make a
+    step; a step of one label stays half a pair short of certainty. `weights`, above 0, keep a large set from speaking
+    for all: n pairs of unlike weight count as (sum w)² / sum w² of like weight. The probabilities hold where as many
+    pairs are positive as here. Raises ValueError without scores.
     """
     if not len(scores):
         raise ValueError("there are no scores to calibrate")

@@ -36,10 +36,8 @@ Z95 = 1.959963984540054
 
 
 def match(answer: str, golds: Sequence[str]) -> bool:
-    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts.
-
-    A blank alias, which stands in every text, counts for nothing.
-    """
+    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts. A blank
+    alias, which stands in every text, counts for nothing."""
     return any(gold in answer for gold in golds if gold.strip())
 
 
@@ -163,10 +161,8 @@ def average_precision(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: I
 def expected_calibration_error(
     probabilities: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None
 ) -> Statistic:
-    """Mean distance of probability from frequency over `BINS` equal-width bins, each weighted by its items.
-
-    In a resample chance adds to every bin's distance, so that the interval leans upwards.
-    """
+    """Mean distance of probability from frequency over `BINS` equal-width bins, each weighted by its items. Resampling
+    adds chance to every bin's distance, so the interval leans upwards."""
     sure = np.asarray(probabilities, dtype=float)
     bins = np.minimum((sure * BINS).astype(int), BINS - 1)
     gaps = np.zeros((len(sure), BINS))
@@ -186,11 +182,8 @@ def mean(values: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
 
 
 def resampled(questions: int, seed: int | Sequence[int] = SEED) -> npt.NDArray[np.uint16]:
-    """How often each question is in each of `RESAMPLES` samples, drawn with replacement, of as many questions.
-
-    Items of one question are alike, so that questions are drawn, each with all its items. Figures that are computed
-    with the same resamples are paired.
-    """
+    """How often each question is in each of `RESAMPLES` samples, drawn with replacement, of as many questions. A
+    question is drawn with all its items, which are alike; figures of the same resamples are paired."""
     random, counts = np.random.default_rng(seed), np.empty((RESAMPLES, questions), dtype=np.uint16)
     for row in counts:  # one by one: all draws at once would take sixteen times as much memory as the counts
         row[:] = np.bincount(random.integers(questions, size=questions), minlength=questions)

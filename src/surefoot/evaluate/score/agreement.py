@@ -65,9 +65,9 @@ def agreed(
 ) -> tuple[Agreement, ...]:
     """An agreement for each metric that has labels and each judge of it, and one for each value of each tag in `by`.
 
-    `groups` and `tags` are of the records; what a label says itself comes first. Labels of metrics, or records, that
-    the judge was not asked about are left out (`missing`). Several ratings of one record count as their mean; several
-    yes and no as what most say, and as nothing where they are even.
+    `groups` and `tags` are of the records; those of a label come first. Labels that no judge was asked about are left
+    out (`missing`). Several ratings of one record count as their mean; several yes and no as the majority, and not at
+    all where they are even.
     """
     table = _table(scores)
     told = [_told(one, groups or {}, tags or {}) for one in labels]

@@ -95,12 +95,11 @@ class Comparison:
 
 
 def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE) -> Comparison:
-    """The change from the first to the second, metric by metric; records are told by their ids.
+    """The change from the first to the second, metric by metric; records are matched by their ids.
 
-    The test of metrics with two values is McNemar's, exact, where no two records share a group. Else signs are flipped
-    group by group (`flipped`), which tests the very mean that is shown, takes ties as they are, and is McNemar's where
-    that applies; ranks, as Wilcoxon's test has them, would be mostly ties on five levels. Raises UsageError where the
-    two have no record in common.
+    McNemar's exact test serves metrics with two values where no two records share a group. Else signs are flipped group
+    by group (`flipped`): that tests the mean that is shown and takes ties as they are, while the ranks of Wilcoxon's
+    test would be mostly ties on five levels. Raises UsageError where the two have no record in common.
     """
     before = {record.id: record.question for record in first.records}
     after = {record.id: record.question for record in second.records}
@@ -190,10 +189,8 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
 
 
 def tested(values: Floats, numbers: Ints) -> tuple[Test, float | None]:
-    """The test of paired values, a row a record, and its p; None: there are none.
-
-    McNemar's, exact, where there are two values at most and no two records share a group, else sign flips.
-    """
+    """The test of paired values, a row for each record, and its p: McNemar's, exact, for two values at most where no
+    two records share a group, else sign flips. None: there are no values."""
     if not len(values):
         return "", None
     levels = np.unique(values)
@@ -264,11 +261,10 @@ _CONDITION = re.compile(r"\s*([\w.-]*?[\w-])\s*(>=|<=|>|<|≥|≤)\s*(\d*\.?\d+)
 
 
 def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Condition, ...]:
-    """Whether each condition is kept, in their order; of one that names no metric, a check for each metric that applies
-    to any record.
+    """Check each condition, in order; one that names no metric is checked for each metric that applies to any record.
 
-    A condition is `[METRIC.]FIGURE SIGN NUMBER`, or `METRIC SIGN NUMBER`, which is about the end of the interval that
-    is harder to keep. A metric may be named by its last word. Raises UsageError for what is no condition.
+    A condition is `[METRIC.]FIGURE SIGN NUMBER`, or `METRIC SIGN NUMBER` for the stricter end of the interval. The last
+    word of a metric's name will do. Raises UsageError for what is no condition.
     """
     return tuple(check for text in conditions for check in _checks(text, summaries))
 

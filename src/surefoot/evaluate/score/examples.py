@@ -32,9 +32,9 @@ class ScoreSample:
 def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, ScoreSample]:
     """Twenty examples a metric, or all where there are fewer; a metric without any is not there.
 
-    The thirds are thirds of the ranks, and equal scores are ranked by lot: quantiles of the values would put most of a
-    five-level metric into one band. A third of more than twenty ranks holds its quota, and of fewer all are taken, so
-    that no band is left short. The order of the scores changes nothing.
+    Thirds are of the ranks, and equal scores are ranked by lot: quantiles of the values would put most of a five-level
+    metric into one band. Above twenty scores each third gives its quota, so no band is short. The order of the scores
+    changes nothing.
     """
     return {metric: _sample(ranked, _lots(f"{seed}\t{metric}")) for metric, ranked in _ranked(scores, seed).items()}
 

@@ -46,13 +46,13 @@ def labelled(
 ) -> tuple[Label | Preference, ...]:
     """The labels of a file: JSON lines, or .csv with a heading.
 
-    A line has `id` and the label: `label`, `rating` or `value`, or what `label` names, through objects by dots. `true`
-    and `false` say yes and no, and so do 0 and 1 where a metric has no other labels, has a 0, and the scale begins
-    higher; other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. `metric` is what
-    the line says, else the one given; what stands under `group` is the record's, and `tags`, or `domain` and `system`,
-    are kept. A line without its label is none.
+    A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names, through objects by
+    dots. `true` and `false` say yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the
+    scale begins higher. Other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. The
+    line's own metric comes before `metric`; `group` names the field of the record's group; `tags`, or `domain` and
+    `system`, are kept. Lines without a label are passed over.
 
-    Raises UsageError, naming the line, for what is neither.
+    Raises UsageError, naming the line, for a label that is none.
     """
     found = list(_rows(Path(path)))
     names = [label] if label else NAMES

@@ -1,9 +1,8 @@
-"""Judges run over records: many at a time. Each judgement is kept as it is made, and none is made twice.
+"""Judges run over records, many at a time. Each judgement is kept as it is made, and none is made twice.
 
-The run's folder holds `records.jsonl` (a `Record` each; one that got a grading note has a second line, which counts),
-`scores.jsonl` (a `Score` each under `<record id>\\t<metric>`; the last line of a key counts), `passes.jsonl` (a `Pass`
-each time that somebody ran it to the end), and `run.json`, which says what is judged, by what, and in what
-environments.
+The run's folder holds `records.jsonl` (a `Record` each; a second line of one has its grading note, and counts),
+`scores.jsonl` (a `Score` each under `<record id>\\t<metric>`; the last of a key counts), `passes.jsonl` (a `Pass` for
+each time that it was run to the end), and `run.json`: what is judged, by what, in what environments.
 """
 
 from __future__ import annotations
@@ -126,10 +125,8 @@ def plan(
     tokens: float | None = None,
     prices: Prices | None = None,
 ) -> ScoringPlan:
-    """The cost of these judgements; nothing is asked. `done`: the scores that are there already.
-
-    A call is thought to take so many `seconds`; `requests` and `tokens` are the most a minute.
-    """
+    """The cost of these judgements; nothing is asked. `done` are the scores already there; a call is assumed to take
+    `seconds`; `requests` and `tokens` are the most a minute."""
     known = done or {}
     missing = _missing(judges, records, known)
     spent = Spent()
@@ -160,13 +157,12 @@ def run(
     limits: Mapping[str, Any] | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> dict[str, Score]:
-    """Judge what is not judged yet, `in_flight` at a time; all scores of the folder, by `key`.
+    """Judge what is not judged yet, `in_flight` at a time; returns all scores of the folder, by `key`.
 
-    A score is on disk as soon as it is made, so that a run that is killed loses what was in flight and nothing else. On
-    the next run only that is judged, and what was unscored for a reason that may have passed. `about` is put on record,
-    with what is judged, and must be the same then; `limits` may change. `model` is what the judges ask, if they ask
-    one: what it spent is kept with the pass. Raises UsageError where records have an id in common, where the folder
-    holds another run, or where another process runs it.
+    Scores are on disk as soon as they are made, so a killed run loses only what was in flight. The next run judges
+    that, and whatever was unscored for a reason that may have passed. `about` is put on record and must be the same
+    then; `limits` may change. `model` is what the judges ask, if any; its spending is kept with the pass. Raises
+    UsageError where records share an id, where the folder holds another run, or where another process runs it.
     """
     if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
         raise UsageError(f"{len(twice):,} records have an id that another has, such as {twice[0]!r}; give each its own")

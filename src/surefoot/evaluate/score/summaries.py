@@ -17,10 +17,8 @@ SLACK = 1e-9
 
 
 def summaries(scores: Iterable[Score], groups: Mapping[str, str]) -> tuple[Summary, ...]:
-    """A summary a metric, in alphabetical order; the order of the scores changes nothing.
-
-    `groups`: by record id; a record that is not in it is independent of all others.
-    """
+    """A summary a metric, in alphabetical order; the order of the scores changes nothing. `groups` is by record id; a
+    record that is not in it is independent of all others."""
     ordered = sorted(scores, key=lambda score: (score.metric, score.record_id))
     return tuple(_summary(name, list(mine), groups) for name, mine in groupby(ordered, lambda score: score.metric))
 
