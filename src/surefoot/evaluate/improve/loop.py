@@ -21,7 +21,6 @@ from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example, folded, hashed
 from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.ask import runs
-from surefoot.evaluate.ask.methods import crag, crag_search
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
 from surefoot.evaluate.diagnose.evidence import held_by
@@ -202,8 +201,7 @@ class _Loop:
 
     def ran(self, half: Half, name: str, config: Config) -> _Ran:
         """The configuration on one half; finished questions are reused."""
-        searches = config["searcher"]["use"] != "nowhere"
-        arm = Arm(name, lambda pipeline, one: (crag_search if searches else crag)(pipeline, one.question))
+        arm = Arm(name, lambda pipeline, one: pipeline.run(one.question))
 
         def spread(arm: Arm, missing: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
             if missing:
