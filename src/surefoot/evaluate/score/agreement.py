@@ -15,6 +15,7 @@ from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean
 from surefoot.stats.groups import count, numbered
 from surefoot.types import Score
 
+Labelled: TypeAlias = Literal["ratings", "yes and no", "preferences"]
 Groups: TypeAlias = Mapping[str, str]
 """By record id."""
 Tags: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -39,7 +40,7 @@ class Agreement:
     judge: str
     tag: str
     """ "domain=law": over the records with this tag; empty: over all."""
-    labels: Literal["ratings", "yes and no", "preferences"]
+    labels: Labelled
     rated: bool
     """The judge rates from 1 to 5; else its value v counts as a rating of 1 + 4·v."""
     of: int
@@ -82,9 +83,9 @@ def agreed(
         ]
         for tag in _tags([*ratings, *pairs], by):
             if among := [one for one in ratings if _has(one, tag)]:
-                found.append(replace(_graded(among, mine), metric=metric, judge=judge, tag=tag))
+                found.append(_graded((metric, judge, tag), among, mine))
             if chosen := [one for one in pairs if _has(one, tag)]:
-                found.append(replace(_preferred(chosen, mine), metric=metric, judge=judge, tag=tag))
+                found.append(_preferred((metric, judge, tag), chosen, mine))
     return tuple(found)
 
 
@@ -209,7 +210,7 @@ def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged
     return [JudgedRecord(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
 
 
-def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
+def _graded(about: tuple[str, str, str], labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
     found = _beside(labels, scores)
     said, judged = [one.label.share for one in found], [one.share for one in found]
     binary = any(one.binary for one in labels)
@@ -217,35 +218,33 @@ def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
     measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "spearman": spearman, "nmae": nmae, "kappa": kappa}
     if binary:
         measures = {"auc": roc_auc, "tau_b": tau_b, "spearman": spearman}
-    return _agreement(
-        {name: measure(judged, said, numbers) for name, measure in measures.items()} if found else {},
-        "yes and no" if binary else "ratings",
-        numbers,
-        len(labels),
-        rates(scores.values()),
-    )
+    figures = {name: measure(judged, said, numbers) for name, measure in measures.items()} if found else {}
+    kind: Labelled = "yes and no" if binary else "ratings"
+    return _agreement(about, kind, figures, numbers, len(labels), scores)
 
 
-def _preferred(pairs: Sequence[Preference], scores: Mapping[str, Score]) -> Agreement:
+def _preferred(about: tuple[str, str, str], pairs: Sequence[Preference], scores: Mapping[str, Score]) -> Agreement:
     values = [(one.group, value(scores[one.better]), value(scores[one.worse])) for one in pairs]
     there = [(group, better, worse) for group, better, worse in values if better is not None and worse is not None]
     right = [0.5 + (better > worse) / 2 - (better < worse) / 2 for _, better, worse in there]
     numbers = numbered((str(n) for n in range(len(there))), {str(n): group for n, (group, _, _) in enumerate(there)})
     figures = {"pairwise": mean(right, numbers)} if there else {}
-    return _agreement(figures, "preferences", numbers, len(pairs), rates(scores.values()))
+    return _agreement(about, "preferences", figures, numbers, len(pairs), scores)
 
 
 def _agreement(
+    about: tuple[str, str, str],
+    labels: Labelled,
     statistics: Mapping[str, Statistic],
-    labels: Literal["ratings", "yes and no", "preferences"],
     numbers: Ints,
     of: int,
-    rated: bool,
+    scores: Mapping[str, Score],
 ) -> Agreement:
+    """`about`: metric, judge and tag."""
     counts = resampled(count(numbers))
     figures = {name: figure(statistic, counts)[0] for name, statistic in statistics.items()}
     there, groups = len(numbers), count(numbers) if len(numbers) else 0
-    return Agreement("", "", "", labels, rated, there, groups, of - there, figures)
+    return Agreement(*about, labels, rates(scores.values()), there, groups, of - there, figures)
 
 
 def _sorted(values: Floats) -> tuple[Ints, Ints]:
