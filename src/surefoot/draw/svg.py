@@ -118,7 +118,7 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") 
 
 
 def cut(words: str, letters: int) -> str:
-    """As many letters as fit, the last one "…" where some are left out."""
+    """The words cut to so many letters, the last one "…" where some are left out."""
     return words if len(words) <= letters else words[: letters - 1] + "…"
 
 
@@ -128,7 +128,7 @@ def safe(words: str) -> str:
 
 
 def clean(words: str) -> str:
-    """The same on one line."""
+    """`safe` words on one line."""
     return safe(" ".join(words.split()))
 
 

@@ -41,7 +41,7 @@ CLOSED = {
 """Sections that no patch may touch, and why."""
 
 BEFORE, APPLIED = "before.toml", "applied.json"
-"""In the run's folder: the file before the patch, and a note of which file that is."""
+"""Files in the run's folder: the configuration before the patch, and the record of its path and hashes."""
 
 
 def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> str:

@@ -112,7 +112,7 @@ def _squeezed(text: str) -> str:
 
 
 def _best(word: str, there: dict[str, None]) -> float:
-    """How like the word the likest of the others is: 1 for the word itself, 0 below `ALIKE`."""
+    """The likeness of the word to the likest of the others: 1 for the word itself, 0 below `ALIKE`."""
     if word in there:
         return 1.0
     if word[0].isdigit() or len(word) < 3:

@@ -22,7 +22,7 @@ class Head:
     bias: float
 
     def probability(self, values: Sequence[float]) -> float:
-        """For the inputs' values, in their order; in (0, 1)."""
+        """The probability, in (0, 1), for the inputs' values in their order."""
         logit = self.bias + sum(weight * value for weight, value in zip(self.weights, values, strict=True))
         return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
 

@@ -19,7 +19,7 @@ SUPPORTED = 0.5
 """Probability from which a claim counts as carried in an explanation; values take the probabilities as they are."""
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 _NEGATIONS = frozenset("not no never none nor neither cannot without nobody nothing t".split())
-"""With the "t" of a "did n't" that was cut apart."""
+"""Words that negate, with the "t" of a "did n't" that was cut apart."""
 _PERSON = frozenset("i me my we our you your im ourselves myself".split())
 
 
@@ -45,11 +45,11 @@ NAMES = tuple(Shared.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far the texts carry a claim, and by what."""
+    """The support of the texts for a claim."""
 
     shared: Shared
     passage_id: str
-    """Of the text with the sentence that has most of the claim's telling words."""
+    """The text whose sentence has most of the claim's telling words."""
     sentence: str
     """That sentence, as it stands there."""
     missing: tuple[str, ...]
@@ -123,7 +123,7 @@ class SourceTexts:
 
 @dataclass(frozen=True, slots=True)
 class Carriage:
-    """How far the texts carry several claims."""
+    """The support of the texts for several claims."""
 
     each: tuple[Support, ...]
     claim: str
@@ -132,7 +132,7 @@ class Carriage:
 
     @property
     def carried(self) -> int:
-        """How many of them are likely carried."""
+        """The number of claims that are likely carried."""
         return sum(one.probability >= SUPPORTED for one in self.each)
 
     @property
@@ -148,7 +148,7 @@ class Carriage:
         return f"“{plainly(self.claim)}” {chance}, nearest to “{plainly(self.least.sentence)}”{missing}"
 
     def quotes(self, where: str) -> tuple[Quote, Quote]:
-        """That claim, which stands in this corner of the record, and the sentence nearest to it."""
+        """The claim that is carried least, from this corner of the record, and the sentence nearest to it."""
         return Quote(self.claim, where, True), Quote(self.least.sentence, self.least.passage_id, True)
 
 

@@ -136,7 +136,7 @@ def holding(record: Record, claims: Sequence[str]) -> list[Message]:
 
 
 def repeated(messages: Sequence[Message]) -> list[Message]:
-    """The same once more, after a reply that had no form."""
+    """The conversation once more, after a reply that had no form."""
     last = messages[-1]
     said = f"{last.content}\nYour last reply did not have the form that was asked for."
     return [*messages[:-1], replace(last, content=said)]

@@ -1,4 +1,4 @@
-"""How much of the answer the contexts carry, claim by claim."""
+"""The share of the answer that the contexts carry, claim by claim."""
 
 from __future__ import annotations
 

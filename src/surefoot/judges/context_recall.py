@@ -1,4 +1,4 @@
-"""How much of the reference answer the contexts hold."""
+"""The share of the reference answer that the contexts hold."""
 
 from __future__ import annotations
 

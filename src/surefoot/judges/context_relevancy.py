@@ -80,7 +80,7 @@ class ContextRelevancy:
 
 
 def split(text: str) -> list[str]:
-    """How the text is cut off inside a sentence, in words; empty: it is not."""
+    """The ends at which the text is cut off inside a sentence, in words; empty: neither."""
     whole = text.strip()
     found = ["begins inside a sentence"] if _BEGINS_INSIDE.match(whole) and whole != whole.lower() else []
     last = whole.splitlines()[-1] if whole else ""

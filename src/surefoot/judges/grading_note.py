@@ -22,7 +22,7 @@ DETAILED = 40
 BARE = 5
 """Words up to which an answer is the thing asked for and nothing more."""
 SLACK = 1.1
-"""How much longer than it was asked to be an answer may be: people do not count words alike."""
+"""Factor by which an answer may exceed its length: people do not count words alike."""
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[a-z][.)])\s+\S", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+\S", re.MULTILINE)
 _ORDER = re.compile(r"\b(?:first|second|third|then|next|after that|finally|lastly|step \d)\b", re.IGNORECASE)
@@ -30,7 +30,7 @@ _PARTS = re.compile(r"[,;]|\band\b|\bor\b", re.IGNORECASE)
 
 
 def _items(answer: str) -> int:
-    """How many things an answer lists: lines of a list, or else parts of its longest enumeration."""
+    """The number of things that an answer lists: lines of a list, or else parts of its longest enumeration."""
     spans = sentences(answer)
     return len(_ITEM.findall(answer)) or max((len(_PARTS.split(answer[a:b])) for a, b in spans), default=0)
 
@@ -144,7 +144,7 @@ RULES: dict[str, tuple[str, Callable[[str], bool]]] = {
     ),
     **{name: (rf"\bin {name}\b", _in_language(name)) for name in (*_SPOKEN, *_WRITTEN)},
 }
-"""By each structure that is looked for, how notes ask for it, and whether an answer has it."""
+"""By structure: the pattern by which notes ask for it, and the check whether an answer has it."""
 _COUNT = r"(?:\d{1,4}|an?|single|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _UNITS: dict[str, Callable[[str], int]] = {
     "word": lambda answer: len(words(answer)),
@@ -160,7 +160,7 @@ _LENGTH = re.compile(
     rf"\b(?:(?P<least>{_LEAST})\s+|(?:{_MOST})\s+)?(?P<count>{_COUNT})[\s-](?P<unit>{'|'.join(_UNITS)})s?\b",
     re.IGNORECASE,
 )
-"""How long an answer should be; at most so long where nothing else is said."""
+"""The length that a note asks for; at most so much where nothing else is said."""
 _SO_MANY = re.compile(
     r"\b(?P<count>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)\s+(?:\w+\s+){0,2}?(?:items|reasons|examples|steps"
     r"|ways|points|things|names|options|benefits|causes|types|kinds|features|facts)\b",
@@ -225,7 +225,7 @@ class GradingNote:
 
 
 def required(note: str, answer: str) -> dict[str, bool]:
-    """By structure that the note asks for, whether the answer has it; one that the note rules out is left aside."""
+    """The structures that the note asks for and does not rule out, each with whether the answer has it."""
     found = {}
     if (match := _LENGTH.search(note)) and not _NO.search(note[: match.start()]):
         found[match[0].lower()] = _so_long(match, answer)
@@ -247,7 +247,7 @@ def _so_long(asked: re.Match[str], answer: str) -> bool:
 
 
 _CLAUSE = r"(?:^|[.!?:;,]\s+)\W*(?:(?:and|so|but|also|please)\s+)?"
-"""Where a question may begin: with the text, or after a mark; "Iron rusts. Why?" asks why."""
+"""The beginning of a question: the text's, or after a mark; "Iron rusts. Why?" asks why."""
 _DOES = r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)"
 _UNIT = "(?:word|sentence|paragraph|line)"
 _LANGUAGE = "|".join((*_SPOKEN, *_WRITTEN))

@@ -22,7 +22,7 @@ LONGEST_EXPLANATION = 240
 them at each token: with 400 a reply took twice as long as with none to count."""
 LONGEST_QUOTE = 100
 NOTE_TOKENS = 150
-"""Of a reply that holds a grading note."""
+"""The room of a reply that holds a grading note."""
 _EXPECTED = 120
 """Tokens of a reply that is as brief as it was asked to be."""
 _BEGINNING = "The response should"

@@ -23,7 +23,7 @@ class Calibration:
     scores: tuple[float, ...]
     """Ascending."""
     probabilities: tuple[float, ...]
-    """Of each score; ascending, in [0, 1]."""
+    """The probability of each score; ascending, in [0, 1]."""
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in pairwise(self.scores))
@@ -64,7 +64,7 @@ class _Step:
     """Number of the first distinct score after it."""
     weight: float
     squares: float
-    """Of the weights, summed."""
+    """The sum of the squared weights."""
     positive: float
 
     @property
@@ -74,12 +74,12 @@ class _Step:
 
     @property
     def share(self) -> float:
-        """Of positives; never nearer to 0 or 1 than half a pair among one more."""
+        """The share of positives; never nearer to 0 or 1 than half a pair among one more."""
         least = 0.5 / (self.size + 1)
         return min(max(self.positive / self.weight, least), 1 - least)
 
     def joined(self, other: _Step) -> _Step:
-        """With the step after it."""
+        """The step joined with the one after it."""
         sums = self.weight + other.weight, self.squares + other.squares, self.positive + other.positive
         return _Step(other.end, *sums)
 

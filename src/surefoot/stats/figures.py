@@ -24,7 +24,7 @@ BINS = 15
 RESAMPLES = 1000
 """Resamples of a bootstrap."""
 SEED = 0
-"""Of the bootstrap."""
+"""The bootstrap's seed."""
 MISSING = 0.05
 """A figure that more than this share of the resamples lacks gets no interval."""
 _ARTICLES = {"a", "an", "the"}
@@ -42,7 +42,7 @@ def match(answer: str, golds: Sequence[str]) -> bool:
 
 
 def match_lower(answer: str, golds: Sequence[str]) -> bool:
-    """The same in lower case: the rule of the open reproduction."""
+    """`match` in lower case: the rule of the open reproduction."""
     return match(answer.lower(), [gold.lower() for gold in golds])
 
 
@@ -92,11 +92,11 @@ class Paired:
     of: int
     """Questions."""
     first: int
-    """That only the first has right."""
+    """Questions that only the first has right."""
     second: int
-    """That only the second has right."""
+    """Questions that only the second has right."""
     p: float
-    """Of McNemar's test, exact and two-sided: how often chance sets them as far apart, or further."""
+    """p of McNemar's test, exact and two-sided: how often chance sets them as far apart, or further."""
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
@@ -125,7 +125,7 @@ class Statistic:
     questions: Ints
     """The number, from 0, of each item's question."""
     undefined: str
-    """Why it may be undefined."""
+    """The reason why it may be undefined."""
 
     @property
     def value(self) -> float | None:
@@ -145,7 +145,7 @@ class Figure:
     of: int
     """Items that it is taken over."""
     undefined: str = ""
-    """Why `value` is None; empty: it is not."""
+    """The reason why `value` is None; empty: it is not."""
 
 
 def roc_auc(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None) -> Statistic:

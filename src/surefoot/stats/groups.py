@@ -28,7 +28,7 @@ def averaged(values: Iterable[float], numbers: Ints) -> Figure:
 
 
 def count(numbers: Ints) -> int:
-    """How many groups there are; 1 where there is no record, as a bootstrap needs one to draw from."""
+    """The number of groups; 1 where there is no record, as a bootstrap needs one to draw from."""
     return int(numbers.max(initial=0)) + 1
 
 

@@ -110,7 +110,7 @@ class Critiqued:
         return best
 
     def _passages(self, knowledge: Knowledge) -> list[list[int]]:
-        """For each of the best passages, the best first, the places of its strips in `knowledge`."""
+        """The places in `knowledge` of each of the best passages' strips, the best passage first."""
         groups: dict[str, list[int]] = {}
         for place, (strip, _) in enumerate(knowledge):
             groups.setdefault(strip.passage_id, []).append(place)

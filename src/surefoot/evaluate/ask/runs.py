@@ -17,7 +17,7 @@ from surefoot.store import Run
 from surefoot.types import Trace
 
 OnDone = Callable[[int, int], None]
-"""Told how many questions are done, and how many there are."""
+"""Called with the number of finished questions and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)

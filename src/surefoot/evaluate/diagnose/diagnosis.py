@@ -41,7 +41,7 @@ RULES = "rules"
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many records one stage lost."""
+    """The records that one stage lost."""
 
     stage: str
     kind: str
@@ -56,7 +56,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """Of all records."""
+        """The share of all records."""
         return len(self.lost) / self.of
 
     @property
@@ -277,7 +277,7 @@ class _Diagnosed(ScoredRun):
         return f"{title(summary.metric, self.metrics)} with a mean of {summary.mean:.2f}"
 
     def _room(self, metric: str, tally: Tally) -> float:
-        """How much a record gains that comes back: the mean of the other records less that of the lost ones."""
+        """The gain of a record that comes back: the mean of the other records less that of the lost ones."""
         here = self.mean_of(metric, tally.ids)
         if here is None:
             return 1.0
@@ -287,7 +287,7 @@ class _Diagnosed(ScoredRun):
 
 
 def _priority(tally: Tally) -> Priority:
-    """By the share that was lost; form, which loses right answers, is never more than medium."""
+    """The priority by the share that was lost; form, which loses right answers, is never more than medium."""
     if tally.stage == FORM:
         return "medium"
     return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"

@@ -1,4 +1,4 @@
-"""Where the words of a reference answer stand: in what was read, in what was retrieved, anywhere in the corpus."""
+"""The search for a reference answer's words: in what was read, in what was retrieved, anywhere in the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each record was lost: the first stage of the line from question to answer that failed it, with its evidence."""
+"""The failure of each lost record: the first stage from question to answer that failed it, with its evidence."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ STAGES = tuple(
     "error retrieval chunking ranking grading thresholds search refinement truncation grounding refusal reading "
     "format".split()
 )
-"""Of the line, and of what lies beside it; where two lost as many records, the first is mended first."""
+"""The stages in the order of mending, which decides between two that lost as many records."""
 
 WEAK = 0.5
 """A score up to this loses a record: a rating of 2, or of 1."""
 GAPS = 0.6
-"""Likewise of factuality, where 3 means that the core is there with gaps."""
+"""The same limit for factuality, where 3 means that the core is there with gaps."""
 STRONG = 0.7
 """A score from this up says that a stage did its work: a rating of 4, or of 5."""
 COVERED = 0.75
 """Recall above this says that the evidence was read, in whatever words."""
 FEW = 5
-"""Where fewer passages are retrieved, one that is missing may just not have had room."""
+"""With fewer passages retrieved, a missing one may just have had no room."""
 DEEP = 5
 """Place, from 0, from which a passage that was read stands far down."""
 SEPARATES = 0.75
@@ -62,7 +62,7 @@ Valued = Mapping[str, Score]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one record was lost."""
+    """The reason why one record was lost."""
 
     record_id: str
     stage: str
@@ -70,7 +70,7 @@ class Failure:
     kind: str
     """The kind of fault: together with the stage a key of `remedies.REMEDIES`."""
     evidence: str
-    """In one or two sentences, with quotations from the record."""
+    """One or two sentences with quotations from the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Cue:
     held: bool | None
     """Whether the corpus holds the evidence; None: nobody knows."""
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
-    """By name, in the order in which they are told."""
+    """The metrics by name, in the order of texts."""
 
     def value(self, metric: str) -> float | None:
         """The score; None: there is none."""
@@ -382,7 +382,7 @@ def _empty_handed(cue: Cue) -> Failure:
 
 
 def _error(trace: Trace) -> str:
-    """Why there could be no answer; empty: there could."""
+    """The error that prevented an answer; empty: none did."""
     vital = (step.error for step in trace.steps if step.name in ("retrieve", "generate") and step.error)
     return trace.error or next(vital, "")
 

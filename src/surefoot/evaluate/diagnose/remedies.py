@@ -33,16 +33,16 @@ class Remedy:
 
     title: str
     what: str
-    """Why the answer failed, as it follows "because"."""
+    """The reason why the answer failed, in words that follow "because"."""
     gist: str
-    """The same as it follows "In 3 of 20 records", in 10 to 25 words."""
+    """The same in words that follow "In 3 of 20 records", 10 to 25 of them."""
     cause: str
     cause_gist: str
     """One sentence of 15 to 35 words."""
     shown: str
-    """As it follows "3 of 20 records show it:", in 19 to 34 words."""
+    """Words that follow "3 of 20 records show it:", 19 to 34 of them."""
     fault: str
-    """As it follows "46 of 52 answers need work; for 21 of them", in three to five words."""
+    """Three to five words that follow "46 of 52 answers need work; for 21 of them"."""
     advice: str
     do: str
     """A bullet for where no setting does it; it starts with a verb."""
@@ -195,7 +195,7 @@ def _value(key: str, value: Any) -> tuple[str, Any]:
 
 
 REMEDIES = _read()
-"""By stage and kind of a `failures.Failure`."""
+"""The remedies by the stage and kind of a `failures.Failure`."""
 
 
 def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records: Sequence[Record]) -> Patch:

@@ -109,7 +109,7 @@ class _Ran:
 
     records: list[Record]
     scores: dict[str, float | None]
-    """By record id, on the metric that decides."""
+    """Scores on the metric that decides, by record id."""
     given: Sequence[Score]
     seconds: float
     """Median per question."""

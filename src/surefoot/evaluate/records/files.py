@@ -45,13 +45,14 @@ class LoadedRecords:
     format: str
     """The kind of file, in words."""
     records: tuple[Record, ...]
-    """In the order of the file, their ids distinct."""
+    """Records in the order of the file, with distinct ids."""
     problems: tuple[DataProblem, ...]
     """Missing, repaired or left out parts, each counted."""
 
     @property
     def unjudged(self) -> dict[str, int]:
-        """By metric, for how many records it does not apply; a metric that applies to all is not there."""
+        """The number of records that a metric does not apply to, by metric; a metric that applies to all is left
+        out."""
         known = {**metrics(), **lexical.METRICS}
         counts = {name: sum(bool(lacking(one, record)) for record in self.records) for name, one in known.items()}
         return {name: count for name, count in counts.items() if count}

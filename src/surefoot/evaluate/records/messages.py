@@ -28,7 +28,7 @@ _BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use
 
 
 def said(value: Any, who: Who) -> str:
-    """The same as `words`; a value without words as it is, in JSON."""
+    """Like `words`, but a value without words comes back as it is, in JSON."""
     found = words(value, who)
     if found is not None:
         return found

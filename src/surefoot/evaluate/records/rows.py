@@ -39,7 +39,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "note": ("note", "grading_note", "grading_notes"),
     "group": ("group", "group_id", "conversation_id", "session_id", "thread_id"),
 }
-"""By field of the record, the best name first. In any case, with any sign or none between the words."""
+"""Names of columns by field, the best first; case and the signs between words do not matter."""
 
 TAGS = ("domain", "system", "dataset", "split", "language", "category", "difficulty", "type", "topic")
 """Columns that results are told apart by."""

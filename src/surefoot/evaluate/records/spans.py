@@ -60,7 +60,7 @@ class _Span:
     start: float
     kind: str
     attributes: dict[str, Any]
-    """By dotted name: "retrieval.documents.0.document.content"."""
+    """Attributes by dotted name, such as "retrieval.documents.0.document.content"."""
     failed: bool
 
 
@@ -229,7 +229,7 @@ def _span(raw: Mapping[str, Any], service: str) -> _Span:
 
 
 def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
-    """In the words of OpenInference; empty: none that matters here."""
+    """The kind in the words of OpenInference; empty: none that matters here."""
     said_so = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
     if said_so and said_so != "UNKNOWN" and not said_so.startswith("SPAN_KIND"):
         return said_so
@@ -241,7 +241,7 @@ def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
 
 
 def _attributes(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """By dotted name, with those of the span's events, under which older conventions keep what was said."""
+    """Attributes by dotted name, with those of the span's events, where older conventions keep what was said."""
     found: dict[str, Any] = {}
     for event in _objects(raw.get("events")):
         found |= _pairs(event.get("attributes"))

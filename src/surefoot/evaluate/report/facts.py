@@ -21,7 +21,7 @@ BOUNDS = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 BANDS = (0.5, 0.6, 0.7, 0.9)
 """Numbers that a text may compare with: they part low from moderate and high, and lost from kept."""
 PROSE = 4
-"""Up to here a number that counts no records is a way of speaking: "2 changes"."""
+"""Smaller numbers that count no records are a way of speaking, as in "2 changes"."""
 
 _CODE = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"\n]+)\"|«([^»]+)»")
@@ -64,13 +64,13 @@ class Facts(ScoredRun):
     """The numbers, texts and settings of a run, which support a statement or do not."""
 
     samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
-    """By metric, examples from its low, middle and high third, the lowest first; how many they are may be told."""
+    """Examples of each metric, the lowest first; texts may state their number."""
     also: tuple[float, ...] = ()
     """Numbers that were told besides, such as how many records a stage lost."""
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """By record, all that it says: folded, for quotations to be found in."""
+        """The whole text of each record, folded, to look quotations up in."""
         reasons: dict[str, list[str]] = defaultdict(list)
         for score in self.scores:
             reasons[score.record_id].append(score.reason)

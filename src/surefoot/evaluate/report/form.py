@@ -21,7 +21,7 @@ TEXTS = (
     "recommended_protocol",
     "recommended_protocol_gist",
 )
-"""Of an item, beside its priority."""
+"""The texts of an item."""
 GISTS = {"problem_detection_gist": (15, 30), "root_cause_analysis_gist": (15, 35), "evidence_trace_gist": (25, 40)}
 """One sentence each, of so many words."""
 

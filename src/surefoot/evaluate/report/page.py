@@ -31,9 +31,9 @@ SEARCHED = 600
 """Characters of a question, an answer and the truths that the list of records knows, and so finds."""
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
-"""Of what is known of a run, what holds nobody's words, paths or settings."""
+"""The keys of `run.json` that hold nobody's words, paths or settings."""
 _SCRIPTS = ("dom", "words", "charts", "overview", "item", "records", "record", "run", "viewer")
-"""In this order they are one script."""
+"""Scripts that are joined in this order."""
 _VIEWER = files("surefoot") / "web"
 
 Json = dict[str, Any]
@@ -47,9 +47,9 @@ class Contents:
     about: Json
     """The contents of `run.json`; empty: there is none."""
     records: Mapping[str, Json]
-    """By id, in the order of the run."""
+    """Records by id, in the order of the run."""
     scores: Mapping[str, Sequence[Json]]
-    """Of each record; a record without any is not in it."""
+    """Scores by record; a record without any is left out."""
     attributions: Mapping[str, Json]
     summaries: Sequence[Json] | None
     """None: nobody has summed the scores up."""
@@ -225,7 +225,7 @@ def _parts(contents: Contents) -> Iterator[list[Json]]:
 
 
 def _packed(value: Any) -> str:
-    """In letters that mean nothing to HTML, whatever the value holds."""
+    """The value as letters that mean nothing to HTML."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
 
@@ -244,7 +244,7 @@ def _hash(text: str) -> str:
 
 
 def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
-    """What each line holds, by its key, the last of one key: a `kind`, whose trace is brought to today's schema."""
+    """The values of a file by key, the last of each. `kind` checks them, and brings their trace to today's schema."""
     found: dict[str, Json] = {}
     for where, key, value in keyed(path) if path.exists() else ():
         trace = value.get("trace") if kind and isinstance(value, dict) else None

@@ -29,7 +29,7 @@ class Worded:
 
     record_id: str
     attribution: Attribution | None
-    """Of the grade of the passage that was graded best; None: `reason` says why."""
+    """The explanation of the best passage's grade; None: `reason` says why."""
     reason: str = ""
 
 

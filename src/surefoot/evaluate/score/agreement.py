@@ -1,4 +1,4 @@
-"""How far a judge agrees with people: by metric and by tag, with intervals."""
+"""The agreement of a judge with people: by metric and by tag, with intervals."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class JudgedRecord:
     label: Label
     score: Score
     share: float
-    """Where on its scale the judge's verdict stands: 0 a rating of 1, 1 a rating of 5; without ratings, its value."""
+    """The judge's verdict as a share of its scale: 0 a rating of 1, 1 a rating of 5; without ratings, its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far one judge agrees with people on one metric."""
+    """The agreement of one judge with people on one metric."""
 
     metric: str
     judge: str
@@ -47,7 +47,7 @@ class Agreement:
     """Records, or preferences, that have a label and a score."""
     groups: int
     unscored: int
-    """That have a label and that the judge left without a score: in no figure."""
+    """Labelled records that the judge left without a score; they are in no figure."""
     figures: dict[str, Figure]
     """Each with its interval from a bootstrap over groups.
 
@@ -90,7 +90,7 @@ def agreed(
 
 
 def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> dict[str, int]:
-    """How many labels of each metric there are that no judge was asked about."""
+    """The number of labels, by metric, that no judge was asked about."""
     asked = {(score.metric, score.record_id) for score in scores}
     lost: dict[str, int] = {}
     for one in labels:
@@ -100,7 +100,7 @@ def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> di
 
 
 def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[JudgedRecord]]]:
-    """Of each metric and judge, what both people and the judge have judged."""
+    """Yield metric, judge, and the records that both people and the judge have judged."""
     graded = _joined(list(labels))
     for (metric, judge), mine in _table(scores).items():
         if among := [one for one in graded if one.metric == metric and one.record_id in mine]:

@@ -20,7 +20,7 @@ from surefoot.types import Score, Summary
 DIFFERENCE = 0.05
 """The difference that one would not want to miss, if nobody says which."""
 EXACT = 14
-"""Up to so many groups that differ, every way of flipping their signs is tried."""
+"""The most groups that differ for which every way of flipping their signs is tried."""
 FLIPS = 20_000
 """Otherwise so many are drawn, by `SEED`."""
 SEED = 0
@@ -34,7 +34,7 @@ Test = Literal["McNemar", "sign flips", ""]
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """How one metric differs between two evaluations."""
+    """The change of one metric between two evaluations."""
 
     metric: str
     of: int
@@ -50,9 +50,9 @@ class MetricChange:
     high: float | None
     test: Test
     p: float | None
-    """How often chance alone would set them as far apart, or further."""
+    """The chance of a difference as large, or larger, if nothing had changed."""
     holm: float | None
-    """The same after Holm's correction over all metrics."""
+    """p after Holm's correction over all metrics."""
     visible: float | None
     """The difference that so many records show four times in five; None: no two records differ."""
     needed: int | None
@@ -61,7 +61,7 @@ class MetricChange:
     """Ids of records that both have and only the first scored."""
     only_second: tuple[str, ...]
     judges: tuple[str, ...]
-    """Of the first and of the second, if they are not the same; then the judges may be what differs."""
+    """The judges of the first and of the second, if they are not the same; then the judges may be what differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Comparison:
     """Two evaluations, side by side."""
 
     records: int
-    """That both have: the same id, and the same question."""
+    """Records with the same id and question in both."""
     only_first: tuple[str, ...]
     """Ids of records that the other lacks."""
     only_second: tuple[str, ...]
@@ -88,7 +88,7 @@ class Comparison:
     asked: float
     """The difference that `MetricChange.needed` is about."""
     changes: tuple[MetricChange, ...]
-    """By metric, in alphabetical order."""
+    """Changes by metric, in alphabetical order."""
     fell: tuple[Moved, ...]
     """The worst first, at most `MOVED`."""
     rose: tuple[Moved, ...]
@@ -143,7 +143,7 @@ def _as_far(flips: npt.NDArray[np.signedinteger], added: Floats) -> npt.NDArray[
 
 
 Scores = Mapping[str, Score]
-"""Of one metric, by record id."""
+"""Scores of one metric, by record id."""
 
 
 def _table(run: Evaluated, ids: set[str]) -> dict[str, dict[str, Score]]:
@@ -234,7 +234,7 @@ class Condition:
     kept: bool | None
     """None: it cannot be checked."""
     because: str
-    """Why it cannot; empty: it can."""
+    """The reason why it cannot; empty: it can."""
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {

@@ -20,7 +20,7 @@ from surefoot.stats.groups import needed, numbered
 from surefoot.types import Score
 
 WITHIN = 0.05
-"""How far from the mean its interval may reach, if nobody says."""
+"""Half the width of an interval, if nobody says."""
 LEAST = 6
 """Groups with labels below which there is no interval: the approximation of Student's quantile ends there."""
 
@@ -44,7 +44,7 @@ class Correction:
     labels: int
     """Records that both people and the judge have judged."""
     records: int
-    """That the judge has, these among them."""
+    """Records that the judge has judged, these among them."""
     judged: float
     """The judge's own mean, over all."""
     people: Estimate
@@ -52,7 +52,7 @@ class Correction:
     corrected: Estimate
     """From both."""
     weight: float
-    """How far the judge is relied on: 0 not at all, then it is `people`."""
+    """The weight of the judge: 0 takes `people` alone."""
     within: float
     """Half the width of the interval that the next two are about."""
     labels_alone: int | None

@@ -12,7 +12,7 @@ from surefoot.errors import TraceFault, UsageError
 from surefoot.store import rows
 
 NAMES = "label", "rating", "value"
-"""Where a label stands in its line, if nobody says; the first that is there."""
+"""Names of a label's field, if nobody says; the first that is there counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,16 @@ class Label:
     record_id: str
     metric: str
     share: float
-    """Where on the scale it stands: 0 its lowest, 1 its highest; of yes and no, 1 is yes."""
+    """The place on the scale: 0 its lowest, 1 its highest; of yes and no, 1 is yes."""
     binary: bool = False
     group: str = ""
-    """Of the record; empty: not said here."""
+    """The group of the record; empty: not said here."""
     tags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which of two records a person finds better."""
+    """A person's choice between two records."""
 
     metric: str
     better: str

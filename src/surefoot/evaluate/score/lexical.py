@@ -34,7 +34,7 @@ METRICS = {
     for name, label in _LABELS.items()
 }
 ORDER = 4
-"""Of BLEU: the longest n-grams that are counted."""
+"""The longest n-grams that BLEU counts."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -140,7 +140,7 @@ def _f1(said: str, truth: str, mode: Mode) -> float:
 
 
 def _tokens_13a(text: str) -> list[str]:
-    """As mteval-v13a, the tokeniser of WMT, has them."""
+    """The tokens of mteval-v13a, the tokeniser of WMT."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     for entity, sign in _ENTITIES_13A:
         text = text.replace(entity, sign)
@@ -155,7 +155,8 @@ def _grams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _matched(said: Sequence[str], others: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
-    """How many of the answer's n-grams are in the references, each as often as in one of them, and how many it has."""
+    """The number of the answer's n-grams that a reference has, each at most as often as there, and the number of
+    all."""
     mine = _grams(said, n)
     known: Counter[tuple[str, ...]] = reduce(or_, (_grams(other, n) for other in others))
     return (mine & known).total(), mine.total()

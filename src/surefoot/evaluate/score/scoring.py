@@ -44,24 +44,24 @@ class ScoringPlan:
 
     records: int
     judgements: int
-    """That are still to be made."""
+    """Judgements still to be made."""
     kept: int
-    """That were made before, and cost nothing."""
+    """Judgements made before, which cost nothing."""
     not_applicable: int
     spent: Spent
     seconds: float
-    """Of calls alone: judges on this machine are not counted."""
+    """The time of calls alone: judges on this machine are not counted."""
     money: float | None
     """None: no prices are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     total: int
-    """Of this pass."""
+    """Judgements of this pass."""
     unscored: int
     calls: int
     tokens: int
@@ -79,7 +79,7 @@ class Stage:
     calls: int
     tokens: int
     seconds: float
-    """Of all its judgements together; they are made side by side."""
+    """The sum over its judgements, which are made side by side."""
     money: float | None
     """Its share, by tokens, of what the pass cost; None: no prices are known."""
 

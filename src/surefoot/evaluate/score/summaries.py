@@ -13,7 +13,7 @@ from surefoot.types import Level, Score, Summary
 LOWEST = 0.2
 """Value of a rating of 1, which a metric that is rated cannot fall below; of any other metric it is 0."""
 SLACK = 1e-9
-"""By how much a mean of decimal fractions may miss a limit that it reaches on paper."""
+"""Tolerance for a mean of decimal fractions that reaches a limit on paper."""
 
 
 def summaries(scores: Iterable[Score], groups: Mapping[str, str]) -> tuple[Summary, ...]:
