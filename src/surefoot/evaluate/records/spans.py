@@ -21,18 +21,13 @@ from surefoot.evaluate.records.messages import Who, nested, said, words
 from surefoot.evaluate.records.passages import passages
 from surefoot.types import Passage, Record
 
-_OPERATIONS = {
-    "retrieval": "RETRIEVER",
-    "chat": "LLM",
-    "text_completion": "LLM",
-    "generate_content": "LLM",
-    "invoke_agent": "AGENT",
-    "invoke_workflow": "CHAIN",
-    "workflow": "CHAIN",
-    "task": "CHAIN",
-    "agent": "AGENT",
-    "completion": "LLM",
+_NAMES = {
+    "RETRIEVER": "retrieval",
+    "LLM": "chat text_completion generate_content completion",
+    "AGENT": "invoke_agent agent",
+    "CHAIN": "invoke_workflow workflow task",
 }
+_OPERATIONS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 """OpenInference's kinds by their names in other conventions."""
 _DOCUMENTS = {
     "RETRIEVER": ("retrieval.documents", "gen_ai.retrieval.documents"),

@@ -10,17 +10,8 @@ from surefoot.text.words import STOP_WORDS, sentences
 
 MOST_ITEMS = 4
 PRIORITIES = ("critical", "high", "medium")
-TEXTS = (
-    "title",
-    "problem_detection",
-    "problem_detection_gist",
-    "root_cause_analysis",
-    "root_cause_analysis_gist",
-    "evidence_trace",
-    "evidence_trace_gist",
-    "recommended_protocol",
-    "recommended_protocol_gist",
-)
+_PARTS = ("problem_detection", "root_cause_analysis", "evidence_trace", "recommended_protocol")
+TEXTS = ("title", *(f"{part}{ending}" for part in _PARTS for ending in ("", "_gist")))
 """The texts of an item."""
 GISTS = {"problem_detection_gist": (15, 30), "root_cause_analysis_gist": (15, 35), "evidence_trace_gist": (25, 40)}
 """One sentence each, of so many words."""
