@@ -109,8 +109,9 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
     groups = {**second.groups, **first.groups}
     table = _table(first, both), _table(second, both)
     names = sorted({*table[0], *table[1]})
-    changes = [_change(name, table[0].get(name, {}), table[1].get(name, {}), groups, difference) for name in names]
-    moved = [one for name in names for one in _moved(name, table[0].get(name, {}), table[1].get(name, {}))]
+    sides = [(name, table[0].get(name, {}), table[1].get(name, {})) for name in names]
+    changes = [_change(*side, groups, difference) for side in sides]
+    moved = [one for side in sides for one in _moved(*side)]
     rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
     falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
     return Comparison(
