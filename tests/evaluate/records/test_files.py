@@ -404,6 +404,19 @@ def test_a_file_of_many_small_values_is_read_in_linear_time() -> None:
     assert taken[1] < 64 * taken[0] + 0.1
 
 
+def test_a_table_of_many_columns_is_read_in_linear_time(tmp_path: Path) -> None:
+    """Each name was counted among all the others; the one that comes twice is named all the same."""
+    taken = []
+    for many in (5_000, 80_000):
+        path = tmp_path / "x.csv"
+        path.write_text("question," + ",".join(f"c{n}" for n in range(many)) + ",c7\nQ\n", encoding="utf-8")
+        begun = process_time()
+        with pytest.raises(UsageError, match="two columns called 'c7'"):
+            read(path)
+        taken.append(process_time() - begun)
+    assert taken[1] < 64 * taken[0] + 0.1
+
+
 @pytest.mark.parametrize("before", ["", "[\n"])
 def test_records_that_nest_without_end_are_refused(tmp_path: Path, before: str) -> None:
     """Python decodes 300 levels, and gives up on what walks through them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from io import StringIO
 from typing import Any
 
@@ -27,7 +28,7 @@ def rows(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str,
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
     try:
         header = [cell.strip() for cell in next(reader)]
-        if twice := sorted({column for column in header if header.count(column) > 1}):
+        if twice := sorted(column for column, count in Counter(header).items() if count > 1):
             raise UsageError(f"{name} has two columns called '{twice[0]}'; rename one of them")
         return DELIMITERS[delimiter], [
             _celled(header, cells, f"{name}, line {reader.line_num}", problems) for cells in reader if any(cells)
