@@ -26,6 +26,7 @@ from surefoot.protocols import LLM
 from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
 from surefoot.store import mend, to_json, values
 from surefoot.text.json_values import parsed
+from surefoot.text.replies import object_form
 from surefoot.text.screen import line, screened
 from surefoot.text.words import content_words, sentences
 from surefoot.types import Message, Passage, Trace
@@ -38,18 +39,8 @@ TOKENS = 300
 """Of a reply that lists facts."""
 
 _MARKER = re.compile(r"(?<!\s)\s*\[\d+\]")
-_FACTS = {
-    "type": "object",
-    "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
-    "required": ["facts"],
-    "additionalProperties": False,
-}
-_VERDICT = {
-    "type": "object",
-    "properties": {"supported": {"type": "boolean"}},
-    "required": ["supported"],
-    "additionalProperties": False,
-}
+_FACTS = {"type": "array", "items": {"type": "string"}}
+_VERDICT = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +115,7 @@ def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> 
     failed = ""
     for start, end in sentences(answer):
         try:
-            stated = _asked(llm, splitting(question, answer[start:end]), _FACTS, TOKENS)["facts"]
+            stated = _asked(llm, splitting(question, answer[start:end]), "facts", _FACTS, TOKENS)
         except ComponentError as error:
             failed = failed or f"a sentence could not be split: {error}"
         else:
@@ -169,29 +160,25 @@ def _held(llm: LLM, question: str, fact: str, sources: Sequence[Passage]) -> Fac
     said = set(content_words(fact))
     nearest = sorted(sources, key=lambda source: -len(said & set(content_words(f"{source.title} {source.text}"))))
     try:
-        supported = _asked(llm, judging(question, fact, nearest[:SOURCES]), _VERDICT, 20)["supported"]
+        supported = _asked(llm, judging(question, fact, nearest[:SOURCES]), "supported", _VERDICT, 20)
     except ComponentError as error:
         return Fact(fact, None, str(error))
     return Fact(fact, supported)
 
 
-def _asked(llm: LLM, messages: Sequence[Message], schema: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """The reply, as the schema has it. Raises ComponentError where it is not so."""
-    text = llm.complete(messages, schema, max_tokens=tokens).text
+def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any], tokens: int) -> Any:
+    """The value under this name in the reply. Raises ComponentError where it has another form, or none."""
+    text = llm.complete(messages, object_form({name: form}), max_tokens=tokens).text
     try:
         reply = parsed(text)  # and not mended: of a list that was cut off the rest would be missing without a word
     except ValueError as error:
         raise ComponentError("the judge's reply is no JSON") from error
-    (name, kind), *_ = schema["properties"].items()
-    value = reply.get(name) if isinstance(reply, dict) else None
-    fits = isinstance(value, bool) if kind["type"] == "boolean" else _texts(value)
-    if not fits:
-        raise ComponentError(f"the judge's reply has no '{name}'")
-    return {name: value}
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    match reply.get(name) if isinstance(reply, dict) else None:
+        case bool() as value if form is _VERDICT:
+            return value
+        case list() as value if form is _FACTS and all(isinstance(one, str) for one in value):
+            return value
+    raise ComponentError(f"the judge's reply has no '{name}'")
 
 
 def _said(trace: Trace | None) -> str:
