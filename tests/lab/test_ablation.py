@@ -10,8 +10,9 @@ import pytest
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
-from surefoot.evaluate.ask.runs import threads
-from surefoot.lab.ablation import NEVER, STAGES, as_json, measured, stages
+from surefoot.evaluate.ask.runs import run, threads
+from surefoot.lab import qa
+from surefoot.lab.ablation import NEVER, STAGES, arms, as_json, earned, stages
 from surefoot.pipeline import Pipeline
 from surefoot.store import dumps
 from surefoot.types import Action, Passage
@@ -157,8 +158,10 @@ def test_stages_that_do_nothing_are_left_out() -> None:
 def test_what_a_stage_earned_is_a_paired_difference(pipeline: Pipeline, tmp_path: Path) -> None:
     """The whole less without it, by every rule; and how many answers it changed."""
     asked = [Example(str(n), CLOSED if n % 2 else WHO, ("Tomas Aldwin", "tomas"), frozenset()) for n in range(8)]
-    spread = threads(pipeline)
-    reports, found = measured(["checking", "screening"], False, asked, spread, tmp_path, {}, lambda done, total: None)
+    names = ["checking", "screening"]
+    traces = run(arms(names, False), asked, threads(pipeline), tmp_path, {}, lambda done, total: None)
+    reports = qa.reports(asked, traces)
+    found = earned(names, reports)
     assert [report.method for report in reports] == ["whole", "without checking", "without screening"]
     assert [(one.stage, one.changed) for one in found] == [("checking", 4), ("screening", 0)]
     by_rule = {one.rule: one for one in found[0].earned}

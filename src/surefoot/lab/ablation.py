@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from surefoot.act import Threshold
-from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
 from surefoot.evaluate.ask.methods import crag, crag_search
-from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
+from surefoot.evaluate.ask.runs import Arm
 from surefoot.lab import qa
 from surefoot.lab.qa import MethodComparison, QAReport
 from surefoot.pipeline import Pipeline
@@ -160,20 +158,15 @@ def stages(names: Sequence[str], searches: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) or there
 
 
-def measured(
-    names: Sequence[str],
-    searches: bool,
-    examples: Sequence[Example],
-    spread: Spread,
-    folder: Path,
-    about: dict[str, Any],
-    on_done: OnDone,
-) -> tuple[list[QAReport], list[Earned]]:
-    """The reports of the whole pipeline and of the one without each stage, and the gain of each stage, in order."""
+def arms(names: Sequence[str], searches: bool) -> list[Arm]:
+    """The whole pipeline, and the one without each stage."""
     whole = crag_search if searches else crag
-    every = [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question))]
-    reports = qa.run([*every, *map(_without, names)], examples, spread, folder, about, on_done)
-    return reports, [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
+    return [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question)), *map(_without, names)]
+
+
+def earned(names: Sequence[str], reports: Sequence[QAReport]) -> list[Earned]:
+    """The gain of each stage, from the reports of the `arms`."""
+    return [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
 
 
 def as_json(reports: Sequence[QAReport], found: Sequence[Earned], about: dict[str, Any]) -> dict[str, Any]:
@@ -190,5 +183,5 @@ def _without(name: str) -> Arm:
 def _earned(name: str, whole: QAReport, without: QAReport) -> Earned:
     pairs = zip(whole.outcomes, without.outcomes, strict=True)
     changed = sum(one["answer"] != other["answer"] for one, other in pairs)
-    earned = tuple(qa.compared(whole, without, rule) for rule in whole.fitting)
+    earned = tuple(qa.compared(whole, without, rule) for rule in whole.rules)
     return Earned(name, STAGES[name].instead, earned, changed)
