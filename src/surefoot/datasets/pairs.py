@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from surefoot.datasets.questions import rows, sample
 from surefoot.errors import UsageError
+from surefoot.manifest import fingerprint
 from surefoot.text.words import places_of
 from surefoot.types import Passage
 
@@ -80,8 +80,7 @@ def read(path: str | Path, limit: int | None = None, *, by_answer: bool = False)
     chosen = set(questions) if limit is None else set(sample(labelled, limit))
     each = [pair for question_id, found in questions.items() if question_id in chosen for pair in found]
     kept = tuple(pair for pair in each if pair)
-    with Path(path).open("rb") as file:
-        return LabelledSet(str(path), hashlib.file_digest(file, "sha256").hexdigest(), kept, len(each) - len(kept))
+    return LabelledSet(str(path), fingerprint(path), kept, len(each) - len(kept))
 
 
 def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
@@ -89,13 +88,11 @@ def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
 
     Differences that an evaluator still finds there say nothing about whether a passage answers its question.
     """
-    return replace(labelled, pairs=tuple(_blanked(pair, part) for pair in labelled.pairs))
-
-
-def _blanked(pair: LabelledPair, part: Part) -> LabelledPair:
     if part == "question":
-        return replace(pair, question=BLANK_QUESTION)
-    return replace(pair, passage=replace(pair.passage, title="", text=BLANK_PASSAGE))
+        blank = [replace(pair, question=BLANK_QUESTION) for pair in labelled.pairs]
+    else:
+        blank = [replace(p, passage=replace(p.passage, title="", text=BLANK_PASSAGE)) for p in labelled.pairs]
+    return replace(labelled, pairs=tuple(blank))
 
 
 def _question(row: Any, place: str, by_answer: bool) -> tuple[str, list[LabelledPair | None]]:

@@ -11,7 +11,7 @@ several files the bound holds for their mixture.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context
@@ -244,7 +244,11 @@ def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
     every question CORRECT is never wrong, and none can be shown below which INCORRECT is right. Thresholds fitted on
     thinned files hold for a retrieval that fails as often.
     """
-    return tuple(replace(file, pairs=tuple(filter(_stays, file.pairs)), thinned=True) for file in files)
+
+    def stays(pair: LabelledPair) -> bool:
+        return not pair.label or hashed(pair.question)[1] % THIN != 0
+
+    return tuple(replace(file, pairs=tuple(filter(stays, file.pairs)), thinned=True) for file in files)
 
 
 def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
@@ -258,7 +262,7 @@ def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
     wanted = aim or Aim()
     proposing, testing = _parts(questions)
     span = _span(proposing)
-    upper = _upper(testing, span[::-1], wanted)
+    upper = _choice(span[::-1], _correct(testing, span[::-1]), wanted.target, wanted.confidence, "CORRECT")
     lower = _lower(testing, span, wanted, upper.threshold)
     most = upper.threshold if lower.threshold is None else lower.threshold
     strip = _strip([q.relevant for q in questions if q.relevant is not None], wanted, most)
@@ -319,10 +323,6 @@ def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Question:
     )
 
 
-def _stays(pair: LabelledPair) -> bool:
-    return not pair.label or hashed(pair.question)[1] % THIN != 0
-
-
 def _fold(question: Question, folds: int) -> int:
     return int.from_bytes(hashed(question.text, 8)) % folds  # another hash than that which divides who proposes
 
@@ -344,9 +344,10 @@ def _held(parts: Iterable[tuple[Sequence[Question], Sequence[Fit]]]) -> Held:
 
 def _parts(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
     """Those that propose, and those that test; the same questions stand on the same side in any company."""
-    tests = [hashed(question.text, 16)[-1] % FOLDS != 0 for question in questions]
-    proposing = [question for question, test in zip(questions, tests, strict=True) if not test]
-    return proposing, [question for question, test in zip(questions, tests, strict=True) if test]
+    parts: tuple[list[Question], list[Question]] = [], []
+    for question in questions:
+        parts[hashed(question.text, 16)[-1] % FOLDS != 0].append(question)
+    return parts
 
 
 def _grid(proposing: Iterable[Question]) -> list[float]:
@@ -390,43 +391,25 @@ def _below(scored: Iterable[Question], grid: Sequence[float]) -> Ints:
     return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array(grid))
 
 
-def _upper(testing: Sequence[Question], grid: Sequence[float], aim: Aim) -> Choice:
-    counts = _correct(testing, grid)
-    return _choice(grid, counts, aim.target, aim.confidence, "CORRECT", lambda passed: passed[-1])
-
-
-def _lower(testing: Sequence[Question], grid: Sequence[float], aim: Aim, upper: float | None) -> Choice:
-    """Not above τ+; a candidate that passed lies there, for the first one is the lowest of all."""
-
-    most, counts = inf if upper is None else upper, _incorrect(testing, grid)
-    found = _choice(
-        grid,
-        counts,
-        aim.discard_target,
-        aim.confidence,
-        "INCORRECT",
-        lambda passed: max(t for t in passed if t <= most),
-    )
+def _lower(testing: Sequence[Question], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:
+    """Not above τ+."""
+    grid = [one for one in span if upper is None or one <= upper]
+    found = _choice(grid, _incorrect(testing, grid), aim.discard_target, aim.confidence, "INCORRECT")
     return replace(found, reason=_ALL_ANSWERED) if found.shown and all(q.evidence for q in testing) else found
 
 
 def _choice(
-    grid: Sequence[float],
-    counts: Sequence[tuple[int, int]],
-    target: float,
-    confidence: float,
-    action: str,
-    pick: Callable[[Sequence[float]], float],
+    grid: Sequence[float], counts: Sequence[tuple[int, int]], target: float, confidence: float, action: str
 ) -> Choice:
-    """The candidates are tested in their order, up to the first that fails."""
+    """The last candidate before the first that fails; they are tested in their order."""
     if not grid:
         return Choice(target, None, None, f"none of one question in {FOLDS} could be graded; label more questions")
-    passed = grid[: _passing(counts, target, confidence)]
+    passed = _passing(counts, target, confidence)
     if not passed:
         first = _point(grid[0], *counts[0], confidence)
         return Choice(target, None, first, _because(first, target, confidence, f"{action} decisions"))
-    chosen = pick(passed)
-    return Choice(target, chosen, _point(chosen, *counts[grid.index(chosen)], confidence))
+    chosen = _point(grid[passed - 1], *counts[passed - 1], confidence)
+    return Choice(target, chosen.threshold, chosen)
 
 
 def _passing(counts: Sequence[tuple[int, int]], target: float, confidence: float) -> int:

@@ -14,9 +14,8 @@ from statistics import median
 import numpy as np
 
 from surefoot.act import label
-from surefoot.lab.study.examination import FRACTIONS, SUITE, Examined, Tried
+from surefoot.lab.study.examination import FRACTIONS, SUITE, Examined, Tried, change, over_as_rare, per_word
 from surefoot.lab.study.kinds import KINDS
-from surefoot.lab.study.measures import change, over_as_rare, per_word
 from surefoot.lab.study.verdicts import Questions
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Paired, Share, counted, mcnemar

@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.lab.study.examination import Examined
+from surefoot.lab.study.examination import MEASURES, Examined
 from surefoot.lab.study.hypotheses import Hypotheses, Hypothesis, StudyConclusion, fits
-from surefoot.lab.study.measures import MEASURES
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Floats
 from surefoot.stats.tests import holm

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from onnxruntime import InferenceSession
 from surefoot.datasets import pairs
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError
+from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
 from surefoot.lab import tuning
 from surefoot.lab.grading import graded
@@ -48,8 +49,6 @@ SILENT = 0.5
 passages with a good score are looked at, and there "no answer" is mostly wrong."""
 POINTED = 12
 """Questions of each file to choose the margin on."""
-
-OnDone = Callable[[int, int], None]
 
 
 def require_questions(mixture: Mixture) -> None:
