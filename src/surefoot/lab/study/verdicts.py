@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -84,7 +84,7 @@ def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, 
 def concluded(findings: Sequence[Finding], conclusions: Sequence[StudyConclusion]) -> tuple[ConclusionVerdict, ...]:
     """Each conclusion: supported by all of its claims, refuted by one, or neither."""
     verdicts = {finding.claim.id: finding.verdict for finding in findings}
-    return tuple(_concluded(one, {name: verdicts[name] for name in one.needs}) for one in conclusions)
+    return tuple(_concluded(one, verdicts) for one in conclusions)
 
 
 def effects(claim: Hypothesis, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
@@ -136,11 +136,8 @@ def _decided(one: Finding, alpha: float) -> Finding:
     return replace(one, verdict=verdict, because=f"p {p:.2g} < {alpha:g} after Holm's correction")
 
 
-def _concluded(one: StudyConclusion, verdicts: dict[str, Verdict]) -> ConclusionVerdict:
-    against = [name for name, verdict in verdicts.items() if verdict == "refuted"]
-    unsure = [name for name, verdict in verdicts.items() if verdict == "undetermined"]
-    if against:
-        return ConclusionVerdict(one, "refuted", f"refuted: {', '.join(against)}")
-    if unsure:
-        return ConclusionVerdict(one, "undetermined", f"undetermined: {', '.join(unsure)}")
-    return ConclusionVerdict(one, "supported", f"supported: {', '.join(verdicts)}")
+def _concluded(one: StudyConclusion, verdicts: Mapping[str, Verdict]) -> ConclusionVerdict:
+    strongest: tuple[Verdict, ...] = ("refuted", "undetermined", "supported")
+    verdict = min([strongest[-1], *(verdicts[name] for name in one.needs)], key=strongest.index)
+    because = ", ".join(name for name in dict.fromkeys(one.needs) if verdicts[name] == verdict)
+    return ConclusionVerdict(one, verdict, f"{verdict}: {because}")

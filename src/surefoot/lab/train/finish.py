@@ -96,7 +96,9 @@ def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
     if not found.thresholds:
         raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
     about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
-    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **_made(best))
+    origin = best.with_name(MADE)
+    made = {"made": parsed(origin.read_text(encoding="utf-8"))} if origin.exists() else {}
+    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **made)
 
 
 def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:
@@ -145,12 +147,6 @@ def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
     said = [session.run(None, feed) for feed in feeds]
     best = max(range(len(said)), key=lambda i: float(said[i][0][0]))
     return said[best][1][0], parts[best]
-
-
-def _made(best: Path) -> dict[str, Any]:
-    """The origin of the weights, if their training wrote it beside them."""
-    path = best.with_name(MADE)
-    return {"made": parsed(path.read_text(encoding="utf-8"))} if path.exists() else {}
 
 
 def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds, **more: Any) -> None:
