@@ -1,4 +1,4 @@
-"""Each stage of the pipeline taken out: what did it earn?"""
+"""Ablation: the pipeline without each of its stages, and the answers that the stage earns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Earned:
     earned: tuple[MethodComparison, ...]
     """One for each rule that fits: the whole pipeline against the one without the stage."""
     changed: int
-    """Questions whose answer has other words, or is there in one of both only."""
+    """Questions that both answer in other words, or that only one of them answers."""
 
 
 class Alike:

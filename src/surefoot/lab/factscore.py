@@ -32,9 +32,9 @@ from surefoot.text.words import content_words, sentences
 from surefoot.types import Message, Passage, Trace
 
 FILE = "facts.jsonl"
-"""In a run's folder: what was judged, a line a question."""
+"""In a run's folder: the judgements, a line a question."""
 SOURCES = 5
-"""That a fact is held against: of all, those that share most words with it (the paper: five)."""
+"""Sources that a fact is held against: those that share most words with it (the paper takes five, too)."""
 TOKENS = 300
 """Of a reply that lists facts."""
 
@@ -55,8 +55,8 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedFact:
-    """What became of one answer."""
+class JudgedAnswer:
+    """The judgement of one answer."""
 
     facts: tuple[Fact, ...] = ()
     unjudged: str = ""
@@ -71,7 +71,7 @@ class JudgedFact:
 
 @dataclass(frozen=True, slots=True)
 class FactReport:
-    """How well the facts of a run are supported. The JSON form is stable: fields are added, never changed."""
+    """The support that a run's facts have. The JSON form is stable: fields are added, never changed."""
 
     run: str
     judge: str
@@ -107,10 +107,10 @@ def judging(question: str, fact: str, sources: Sequence[Passage]) -> list[Messag
     return [Message("user", "\n".join(["Sources:", *quoted, "", asked, f"{rule} {form}"]))]
 
 
-def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedFact:
+def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
     """The facts of an answer, each with whether the sources support it. A call that fails leaves its part unjudged."""
     if not sources:
-        return JudgedFact(unjudged="there are no texts to judge by")
+        return JudgedAnswer(unjudged="there are no texts to judge by")
     facts: list[Fact] = []
     failed = ""
     for start, end in sentences(answer):
@@ -120,16 +120,16 @@ def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> 
             failed = failed or f"a sentence could not be split: {error}"
         else:
             facts += [_held(llm, question, fact, sources) for fact in stated if fact.strip()]
-    return JudgedFact(tuple(facts), failed or ("" if facts else "it states no facts"))
+    return JudgedAnswer(tuple(facts), failed or ("" if facts else "it states no facts"))
 
 
 def run(
     llm: LLM, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
-) -> dict[str, JudgedFact]:
-    """By question, what became of each answer of a run that is no refusal; none is judged twice."""
+) -> dict[str, JudgedAnswer]:
+    """The judgements of a run's answers by question, refusals apart; finished ones are reused."""
     path = folder / FILE
     mend(path)
-    done = values(path, JudgedFact, "judged")
+    done = values(path, JudgedAnswer, "judged")
     answered = [(example, text) for example in examples if (text := _said(traces.get(example.id)))]
     for number, (example, text) in enumerate(answered):
         on_done(number, len(answered))
@@ -142,7 +142,7 @@ def run(
     return {example.id: done[example.id] for example, _ in answered}
 
 
-def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedFact]) -> FactReport:
+def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedAnswer]) -> FactReport:
     """The figures of these answers, out of so many questions; pure."""
     scores = [one.score for one in found.values() if one.score is not None]
     facts = [fact for one in found.values() for fact in one.facts]

@@ -126,7 +126,7 @@ class GradingFileReport:
     ungraded: int
     """Pairs without a grade: no figure of `metrics` counts them, and they keep their question from INCORRECT."""
     ungraded_because: dict[str, int]
-    """How many by reason."""
+    """Counts by reason."""
     metrics: Metrics
     decisions: Decisions
     titles: Titles | None
@@ -388,7 +388,7 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
 
 
 def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
-    """How often each action was taken, and how often it was right."""
+    """The share of each action, and the share of these that is right."""
     counts = Counter(outcomes)
     taken = Counter(action for action, _ in outcomes)
     correct, ambiguous, incorrect = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT

@@ -84,7 +84,7 @@ _AUXILIARY = re.compile(rf"\b(?:{_AUXILIARIES})\b(?! (?:not|never)\b)")
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What the pairs of a file lend each other."""
+    """Subjects, questions and labels that the pairs of a file lend each other."""
 
     subjects: Mapping[str, str]
     """By question id, its subject; questions that name nothing are left out."""

@@ -58,7 +58,7 @@ class QAReport:
     """By each rule that fits any of the questions: how often the answer is right, over those that it fits."""
 
     def right(self, rule: str) -> Share:
-        """How often the answer is right by this rule."""
+        """The share of answers that are right by this rule."""
         return self.rules.get(rule) or counted(0, 0)
 
 

@@ -413,7 +413,7 @@ def _choice(
 
 
 def _passing(counts: Sequence[tuple[int, int]], target: float, confidence: float) -> int:
-    """How many of these are shown to keep the target, up to the first that is not."""
+    """The number of these that are shown to keep the target, before the first that is not."""
     shown = (at_most(wrong, of, target) <= 1 - confidence for of, wrong in counts)
     return next((n for n, keeps in enumerate(shown) if not keeps), len(counts))
 

@@ -56,7 +56,7 @@ SUITE = (
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """How much is looked at, and how closely."""
+    """The size of a study, and its precision."""
 
     per_action: int = 120
     """Pairs of each action."""
@@ -113,7 +113,7 @@ class Examined:
     names_entity: bool
     relation: str
     subject: str
-    """What the question is about; empty: it names nothing."""
+    """The question's subject; empty: it names nothing."""
     attribution: Attribution
     kinds: tuple[str, ...]
     """One a unit, of `kinds.KINDS`."""

@@ -23,7 +23,7 @@ REGISTERED = "hypotheses.toml"
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """Which pairs a claim is about; None: all of them."""
+    """The pairs that a claim is about; None: all of them."""
 
     action: tuple[str, ...] | None = None
     """Labels of the passage alone."""

@@ -21,7 +21,7 @@ from surefoot.store import to_json, write_text
 from surefoot.types import Action
 
 PAGE, TEXT, DATA = "report.html", "report.md", "report.json"
-"""What is written into the folder of a run, beside the pictures that the Markdown file shows."""
+"""The files of a report in the run's folder, beside the pictures that the Markdown file shows."""
 T = TypeVar("T")
 _ACTIONS = [action.value for action in Action]
 _SCALE = "standard deviations of the score"

@@ -17,7 +17,7 @@ from surefoot.stats.tests import holm
 
 Verdict = Literal["supported", "refuted", "undetermined"]
 Draws = npt.NDArray[np.uint16]
-"""How often each question is in each resample."""
+"""The number of times that each question is in each resample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ConclusionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Which question each pair belongs to, and the resamples of them."""
+    """The question of each pair, and resamples of the questions."""
 
     numbers: dict[str, int]
     draws: Draws
