@@ -75,7 +75,7 @@ def keep(path: Path, value: Any) -> None:
 
 
 def saved(path: Path, device: Any = "cpu") -> Any:
-    """The value that `torch.save` wrote to a file, on the device. Raises ModelError for a file that is missing or damaged."""
+    """A value that `torch.save` wrote, on the device. Raises ModelError for a file that is missing or damaged."""
     if not is_zipfile(path):  # else torch would take it for a pickle of old, and fail in any way that bytes can
         raise ModelError(f"{path} is missing or damaged; run: surefoot train evaluator")
     try:
