@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from surefoot.datasets.questions import rows, sample
 from surefoot.errors import UsageError
 from surefoot.manifest import fingerprint
-from surefoot.text.words import places_of
+from surefoot.text.words import places
 from surefoot.types import Passage
 
 T = TypeVar("T")
@@ -96,6 +96,11 @@ def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
     return replace(labelled, pairs=tuple(blank))
 
 
+def holds(passage: Passage, phrases: Iterable[str]) -> bool:
+    """True if one of the phrases stands in the passage's title or in its text."""
+    return any(places(phrase, part) for phrase in phrases for part in (passage.title, passage.text))
+
+
 def _question(row: Any, place: str, by_answer: bool) -> tuple[str, list[LabelledPair | None]]:
     try:
         return str(row["id"]), list(_pairs(row, by_answer))
@@ -113,7 +118,7 @@ def _pairs(row: dict[str, Any], by_answer: bool) -> Iterator[LabelledPair | None
         passage = Passage(str(given["id"]), _must("text", given["text"], str), _must("title", title, str))
         label = _flag(given, "label")
         if label is None and by_answer:
-            label = int(any(places_of(answers, part) for part in (passage.title, passage.text)))
+            label = int(holds(passage, answers))
         rank = given.get("rank")
         if rank is not None and type(rank) is not int:
             raise ValueError(f"rank must be a whole number or null, not {rank!r}")

@@ -22,6 +22,7 @@ from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
 from surefoot.errors import ComponentError
 from surefoot.evaluate.ask.runs import OnDone
+from surefoot.lab import qa
 from surefoot.protocols import LLM
 from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
 from surefoot.store import mend, to_json, values
@@ -130,7 +131,9 @@ def run(
     path = folder / FILE
     mend(path)
     done = values(path, JudgedAnswer, "judged")
-    answered = [(example, text) for example in examples if (text := _said(traces.get(example.id)))]
+    # Citations are no facts.
+    said = {name: _MARKER.sub("", qa.said(trace)) for name, trace in traces.items()}
+    answered = [(example, text) for example in examples if (text := said.get(example.id))]
     for number, (example, text) in enumerate(answered):
         on_done(number, len(answered))
         if example.id not in done:
@@ -179,8 +182,3 @@ def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any
         case list() as value if form is _FACTS and all(isinstance(one, str) for one in value):
             return value
     raise ComponentError(f"the judge's reply has no '{name}'")
-
-
-def _said(trace: Trace | None) -> str:
-    """The answer without its citations, which are no facts."""
-    return _MARKER.sub("", trace.answer.text) if trace and trace.answer and not trace.answer.refused else ""

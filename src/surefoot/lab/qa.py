@@ -130,8 +130,13 @@ def as_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any
     return {**about, **first, "others": others, **drawn}
 
 
+def said(trace: Trace) -> str:
+    """The words of the answer; empty where it was refused or the question failed."""
+    return trace.answer.text if trace.answer and not trace.answer.refused else ""
+
+
 def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
-    text = trace.answer.text if trace.answer and not trace.answer.refused else ""
+    text = said(trace)
     return {
         "id": example.id,
         "action": trace.decision.action.value if trace.decision else None,

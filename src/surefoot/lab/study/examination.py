@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from surefoot.act import finite
-from surefoot.datasets.pairs import LabelledPair
+from surefoot.datasets.pairs import LabelledPair, holds
 from surefoot.datasets.questions import hashed
 from surefoot.explain.grade import Baseline, ScoreFunction, Words, explain, taken_apart
 from surefoot.explain.shapley import EXACT, Counted
@@ -21,7 +21,6 @@ from surefoot.lab.probes import PROBES, Made, Probe, Stock, entity_in_both, pert
 from surefoot.lab.study.kinds import ENTITY, ORDINARY, Rarity, as_rare, kinds
 from surefoot.lab.study.sample import Candidate
 from surefoot.protocols import Evaluator
-from surefoot.text.words import places
 from surefoot.types import Action, Attribution
 
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -176,7 +175,6 @@ def examined(
     own = replace(effort, seed=2 * int.from_bytes(hashed(one.key)[:6], "big") + effort.seed)
     found = _explained(evaluator, pair, own)
     words = Words(pair.question, pair.passage, found.units)
-    named = any(places(subject, part) for part in (pair.passage.title, pair.passage.text))
     idf = tuple(rare.of(unit.words) for unit in found.units)
     return Examined(
         question_id=pair.question_id,
@@ -185,7 +183,7 @@ def examined(
         score=one.score,
         label=pair.label,
         holds_answer=one.holds_answer,
-        names_entity=named,
+        names_entity=holds(pair.passage, [subject]),
         relation=one.relation,
         subject=subject,
         attribution=found,
