@@ -205,20 +205,18 @@ def run(
     for cross-validation, 0: none."""
     wanted, now = aim or Aim(), datetime.now(UTC)
     rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
-    each = [tuple(islice(rest, len(file.pairs))) for file in files]
-    asked = [questions(file.pairs, grades) for file, grades in zip(files, each, strict=True)]
+    asked = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
     every = [question for some in asked for question in some]
     fitted = fit(every, wanted)
-    outcomes = [list(_outcomes(_parts(some)[1], fitted)) for some in asked]
     return TuningReport(
         evaluator=evaluator.name,
         date=now.isoformat(timespec="seconds"),
         aim=wanted,
         fit=fitted,
         thresholds=fitted.thresholds(evaluator.name, _fitted_on(files, fitted, f"{now:%Y-%m-%d}")),
-        decisions=decisions_of([outcome for some in outcomes for outcome in some]),
+        decisions=_decisions(every, fitted),
         curve=curve(every, wanted.confidence),
-        files=tuple(_data(*row) for row in zip(files, asked, each, outcomes, strict=True)),
+        files=tuple(_data(file, some, fitted) for file, some in zip(files, asked, strict=True)),
         ungraded_because=dict(Counter(grade.reason for grade in grades if grade.score is None).most_common()),
         crossed=crossed([(file.path, some) for file, some in zip(files, asked, strict=True)], wanted, folds),
     )
@@ -454,9 +452,14 @@ def _outcomes(tests: Iterable[Question], fitted: Fit) -> Iterator[Outcome]:
         yield policy.decide(grades).action, question.evidence
 
 
-def _data(file: LabelledSet, asked: Sequence[Question], grades: Sequence[Grade], outcomes: Sequence[Outcome]) -> Data:
-    ungraded = sum(grade.score is None for grade in grades)
-    return Data(file.path, file.sha256, len(asked), len(file.pairs), ungraded, decisions_of(outcomes), file.thinned)
+def _decisions(asked: Sequence[Question], fitted: Fit) -> Decisions:
+    """On the questions that test."""
+    return decisions_of(list(_outcomes(_parts(asked)[1], fitted)))
+
+
+def _data(file: LabelledSet, asked: Sequence[Question], fitted: Fit) -> Data:
+    ungraded, decisions = sum(question.ungraded for question in asked), _decisions(asked, fitted)
+    return Data(file.path, file.sha256, len(asked), len(file.pairs), ungraded, decisions, file.thinned)
 
 
 def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:
