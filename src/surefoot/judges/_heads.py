@@ -1,4 +1,4 @@
-"""Small linear heads: a handful of numbers in, a probability out. heads.json, which `surefoot.lab.train.judges` made,
+"""Small linear heads: a handful of numbers in, a probability out. heads.json, which `recipes/judge_heads.py` made,
 holds their weights."""
 
 from __future__ import annotations
