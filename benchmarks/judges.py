@@ -34,10 +34,12 @@ from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.llm import LLMJudge
-from surefoot.lab.train import judges as recipe
 from surefoot.protocols import Embedder, Judge
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
 from surefoot.types import Passage, Record
+
+sys.path.append(str(Path(__file__).parents[1] / "recipes"))
+import judge_heads as recipe
 
 FOLDS = 5
 COPIED = 0.6

@@ -14,9 +14,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from surefoot.lab.train.evaluator import EvaluatorRecipe, TrainingProgress, train
+from surefoot.lab.train.evaluator import EvaluatorRecipe, train
 from surefoot.lab.train.mixture import Mixture, sources
 from surefoot.lab.train.network import pretrained
+from surefoot.lab.train.training import TrainingProgress
 
 
 class Enough(Exception):

@@ -260,7 +260,7 @@ def broken(page: Path) -> Iterator[str]:
 
 @cache
 def _sources() -> tuple[str, ...]:
-    folders = (ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs"))
+    folders = (ROOT / name for name in ("src", "tests", "benchmarks", "recipes", "examples", "docs"))
     return ("dev.py", *(path.as_posix() for folder in folders for path in folder.rglob("*.py")))
 
 

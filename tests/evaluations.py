@@ -1,13 +1,15 @@
-"""Folders of evaluations as `surefoot evaluate` leaves them, for the commands that read them."""
+"""Folders of evaluations as `surefoot evaluate` leaves them, and diagnoses in the form that a model is asked for."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from surefoot.evaluate.report.form import TEXTS
 from surefoot.store import Run, to_json
-from surefoot.types import Record, Score
+from surefoot.types import Diagnosis, Record, Score
 
 
 def written(folder: Path, values: Mapping[str, Sequence[float | None]], judge: str = "j") -> Path:
@@ -22,3 +24,10 @@ def written(folder: Path, values: Mapping[str, Sequence[float | None]], judge: s
             missing = "" if one is not None else "timed out"
             run.add(f"r{n}\t{metric}", Score(f"r{n}", metric, one, unscored_because=missing, judge=judge))
     return folder
+
+
+def as_report(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The diagnosis as the report object that `form.violations` checks."""
+    items = [{name: getattr(item, name) for name in ("priority", *TEXTS)} for item in diagnosis.items]
+    tops = ("executive_summary", "executive_summary_gist", "strategic_conclusion")
+    return {"insights": items, **{name: getattr(diagnosis, name) for name in tops}}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from judge_heads import AGAINST
 from surefoot.judges import _equivalence as equivalence
 from surefoot.judges import _support as support
 from surefoot.judges._heads import Head, chance, head
-from surefoot.lab.train.judges import AGAINST
 from surefoot.types import Grade, Thresholds
 
 OWN = Thresholds(0.8, 0.4, 0.5, "some")

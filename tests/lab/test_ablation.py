@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ import pytest
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
-from surefoot.evaluate.ask.runs import threads
-from surefoot.lab import ablation
-from surefoot.lab.ablation import NEVER, STAGES, as_json, measured, stages
+from surefoot.evaluate.ask.runs import run, threads
+from surefoot.lab import qa
+from surefoot.lab.ablation import NEVER, STAGES, arms, as_json, earned, stages
 from surefoot.pipeline import Pipeline
 from surefoot.store import dumps
-from surefoot.types import Action, Passage, Trace
+from surefoot.types import Action, Passage
 
 WHO = "Who built the Ruvel Bridge?"
 ELSEWHERE = "Who built the Iron Hut?"
@@ -51,7 +50,7 @@ def searching(pipeline: Pipeline) -> Pipeline:
 
 def test_without_grading_all_passages_are_correct(pipeline: Pipeline) -> None:
     """In the order in which they were retrieved; also of a question that none of them answers."""
-    trace = ablation.grading(pipeline, FAR)
+    trace = STAGES["grading"].run(pipeline, FAR)
     assert trace.decision is not None
     assert trace.decision.action is Action.CORRECT
     assert [grade.score for grade in trace.grades] == [1.0, 1.0]
@@ -61,30 +60,28 @@ def test_without_grading_all_passages_are_correct(pipeline: Pipeline) -> None:
 @pytest.mark.parametrize(
     ("stage", "question", "before", "after"),
     [
-        (ablation.correct, WHO, Action.CORRECT, Action.AMBIGUOUS),
-        (ablation.incorrect, FAR, Action.INCORRECT, Action.AMBIGUOUS),
-        (ablation.ambiguous, WHO, Action.CORRECT, Action.CORRECT),
-        (ablation.ambiguous, FAR, Action.INCORRECT, Action.INCORRECT),
+        ("correct", WHO, Action.CORRECT, Action.AMBIGUOUS),
+        ("incorrect", FAR, Action.INCORRECT, Action.AMBIGUOUS),
+        ("ambiguous", WHO, Action.CORRECT, Action.CORRECT),
+        ("ambiguous", FAR, Action.INCORRECT, Action.INCORRECT),
     ],
 )
-def test_an_action_is_never_taken(
-    pipeline: Pipeline, stage: Callable[..., Trace], question: str, before: Action, after: Action
-) -> None:
+def test_an_action_is_never_taken(pipeline: Pipeline, stage: str, question: str, before: Action, after: Action) -> None:
     """What would be decided so is decided otherwise, and all else as before."""
-    decisions = [pipeline.run(question).decision, stage(pipeline, question).decision]
+    decisions = [pipeline.run(question).decision, STAGES[stage].run(pipeline, question).decision]
     assert [decision.action for decision in decisions if decision] == [before, after]
 
 
 def test_without_ambiguous_there_is_one_threshold(pipeline: Pipeline) -> None:
     """In the middle."""
-    decision = ablation.ambiguous(pipeline, WHO).decision
+    decision = STAGES["ambiguous"].run(pipeline, WHO).decision
     assert decision is not None
     assert decision.upper == decision.lower == pytest.approx((0.75 + 0.4) / 2)
 
 
 def test_without_refinement_passages_are_read_whole(pipeline: Pipeline) -> None:
     """Each is one kept strip."""
-    trace = ablation.refinement(pipeline, WHO)
+    trace = STAGES["refinement"].run(pipeline, WHO)
     text = {passage.id: passage.text for passage in trace.passages}
     assert all(strip.kept and strip.text == text[strip.passage_id] for strip in trace.strips)
     assert len(trace.strips) > 0
@@ -93,14 +90,14 @@ def test_without_refinement_passages_are_read_whole(pipeline: Pipeline) -> None:
 def test_without_search_nothing_comes_from_outside(searching: Pipeline) -> None:
     """Where it would."""
     assert searching.run(FAR).external != ()
-    assert ablation.search(searching, FAR).external == ()
+    assert STAGES["search"].run(searching, FAR).external == ()
 
 
 def test_without_rewriting_the_question_is_searched_for(searching: Pipeline) -> None:
     """As it is."""
     outside: Any = searching.searcher
     searching.run(FAR)
-    ablation.rewriting(searching, FAR)
+    STAGES["rewriting"].run(searching, FAR)
     assert outside.asked == ["a guess", FAR]
 
 
@@ -108,7 +105,7 @@ def test_without_selection_all_that_was_found_is_refined(searching: Pipeline) ->
     """And not the best two."""
     read = [
         {strip.passage_id for strip in trace.strips if "not among the best 2" not in strip.reason}
-        for trace in (searching.run(ELSEWHERE), ablation.selection(searching, ELSEWHERE))
+        for trace in (searching.run(ELSEWHERE), STAGES["selection"].run(searching, ELSEWHERE))
     ]
     assert len(read[0]) < len(read[1])
 
@@ -125,23 +122,23 @@ def test_without_screening_orders_are_read(pipeline: Pipeline) -> None:
     hostile = pipeline.but(retriever=Orders())
     reasons = [
         {strip.reason for strip in trace.strips}
-        for trace in (hostile.run(WHO), ablation.screening(hostile, WHO), hostile.run(WHO))
+        for trace in (hostile.run(WHO), STAGES["screening"].run(hostile, WHO), hostile.run(WHO))
     ]
     assert ["an instruction to the machine" in each for each in reasons] == [True, False, True]
 
 
 def test_without_checking_what_was_withheld_is_said(pipeline: Pipeline) -> None:
     """A made-up troll; what was not refused is the same."""
-    answer = ablation.checking(pipeline, CLOSED).answer
+    answer = STAGES["checking"].run(pipeline, CLOSED).answer
     assert answer is not None
     assert (answer.text, answer.refused) == ("A troll.", False)
-    assert ablation.checking(pipeline, WHO).answer == pipeline.run(WHO).answer
+    assert STAGES["checking"].run(pipeline, WHO).answer == pipeline.run(WHO).answer
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_trace_says_what_it_was_made_without_and_can_be_kept(searching: Pipeline, stage: str) -> None:
     """Its configuration is another than the whole's, and no number in it is infinite."""
-    trace = STAGES[stage][0](searching, WHO)
+    trace = STAGES[stage].run(searching, WHO)
     assert trace.config != searching.config
     assert dumps(replace(trace, created=""))
     assert trace.decision is None or abs(trace.decision.upper) <= NEVER
@@ -161,8 +158,10 @@ def test_stages_that_do_nothing_are_left_out() -> None:
 def test_what_a_stage_earned_is_a_paired_difference(pipeline: Pipeline, tmp_path: Path) -> None:
     """The whole less without it, by every rule; and how many answers it changed."""
     asked = [Example(str(n), CLOSED if n % 2 else WHO, ("Tomas Aldwin", "tomas"), frozenset()) for n in range(8)]
-    spread = threads(pipeline)
-    reports, found = measured(["checking", "screening"], False, asked, spread, tmp_path, {}, lambda done, total: None)
+    names = ["checking", "screening"]
+    traces = run(arms(names, False), asked, threads(pipeline), tmp_path, {}, lambda done, total: None)
+    reports = qa.reports(asked, traces)
+    found = earned(names, reports)
     assert [report.method for report in reports] == ["whole", "without checking", "without screening"]
     assert [(one.stage, one.changed) for one in found] == [("checking", 4), ("screening", 0)]
     by_rule = {one.rule: one for one in found[0].earned}

@@ -131,12 +131,13 @@ def test_every_way_of_asking_can_travel() -> None:
     """Methods, degraded retrieval and ablations are the same after a journey to another process."""
     code = """
 from ray import cloudpickle
-from surefoot.lab import ablate, degrade, methods
+from surefoot.evaluate.ask import methods
+from surefoot.lab import ablation, degradation
 from surefoot.datasets.questions import Example
 from surefoot.types import Passage
 example = Example("q", "Who built the Ruvel Bridge?", ("Aldwin",), frozenset(), passages=(Passage("p", "Aldwin."),))
 named = methods.arms(list(methods.METHODS), searches=True)
-arms = [*degrade.arms(named, [example]), *map(ablate._without, ablate.STAGES)]
+arms = [*degradation.arms(named, [example]), *ablation.arms(list(ablation.STAGES), True)]
 back = cloudpickle.loads(cloudpickle.dumps((arms, [example])))
 assert [arm.name for arm in back[0]] == [arm.name for arm in arms]
 assert back[1] == [example]

@@ -12,9 +12,10 @@ from surefoot.datasets.pairs import LabelledPair
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
 from surefoot.evaluate.ask import methods
-from surefoot.evaluate.ask.runs import threads
+from surefoot.evaluate.ask.runs import run, threads
+from surefoot.lab import degradation
 from surefoot.lab.curves import robustness
-from surefoot.lab.degradation import DegradationReport, arms, as_json, fewer, lost, measured, shuffled, swapped
+from surefoot.lab.degradation import DegradationReport, arms, as_json, fewer, lost, shuffled, swapped
 from surefoot.lab.probes import stock
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
@@ -107,8 +108,9 @@ def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> Degr
     """Two methods on passages that are taken away by halves."""
     compared = methods.arms(["crag", "none"], searches=False)
     given = pipeline.but(retriever=Given())
-    nothing = lambda done, total: None  # noqa: E731
-    return measured(compared, questions, threads(given), tmp_path, {}, nothing, ["fewer"], [0.5, 1.0])
+    asked = arms(compared, questions, ["fewer"], [0.5, 1.0])
+    traces = run(asked, questions, threads(given), tmp_path, {}, lambda done, total: None)
+    return degradation.report(compared, questions, traces, ["fewer"], [0.5, 1.0])
 
 
 def test_accuracy_is_counted_at_each_step(report: DegradationReport) -> None:

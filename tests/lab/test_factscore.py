@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import ModelError, TraceFault
-from surefoot.lab.factscore import FILE, Fact, FactReport, JudgedFact, judged, judging, report, run, splitting
+from surefoot.lab.factscore import FILE, Fact, FactReport, JudgedAnswer, judged, judging, report, run, splitting
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Answer, Message, Passage, Trace
 
@@ -139,8 +139,8 @@ def test_the_score_is_the_mean_over_answers() -> None:
     """With facts, and what could not be judged, counted; an answer without a score is in no mean."""
     found = {
         "a": judged(JUDGE, WHO, LIFE, SOURCES),
-        "b": JudgedFact(unjudged="it states no facts"),
-        "c": JudgedFact((Fact("He was a smith.", True), Fact("x", None, "out of memory"))),
+        "b": JudgedAnswer(unjudged="it states no facts"),
+        "c": JudgedAnswer((Fact("He was a smith.", True), Fact("x", None, "out of memory"))),
     }
     figures: FactReport = report("runs/a", "scripted", 5, found)
     assert (figures.answered.count, figures.answered.of) == (3, 5)

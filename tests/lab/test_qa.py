@@ -10,8 +10,8 @@ import pytest
 
 from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.methods import arms
-from surefoot.evaluate.ask.runs import threads
-from surefoot.lab.qa import QAReport, QARow, Share, as_json, compared, comparisons, report, run, telling
+from surefoot.evaluate.ask.runs import run, threads
+from surefoot.lab.qa import QAReport, QARow, Share, as_json, compared, comparisons, report, reports, telling
 from surefoot.pipeline import Pipeline
 from surefoot.stats.figures import Paired
 from surefoot.store import recorded
@@ -218,7 +218,7 @@ QUESTIONS = [
 
 def ask(pipeline: Pipeline, folder: Path, method: str = "crag", examples: list[Example] = QUESTIONS) -> QAReport:
     chosen = arms([method], searches=False, top=2)
-    return run(chosen, examples, threads(pipeline), folder, {}, lambda done, total: None)[0]
+    return reports(examples, run(chosen, examples, threads(pipeline), folder, {}, lambda done, total: None))[0]
 
 
 def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:

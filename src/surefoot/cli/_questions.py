@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from rich.table import Table
 from typer import Argument, Option
 
 from surefoot import __version__, manifest
-from surefoot.cli._console import err, headed, plain, pulling
+from surefoot.cli._console import counting, err, headed, plain, pulling
 from surefoot.cli._numbers import brief, number, points
 from surefoot.cli.errors import remarks
 from surefoot.config.builder import Builder
@@ -23,11 +23,12 @@ from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
 from surefoot.datasets.problems import PLACES, DataProblem
 from surefoot.errors import MissingExtra, UsageError
-from surefoot.evaluate.ask.runs import Spread, threads
+from surefoot.evaluate.ask.runs import Arm, Spread, run, threads
 from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
 from surefoot.store import to_json
+from surefoot.types import Trace
 
 Data = Annotated[
     Path,
@@ -73,6 +74,12 @@ class QuestionRun:
     def searches(self) -> bool:
         """Whether a searcher is configured."""
         return bool(self.config["searcher"]["use"] != "nowhere")
+
+    def traces(self, arms: Sequence[Arm], ray: str | None, workers: int) -> Iterator[tuple[Arm, list[Trace]]]:
+        """Ask every question in each of these ways: `runs.run`, on a cluster or on threads of this process."""
+        about = {**self.about, "config": self.config}
+        with spread(self.config, ray, workers) as ask, counting("questions") as on_done:
+            yield from run(arms, self.loaded.examples, ask, self.folder, about, on_done)
 
     @property
     def report(self) -> dict[str, Any]:

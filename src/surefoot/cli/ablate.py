@@ -10,7 +10,7 @@ from typer import Option
 
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import counting, out, tabled, write_json
+from surefoot.cli._console import out, tabled, write_json
 from surefoot.cli._numbers import brief, number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.lab import ablation as bench_ablate
@@ -45,11 +45,11 @@ def ablate(
     """Take out one stage of the pipeline after the other, and count what it earned."""
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
-    about, examples = {**asked.about, "config": asked.config}, asked.loaded.examples
-    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
-        found = bench_ablate.measured(names, asked.searches, examples, spread, asked.folder, about, on_done)
-    write_json(json_file, bench_ablate.as_json(*found, asked.report))
-    _show(*found)
+    arms = bench_ablate.arms(names, asked.searches)
+    reports = qa.reports(asked.loaded.examples, asked.traces(arms, ray, workers))
+    found = bench_ablate.earned(names, reports)
+    write_json(json_file, bench_ablate.as_json(reports, found, asked.report))
+    _show(reports, found)
     questions.kept_in(asked.folder)
 
 

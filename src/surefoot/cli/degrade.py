@@ -11,7 +11,7 @@ from typer import Option
 
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, drawing
-from surefoot.cli._console import counting, headed, out, plain, write_json
+from surefoot.cli._console import headed, out, plain, write_json
 from surefoot.cli._numbers import number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.draw.svg import write_picture
@@ -56,10 +56,9 @@ def robustness(
     asked = questions.asked("robustness", data, golds, limit, texts, run, configured(config, settings, index))
     compared = methods.arms(method or ["crag", "rag"], asked.searches, top)
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
-    about = {**asked.about, "config": asked.config}
     examples = asked.loaded.examples
-    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
-        report = degradation.measured(compared, examples, spread, asked.folder, about, on_done, kinds, steps)
+    traces = asked.traces(degradation.arms(compared, examples, kinds, steps), ray, workers)
+    report = degradation.report(compared, examples, traces, kinds, steps)
     write_json(json_file, degradation.as_json(report, asked.report))
     if picture:
         write_picture(picture, curves.robustness(report, str(data)))

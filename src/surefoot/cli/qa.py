@@ -8,7 +8,7 @@ from rich.table import Table
 
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import counting, err, out, plain, tabled, write_json
+from surefoot.cli._console import err, out, plain, tabled, write_json
 from surefoot.cli._numbers import interval, percent
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
@@ -41,9 +41,7 @@ def qa(
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
-    about = {**asked.about, "config": asked.config}
-    with questions.spread(asked.config, ray, workers) as spread, counting("questions") as on_done:
-        reports = bench_qa.run(arms, asked.loaded.examples, spread, asked.folder, about, on_done)
+    reports = bench_qa.reports(asked.loaded.examples, asked.traces(arms, ray, workers))
     write_json(json_file, bench_qa.as_json(reports, {**asked.report, "top": top}))
     _show(reports)
     questions.kept_in(asked.folder)
@@ -79,7 +77,7 @@ def _several(reports: Sequence[QAReport], rule: str) -> Table:
 
 def _otherwise(reports: Sequence[QAReport], rule: str) -> Table:
     """By the other rules that fit."""
-    others = [name for name in reports[0].fitting if name != rule]
+    others = [name for name in reports[0].rules if name != rule]
     rows = ((plain(report.method), *(percent(report.right(name)) for name in others)) for report in reports)
     return tabled(["right by"], others, rows)
 

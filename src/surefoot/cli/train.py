@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
@@ -16,11 +16,8 @@ from surefoot.cli._console import bar, counting, err, out
 from surefoot.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from surefoot.lab.train import evaluator as minilm
-    from surefoot.lab.train import t5 as paper
     from surefoot.lab.train.mixture import Mixture
-
-P = TypeVar("P", bound="minilm.TrainingProgress | paper.T5Progress")
+    from surefoot.lab.train.training import TrainingProgress
 
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
@@ -91,7 +88,7 @@ def _finished(best: Path, learned: Mixture, to: Path) -> None:
     out.say(f"use it: {use}")
 
 
-def _of_minilm(progress: minilm.TrainingProgress) -> str:
+def _of_minilm(progress: TrainingProgress) -> str:
     seen = "" if progress.dev is None else f", dev AUC {progress.dev:.3f}"
     return f"loss {progress.loss:.3f}{seen}, {progress.pairs_per_second:.1f} pairs/s"
 
@@ -125,18 +122,18 @@ def t5(
     out.say(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}")
 
 
-def _of_t5(progress: paper.T5Progress) -> str:
+def _of_t5(progress: TrainingProgress) -> str:
     return f"epoch {progress.epoch}, loss {progress.loss:.3f}, {progress.pairs_per_second:.1f} pairs/s"
 
 
 @contextmanager
-def _telling(about: Callable[[P], str]) -> Iterator[Callable[[P], None]]:
+def _telling(about: Callable[[TrainingProgress], str]) -> Iterator[Callable[[TrainingProgress], None]]:
     """Shows how far a training is: a bar on a terminal, and elsewhere a line now and then; `about` words it."""
     with bar(MofNCompleteColumn()) as shown:
         task = shown.add_task("starting", total=None)
         last = time.monotonic()
 
-        def tell(progress: P) -> None:
+        def tell(progress: TrainingProgress) -> None:
             nonlocal last
             what = about(progress)
             shown.update(task, description=what, completed=progress.step, total=progress.steps)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from surefoot.datasets.questions import rows, sample
 from surefoot.errors import UsageError
-from surefoot.text.words import places_of
+from surefoot.manifest import fingerprint
+from surefoot.text.words import places
 from surefoot.types import Passage
 
+T = TypeVar("T")
 Part = Literal["question", "passage"]
 
 BLANK_QUESTION = "What is it?"
@@ -80,8 +81,7 @@ def read(path: str | Path, limit: int | None = None, *, by_answer: bool = False)
     chosen = set(questions) if limit is None else set(sample(labelled, limit))
     each = [pair for question_id, found in questions.items() if question_id in chosen for pair in found]
     kept = tuple(pair for pair in each if pair)
-    with Path(path).open("rb") as file:
-        return LabelledSet(str(path), hashlib.file_digest(file, "sha256").hexdigest(), kept, len(each) - len(kept))
+    return LabelledSet(str(path), fingerprint(path), kept, len(each) - len(kept))
 
 
 def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
@@ -89,13 +89,16 @@ def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
 
     Differences that an evaluator still finds there say nothing about whether a passage answers its question.
     """
-    return replace(labelled, pairs=tuple(_blanked(pair, part) for pair in labelled.pairs))
-
-
-def _blanked(pair: LabelledPair, part: Part) -> LabelledPair:
     if part == "question":
-        return replace(pair, question=BLANK_QUESTION)
-    return replace(pair, passage=replace(pair.passage, title="", text=BLANK_PASSAGE))
+        blank = [replace(pair, question=BLANK_QUESTION) for pair in labelled.pairs]
+    else:
+        blank = [replace(p, passage=replace(p.passage, title="", text=BLANK_PASSAGE)) for p in labelled.pairs]
+    return replace(labelled, pairs=tuple(blank))
+
+
+def holds(passage: Passage, phrases: Iterable[str]) -> bool:
+    """True if one of the phrases stands in the passage's title or in its text."""
+    return any(places(phrase, part) for phrase in phrases for part in (passage.title, passage.text))
 
 
 def _question(row: Any, place: str, by_answer: bool) -> tuple[str, list[LabelledPair | None]]:
@@ -108,35 +111,29 @@ def _question(row: Any, place: str, by_answer: bool) -> tuple[str, list[Labelled
 
 def _pairs(row: dict[str, Any], by_answer: bool) -> Iterator[LabelledPair | None]:
     """One for each passage of the question; None for an unlabelled one."""
-    question, answers = _text(row, "question"), tuple(map(str, _list(row, "answers")))
-    for given in _list(row, "passages"):
-        titled = given.get("title") is not None
-        passage = Passage(str(given["id"]), _text(given, "text"), _text(given, "title") if titled else "")
+    question = _must("question", row["question"], str)
+    answers = tuple(map(str, _must("answers", row.get("answers", []), list)))
+    for given in _must("passages", row.get("passages", []), list):
+        title = "" if given.get("title") is None else given["title"]
+        passage = Passage(str(given["id"]), _must("text", given["text"], str), _must("title", title, str))
         label = _flag(given, "label")
         if label is None and by_answer:
-            label = int(any(places_of(answers, part) for part in (passage.title, passage.text)))
+            label = int(holds(passage, answers))
         rank = given.get("rank")
-        _must(rank is None or type(rank) is int, "rank", "a whole number or null", rank)
+        if rank is not None and type(rank) is not int:
+            raise ValueError(f"rank must be a whole number or null, not {rank!r}")
         about = str(given.get("source", "")), rank, _flag(given, "label_title")
         yield None if label is None else LabelledPair(str(row["id"]), question, passage, label, answers, *about)
 
 
-def _must(fits: bool, key: str, be: str, value: Any) -> Any:
-    if not fits:
-        raise ValueError(f"{key} must be {be}, not {value!r}")
+def _must(key: str, value: Any, be: type[T]) -> T:
+    if not isinstance(value, be):
+        raise ValueError(f"{key} must be {'a text' if be is str else 'a list'}, not {value!r}")
     return value
-
-
-def _text(values: dict[str, Any], key: str) -> str:
-    return str(_must(isinstance(values[key], str), key, "a text", values[key]))
-
-
-def _list(values: dict[str, Any], key: str) -> list[Any]:
-    found = values.get(key, [])
-    return list(_must(isinstance(found, list), key, "a list", found))
 
 
 def _flag(values: dict[str, Any], key: str) -> int | None:
     value = values.get(key)
-    _must(value in (None, 0, 1), key, "1, 0 or null", value)
+    if value not in (None, 0, 1):
+        raise ValueError(f"{key} must be 1, 0 or null, not {value!r}")
     return None if value is None else int(value)

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DataProblem:
-    """Something that is amiss, or was repaired, in the data."""
+    """A fault in the data, or a repair."""
 
     what: str
     count: int
@@ -27,7 +27,7 @@ class DataProblem:
 
 
 class Problems:
-    """Collects what is amiss while files are read."""
+    """Collects faults while files are read."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, tuple[str, ...]]] = {}

@@ -176,20 +176,17 @@ def _remark(examples: Iterable[Example], problems: Problems) -> None:
         asked.add(folded(example.question))
 
 
-def _lettered(choices: Any) -> Iterable[tuple[Any, Any]]:
-    """Choices may be a plain list."""
-    return zip("ABCDEFGHIJ", choices, strict=False) if isinstance(choices, list) else choices.items()
-
-
 def _example(row: Any, place: str) -> Example:
     try:
         given = [passage for passage in row.get("passages", ()) if passage.get("text")]
+        choices = row.get("choices") or {}
+        lettered = zip("ABCDEFGHIJ", choices, strict=False) if isinstance(choices, list) else choices.items()
         example = Example(
             str(row["id"]),
             row["question"],
             tuple(map(str, row["answers"])),
             frozenset(str(p["id"]) for p in row.get("passages", ()) if p.get("label") == 1),
-            tuple((str(letter), str(text)) for letter, text in _lettered(row.get("choices") or {})),
+            tuple((str(letter), str(text)) for letter, text in lettered),
             str(row.get("answer_key") or ""),
             str(row.get("prop") or ""),
             tuple(Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or "")) for p in given),

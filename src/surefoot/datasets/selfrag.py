@@ -18,7 +18,7 @@ TRUTH = {"supports": "true", "refutes": "false", "true": "true", "false": "false
 
 
 def recognised(path: Path) -> str | None:
-    """Which of its sets the file is, by the columns of the first line; None: none, or it cannot be told."""
+    """The name of the set in this file, by the columns of its first line; None: none is known by them."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             row = logged(next((line for line in file if line.strip()), "null"))

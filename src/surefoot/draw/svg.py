@@ -69,10 +69,8 @@ def drawable(path: Path) -> None:
 
 
 def write_picture(path: Path, svg: str) -> None:
-    """Write an SVG file's text in the format that the file's name says: .svg, or .png as it looks on white paper.
-
-    Raises what `drawable` does.
-    """
+    """Write an SVG file's text as the file's name says: .svg, or .png as it looks on white paper. Raises as `drawable`
+    does."""
     drawable(path)
     if path.suffix.lower() == ".svg":
         write_text(path, svg)
@@ -120,7 +118,7 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") 
 
 
 def cut(words: str, letters: int) -> str:
-    """As many letters as fit, the last one "…" where some are left out."""
+    """The words cut to so many letters, the last one "…" where some are left out."""
     return words if len(words) <= letters else words[: letters - 1] + "…"
 
 
@@ -130,7 +128,7 @@ def safe(words: str) -> str:
 
 
 def clean(words: str) -> str:
-    """The same on one line."""
+    """`safe` words on one line."""
     return safe(" ".join(words.split()))
 
 

@@ -1,6 +1,6 @@
 """A vector for every word piece, and a text is the sum of its pieces: a laptop embeds thousands of texts a second.
 
-The pieces' vectors were distilled from all-MiniLM-L6-v2 by `surefoot.lab.train.static`; static.md is their model card.
+`recipes/static_embedding.py` distilled the pieces' vectors from all-MiniLM-L6-v2; static.md is their model card.
 """
 
 from __future__ import annotations

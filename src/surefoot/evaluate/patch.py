@@ -1,8 +1,8 @@
 """Patches of surefoot.toml: which are allowed, and how one is written into the file and taken out again.
 
-A model that has read hostile text may have proposed the patch. So a patch may set numbers, truth values and names that
-Surefoot knows (`trust.knows`), and nothing that says where data lie, what runs, who is asked, or how the gain is
-measured. `refused` is the one rule, for proposals and for trials.
+A model that read hostile text may have proposed the patch. So it may set numbers, truth values and names that Surefoot
+knows (`trust.knows`), and nothing that says where data lie, what runs, who is asked, or how the gain is measured.
+`refused` is the one rule, for proposals and for trials.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CLOSED = {
 """Sections that no patch may touch, and why."""
 
 BEFORE, APPLIED = "before.toml", "applied.json"
-"""In the run's folder: the file before the patch, and a note of which file that is."""
+"""Files in the run's folder: the configuration before the patch, and the record of its path and hashes."""
 
 
 def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> str:
@@ -62,17 +62,12 @@ def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> s
     return f"there is no setting '{unknown[0]}' with these components" if unknown else _untied(patch, config)
 
 
-def patched(config: Config, patch: Patch) -> Config:
-    """The configuration with the patch. Raises ConfigError for a section that does not exist."""
-    return read(config, patch)
-
-
 def tried(config: Config, patch: Patch, outside: bool = False) -> Config:
     """The configuration with the patch, after a dry run: the patch is allowed, changes something, and builds a
     pipeline. Raises UsageError with the reason where not; MissingExtra is one."""
     if why := refused(patch, config, outside):
         raise ConfigError(why)
-    changed = patched(config, patch)
+    changed = read(config, patch)
     if changed == config:
         raise ConfigError("it changes nothing: all of it is set so already")
     Builder(changed).pipeline()
@@ -112,8 +107,8 @@ def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:
 def written(text: str, patch: Patch) -> str:
     """The text of a configuration file with the patch; comments, order and all else stay as they are.
 
-    Naming another component removes the options of the one before. The result is read again and compared, so that a
-    file of an unforeseen shape is refused and not spoilt: ConfigError then lists the settings to write by hand.
+    Naming another component removes the options of the one before. The result is read again and compared; a file of a
+    shape that we cannot edit raises ConfigError, which lists the settings to write by hand.
     """
     try:
         before = toml_values.parsed(text)
@@ -146,9 +141,9 @@ def apply(file: Path, patch: Patch, folder: Path) -> None:
 
 
 def revert(folder: Path, file: Path) -> Path:
-    """Restore the very bytes that the configuration file had before `apply`, or delete it if there was none; returns
-    the file. Raises UsageError where nothing was applied, where the file was changed since, or where the folder, which
-    may be anybody's, names another file than the user does here."""
+    """Restore the bytes that the configuration file had before `apply`, or delete it if there was none; returns the
+    file. Raises UsageError where nothing was applied, where the file changed since, or where the folder, which a
+    stranger may have written, names another file than `file`."""
     try:
         about = parsed((folder / APPLIED).read_bytes())
         place, known = Path(about["file"]), (about["before"], about["after"])
@@ -195,8 +190,8 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
 
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
-    """The reason why thresholds and evaluator would not fit each other: thresholds are on the scale of one evaluator,
-    and those of a preset or file come as a whole."""
+    """The reason why thresholds and evaluator do not fit: thresholds are on the scale of one evaluator, and those of a
+    preset or file come as a whole."""
     before, now = config.get("thresholds", {}), SystemSettings(config).use("evaluator")
     use = patch.get("evaluator", {}).get("use", now)
     if use != now and before and "thresholds" not in patch:
@@ -311,8 +306,7 @@ def _statement(key: str, value: Any, before: str) -> str:
 
 
 def _comment(statement: str) -> str:
-    """The comment behind a value with the blanks before it: what can be cut off without changing the
-    value."""
+    """The comment behind a value with the blanks before it: its removal leaves the value as it is."""
     said = _parsed(statement)
     for place in (match.start() for match in re.finditer(r"[ \t]*#", statement)):
         if said and _parsed(statement[:place]) == said:

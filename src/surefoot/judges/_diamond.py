@@ -15,7 +15,7 @@ from surefoot.store import from_json
 from surefoot.types import Metric, Record
 
 HIGHEST = 5
-"""Of a rating, which begins at 1; a score is a fifth of it, so 0 cannot occur."""
+"""The highest rating; the lowest is 1, and a score is a fifth of it, so 0 cannot occur."""
 
 
 @cache
@@ -50,7 +50,8 @@ def title(name: str, known: Mapping[str, Metric] | None = None) -> str:
 
 
 def lacking(metric: Metric, record: Record) -> str:
-    """Why the metric does not apply to this record; empty: it does. A missing note is no reason: it can be made."""
+    """The reason why the metric does not apply to this record; empty: it does. A missing note is none: it can be
+    made."""
     reasons = {
         "answer": "the record has no answer" if record.answer is None else "",
         "contexts": "the record does not say what was retrieved" if record.contexts is None else "",

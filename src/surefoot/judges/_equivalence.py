@@ -17,18 +17,9 @@ ALIKE = 0.75
 """Dice similarity of letter pairs from which two words may be one, misspelt or inflected."""
 
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_FIGURES = "first=1st second=2nd third=3rd fourth=4th fifth=5th twenty=20 thirty=30 fifty=50 hundred=100 once=1 twice=2"
 _NUMBERS = {word: str(number) for number, word in enumerate(_UNITS)} | {
-    "first": "1st",
-    "second": "2nd",
-    "third": "3rd",
-    "fourth": "4th",
-    "fifth": "5th",
-    "twenty": "20",
-    "thirty": "30",
-    "fifty": "50",
-    "hundred": "100",
-    "once": "1",
-    "twice": "2",
+    word: figure for word, _, figure in (pair.partition("=") for pair in _FIGURES.split())
 }
 _GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}$")
 """A footnote's number that stuck to the word before it."""
@@ -112,7 +103,7 @@ def _squeezed(text: str) -> str:
 
 
 def _best(word: str, there: dict[str, None]) -> float:
-    """How like the word the likest of the others is: 1 for the word itself, 0 below `ALIKE`."""
+    """The likeness of the word to the likest of the others: 1 for the word itself, 0 below `ALIKE`."""
     if word in there:
         return 1.0
     if word[0].isdigit() or len(word) < 3:

@@ -1,4 +1,4 @@
-"""Small linear heads: a handful of numbers in, a probability out. heads.json, which `surefoot.lab.train.judges` made,
+"""Small linear heads: a handful of numbers in, a probability out. heads.json, which `recipes/judge_heads.py` made,
 holds their weights."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Head:
     bias: float
 
     def probability(self, values: Sequence[float]) -> float:
-        """For the inputs' values, in their order; in (0, 1)."""
+        """The probability, in (0, 1), for the inputs' values in their order."""
         logit = self.bias + sum(weight * value for weight, value in zip(self.weights, values, strict=True))
         return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
 

@@ -26,13 +26,18 @@ def lacks(judge: Judge, record: Record, what: str) -> Score:
     return unscored(judge, record, f"the record has no {what}", applies=False)
 
 
+def failed(judge: Judge, record: Record, error: ComponentError) -> Score:
+    """No value, for a reason that may have passed when the record is judged again."""
+    return replace(unscored(judge, record, str(error)), passing=True)
+
+
 def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
     """The score that a language model gave, with its calls and tokens; a failure of the model is its reason."""
     with meter.metered() as spent:
         try:
             score = judged()
         except ComponentError as error:
-            score = replace(unscored(judge, record, str(error)), passing=True)
+            score = failed(judge, record, error)
     meter.count(calls=spent.calls, tokens=spent.tokens, cached=spent.cached)
     for what in spent.degraded:
         meter.degrade(what)

@@ -11,13 +11,15 @@ from surefoot.judges._heads import head
 from surefoot.protocols import Embedder, Matrix
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, stem, words
-from surefoot.types import Passage
+from surefoot.types import Passage, Quote
 
 FEWEST = 4
 """Telling words from which a claim's direction says more than its words do."""
+SUPPORTED = 0.5
+"""Probability from which a claim counts as carried in an explanation; values take the probabilities as they are."""
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 _NEGATIONS = frozenset("not no never none nor neither cannot without nobody nothing t".split())
-"""With the "t" of a "did n't" that was cut apart."""
+"""Words that negate, with the "t" of a "did n't" that was cut apart."""
 _PERSON = frozenset("i me my we our you your im ourselves myself".split())
 
 
@@ -43,11 +45,11 @@ NAMES = tuple(Shared.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far the texts carry a claim, and by what."""
+    """The support of the texts for a claim."""
 
     shared: Shared
     passage_id: str
-    """Of the text with the sentence that has most of the claim's telling words."""
+    """The text whose sentence has most of the claim's telling words."""
     sentence: str
     """That sentence, as it stands there."""
     missing: tuple[str, ...]
@@ -105,6 +107,12 @@ class SourceTexts:
         missing = tuple(word for stemmed, word in sought.items() if stemmed not in self._stems)
         return Support(shared, best.passage_id, best.text, missing)
 
+    def carry(self, claims: Sequence[str]) -> Carriage:
+        """All the claims, of which there is one at least; raises ValueError where the texts are empty."""
+        each = tuple(self.of(claim) for claim in claims)
+        least = min(range(len(each)), key=lambda place: each[place].probability)
+        return Carriage(each, claims[least], each[least])
+
     def _triple_share(self, stems: tuple[str, ...]) -> float:
         if len(stems) < 3:
             width = len(stems)
@@ -113,11 +121,40 @@ class SourceTexts:
         return sum(triple in self._triples for triple in triples) / len(triples)
 
 
-def claims(text: str) -> list[str]:
-    """The claims of an answer, a sentence or a line of a list each, as they stand there.
+@dataclass(frozen=True, slots=True)
+class Carriage:
+    """The support of the texts for several claims."""
 
-    A line that leads up to a list, or says that nothing is known, claims nothing.
-    """
+    each: tuple[Support, ...]
+    claim: str
+    """The one that is carried least."""
+    least: Support
+
+    @property
+    def carried(self) -> int:
+        """The number of claims that are likely carried."""
+        return sum(one.probability >= SUPPORTED for one in self.each)
+
+    @property
+    def mean(self) -> float:
+        """The mean chance that a claim is carried."""
+        return sum(one.probability for one in self.each) / len(self.each)
+
+    @property
+    def weakest(self) -> str:
+        """The claim that is carried least, in words: its chance, the nearest sentence, and what stands nowhere."""
+        missing = f"; nowhere in the contexts: {', '.join(self.least.missing[:8])}" if self.least.missing else ""
+        chance = f"({self.least.probability:.2f})"
+        return f"“{plainly(self.claim)}” {chance}, nearest to “{plainly(self.least.sentence)}”{missing}"
+
+    def quotes(self, where: str) -> tuple[Quote, Quote]:
+        """The claim that is carried least, from this corner of the record, and the sentence nearest to it."""
+        return Quote(self.claim, where, True), Quote(self.least.sentence, self.least.passage_id, True)
+
+
+def claims(text: str) -> list[str]:
+    """The claims of an answer as they stand there, each a sentence or a line of a list; a line that leads up to a list,
+    or says that nothing is known, claims nothing."""
     return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 
 

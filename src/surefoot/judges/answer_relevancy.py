@@ -32,11 +32,10 @@ _AMOUNTS = frozenset("none no few several many dozen half once twice million bil
 
 
 class AnswerRelevancy:
-    """The chance, by the `evaluator`, that the answer answers the question; lowered where it refuses, only says the
-    question again, or has nothing of the kind that is asked for. No language model.
+    """The chance, by the `evaluator`, that the answer answers the question; lowered where it refuses, repeats the
+    question, or has nothing of the kind that is asked for. No language model.
 
-    Whether it is right plays no part. An answer of a few words is read behind its question, as it has no topic of its
-    own. Cost: one graded pair.
+    Right or wrong plays no part. An answer of a few words is read behind its question. Cost: one graded pair.
     """
 
     about: ClassVar[Metric] = Metric(

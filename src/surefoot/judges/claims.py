@@ -76,10 +76,8 @@ class Claims:
         return metered(self, record, lambda: self._judged(record))
 
     def claims(self, record: Record) -> tuple[Claim, ...] | None:
-        """The answer's claims with their verdicts; None: the model said nothing that could be read, asked twice.
-
-        Raises what the model raises.
-        """
+        """The answer's claims with their verdicts; None: no reply could be read, asked twice. Raises what the model
+        raises."""
         if not (record.answer or "").strip():
             return ()
         stated = self._asked(splitting(record), _SPLIT_FORM, 600, stated_in)
@@ -138,7 +136,7 @@ def holding(record: Record, claims: Sequence[str]) -> list[Message]:
 
 
 def repeated(messages: Sequence[Message]) -> list[Message]:
-    """The same once more, after a reply that had no form."""
+    """The conversation once more, after a reply that had no form."""
     last = messages[-1]
     said = f"{last.content}\nYour last reply did not have the form that was asked for."
     return [*messages[:-1], replace(last, content=said)]

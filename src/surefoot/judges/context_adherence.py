@@ -1,17 +1,13 @@
-"""How much of the answer the contexts carry, claim by claim."""
+"""The share of the answer that the contexts carry, claim by claim."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from surefoot.judges._scores import lacks, scored, unscored
-from surefoot.judges._support import SourceTexts, Support, claims, plainly
+from surefoot.judges._support import SourceTexts, claims
 from surefoot.protocols import Embedder
-from surefoot.types import Metric, Quote, Record, Score
-
-SUPPORTED = 0.5
-"""Probability from which a claim counts as supported in the explanation; the value takes the probabilities as they
-are."""
+from surefoot.types import Metric, Record, Score
 
 
 class ContextAdherence:
@@ -60,21 +56,6 @@ class ContextAdherence:
         evidence = SourceTexts(record.contexts, self.embedder)
         if evidence.empty:
             return unscored(self, record, "the contexts hold no words to hold the answer against")
-        each = [evidence.of(claim) for claim in said]
-        value = sum(one.probability for one in each) / len(each)
-        least = min(range(len(each)), key=lambda place: each[place].probability)
-        return scored(self, record, value, _told(each, said[least], least), *_quotes(said[least], each[least]))
-
-
-def _told(each: list[Support], claim: str, least: int) -> str:
-    carried = sum(one.probability >= SUPPORTED for one in each)
-    weakest = each[least]
-    missing = f"; nowhere in the contexts: {', '.join(weakest.missing[:8])}" if weakest.missing else ""
-    return (
-        f"{carried} of {len(each)} claims are likely carried by the contexts. The least: “{plainly(claim)}” "
-        f"({weakest.probability:.2f}), nearest to “{plainly(weakest.sentence)}”{missing}."
-    )
-
-
-def _quotes(claim: str, support: Support) -> tuple[Quote, ...]:
-    return (Quote(claim, "answer", True), Quote(support.sentence, support.passage_id, True))
+        found = evidence.carry(said)
+        told = f"{found.carried} of {len(said)} claims are likely carried by the contexts. The least: {found.weakest}."
+        return scored(self, record, found.mean, told, *found.quotes("answer"))

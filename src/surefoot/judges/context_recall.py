@@ -1,4 +1,4 @@
-"""How much of the reference answer the contexts hold."""
+"""The share of the reference answer that the contexts hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._heads import chance
 from surefoot.judges._scores import lacks, scored, unscored
-from surefoot.judges._support import SourceTexts, claims, plainly
+from surefoot.judges._support import SourceTexts, claims
 from surefoot.protocols import Embedder, Evaluator
 from surefoot.types import Metric, Passage, Quote, Record, Score
 
@@ -20,11 +20,11 @@ _VERDICTS = ({"yes"}, {"no"}, {"true"}, {"false"})
 class ContextRecall:
     """The share of the reference that the contexts hold, of several references the best held; no language model.
 
-    A reference of a few words is looked up in each context: the share of its telling words that one context holds,
-    which counts in full where the `evaluator` finds that this context answers the question, and down to half where it
-    does not, since a name may stand there by chance. Of a longer one, each sentence is a fact, and the value is the
-    mean chance that the contexts carry the fact (`surefoot.judges._support`). Without any context, 0. A bare yes or no
-    cannot be looked up: such a record is unscored. Cost: a graded pair a context where a reference is short.
+    A short reference is looked up in each context: the share of its telling words that one context holds, in full where
+    the `evaluator` finds that this context answers the question, and down to half where not, since a name may stand
+    there by chance. Of a longer one, each sentence is a fact, and the value is the mean chance that the contexts carry
+    it (`surefoot.judges._support`). Without any context, 0; a bare yes or no cannot be looked up, and is unscored.
+    Cost: a graded pair a context where a reference is short.
     """
 
     about: ClassVar[Metric] = Metric(
@@ -75,16 +75,9 @@ class ContextRecall:
         facts = claims(truth) or [truth]
         if evidence.empty:
             return scored(self, record, 0.0, "the contexts hold no words")
-        each = [evidence.of(fact) for fact in facts]
-        least = min(range(len(facts)), key=lambda place: each[place].probability)
-        missing = f"; nowhere in the contexts: {', '.join(each[least].missing[:8])}" if each[least].missing else ""
-        told = (
-            f"of {len(facts)} facts of the reference the contexts carry {sum(x.probability >= 0.5 for x in each)}; "
-            f"the least: “{plainly(facts[least])}” ({each[least].probability:.2f}), nearest to "
-            f"“{plainly(each[least].sentence)}”{missing}"
-        )
-        quotes = (Quote(facts[least], "truth", True), Quote(each[least].sentence, each[least].passage_id, True))
-        return scored(self, record, sum(one.probability for one in each) / len(each), told, *quotes)
+        found = evidence.carry(facts)
+        told = f"of {len(facts)} facts of the reference the contexts carry {found.carried}; the least: {found.weakest}"
+        return scored(self, record, found.mean, told, *found.quotes("truth"))
 
     def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
         texts = [passage for passage in contexts if passage.text.strip()]

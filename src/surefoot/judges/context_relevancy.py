@@ -20,11 +20,11 @@ SENTENCE = 8
 
 
 class ContextRelevancy:
-    """The chance, by the `evaluator`, that the best of the contexts answers the question; lowered where its text is cut
-    off inside a sentence, which the reason says. No language model.
+    """The chance, by the `evaluator`, that the best of the contexts answers the question; lowered, with the reason,
+    where its text is cut off inside a sentence. No language model.
 
-    One good context among many is enough: what else was retrieved does not lower it. A question whose answer is spread
-    over several contexts gets less than it deserves. Without any context, 0. Cost: a graded pair a context.
+    One good context among many is enough. An answer spread over several contexts gets less than it deserves. Without
+    any context, 0. Cost: a graded pair a context.
     """
 
     about: ClassVar[Metric] = Metric(
@@ -80,7 +80,7 @@ class ContextRelevancy:
 
 
 def split(text: str) -> list[str]:
-    """How the text is cut off inside a sentence, in words; empty: it is not."""
+    """The ends at which the text is cut off inside a sentence, in words; empty: neither."""
     whole = text.strip()
     found = ["begins inside a sentence"] if _BEGINS_INSIDE.match(whole) and whole != whole.lower() else []
     last = whole.splitlines()[-1] if whole else ""

@@ -22,11 +22,11 @@ REFUSED = 0.05
 class Factuality:
     """The chance that people would call the answer right beside the likest of the references; no language model.
 
-    A reference of a few words is compared as one thing: do its words, its letters, its numbers and its meaning
-    (`embedder`) stand in the answer, beyond what the question says anyway? Of a longer one, each sentence is a fact,
-    and the value is half the mean chance that the answer carries a fact, half the cosine of the two as wholes (better
-    than either alone: benchmarks/judges.md). What is true but not in the references counts as
-    wrong, and extra text does not count. Some milliseconds a record.
+    A short reference is compared as one thing: do its words, letters, numbers and meaning (`embedder`) stand in the
+    answer, beyond what the question says anyway? Of a longer one, each sentence is a fact, and the value is half the
+    mean chance that the answer carries a fact, half the cosine of the two as wholes (better than either alone:
+    benchmarks/judges.md). What is true but not in the references counts as wrong; extra text does not count. Some
+    milliseconds a record.
     """
 
     about: ClassVar[Metric] = Metric(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from surefoot.judges._equivalence import normal
@@ -22,36 +22,21 @@ DETAILED = 40
 BARE = 5
 """Words up to which an answer is the thing asked for and nothing more."""
 SLACK = 1.1
-"""How much longer than it was asked to be an answer may be: people do not count words alike."""
+"""Factor by which an answer may exceed its length: people do not count words alike."""
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[a-z][.)])\s+\S", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+\S", re.MULTILINE)
 _ORDER = re.compile(r"\b(?:first|second|third|then|next|after that|finally|lastly|step \d)\b", re.IGNORECASE)
 _PARTS = re.compile(r"[,;]|\band\b|\bor\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A structure that a note may ask for."""
-
-    called: str
-    asked: re.Pattern[str]
-    """How notes ask for it."""
-    has: Callable[[str], bool]
-    """Whether an answer has it."""
-
-
 def _items(answer: str) -> int:
-    """How many things an answer lists: lines of a list, or else parts of its longest enumeration."""
+    """The number of things that an answer lists: lines of a list, or else parts of its longest enumeration."""
     spans = sentences(answer)
     return len(_ITEM.findall(answer)) or max((len(_PARTS.split(answer[a:b])) for a, b in spans), default=0)
 
 
 def _ordered(answer: str) -> bool:
     return len(_NUMBERED.findall(answer)) > 1 or len(_ORDER.findall(answer)) > 1
-
-
-def _listed(answer: str) -> bool:
-    return _items(answer) > 1
 
 
 def _numbered(answer: str) -> bool:
@@ -71,14 +56,6 @@ def _json(answer: str) -> bool:
 
 def _named(answer: str) -> bool:
     return any(name[0].isalpha() for name in names(f"It is {answer}"))
-
-
-def _brief(answer: str) -> bool:
-    return 0 < len(words(answer)) <= BRIEF
-
-
-def _detailed(answer: str) -> bool:
-    return len(words(answer)) >= DETAILED
 
 
 def _matches(pattern: str, flags: int = re.IGNORECASE) -> Callable[[str], bool]:
@@ -121,10 +98,6 @@ def _in_language(language: str) -> Callable[[str], bool]:
     return spoken
 
 
-def _rule(called: str, asked: str, has: Callable[[str], bool]) -> Rule:
-    return Rule(called, re.compile(asked, re.IGNORECASE), has)
-
-
 _CONTRAST = (
     r"\b(?:while|whereas|unlike|both|compar(?:e[sd]?|ing|isons?)|"
     r"differs?|difference|similar(?:ly)?|in contrast|however|but|than)\b"
@@ -133,50 +106,45 @@ _REASON = r"\b(?:because|since|due to|as a result|therefore|thus|so that|caused?
 _CODE = r"```|^(?: {4}|\t)\S|`[^`]+`"
 _DATE = r"\b(?:1\d{3}|20\d{2})\b|\b\d{1,2}(?::\d\d|\s*(?:am|pm))\b|\b\d{1,2}[./-]\d{1,2}\b"
 
-RULES = (
-    _rule("steps in order", r"\bsteps?\b|\bstep-by-step\b|\bin order\b|\binstructions?\b|\bprocedure\b", _ordered),
-    _rule("a list", r"\blists?\b|\bbullet\w*|\benumerat\w+|\bitems\b|\bitemi[sz]e\w*", _listed),
-    _rule("a table", r"\btables?\b|\btabular\b", _matches(r"^\s*\|.+\|\s*$", re.MULTILINE)),
-    _rule(
-        "a comparison",
+RULES: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "steps in order": (r"\bsteps?\b|\bstep-by-step\b|\bin order\b|\binstructions?\b|\bprocedure\b", _ordered),
+    "a list": (r"\blists?\b|\bbullet\w*|\benumerat\w+|\bitems\b|\bitemi[sz]e\w*", lambda answer: _items(answer) > 1),
+    "a table": (r"\btables?\b|\btabular\b", _matches(r"^\s*\|.+\|\s*$", re.MULTILINE)),
+    "a comparison": (
         r"\bcompar(?:e[sd]?|ing|isons?)\b|\bcontrast\w*|\bdifferences?\b|\bsimilarit\w+",
         _matches(_CONTRAST),
     ),
-    _rule(
-        "a yes or no",
+    "a yes or no": (
         r"\byes[ /-]*(?:or[ -])?no\b|\bconfirm or deny\b|\btrue or false\b",
         _matches(r"^\W*(?:yes|no|true|false|correct|incorrect|it depends)\b"),
     ),
-    _rule("a number", r"\bnumber\b(?! of (?:steps|items))|\bnumeric\w*|\bquantit\w+|\bamounts?\b|\bcount\b", _numbered),
-    _rule(
-        "a date or time", r"\bdates?\b|\byears?\b|\btime(?:frame|line)?s?\b|\bwhen\b|\bdeadlines?\b", _matches(_DATE)
-    ),
-    _rule("a name", r"\bnames? (?:of|the|a|an|or)\b|\bnam(?:e|ing) (?:who|which|a|the)\b|\bperson\b", _named),
-    _rule("a reason", r"\breasons?\b|\bwhy\b|\bcauses?\b|\bjustif\w+|\brationale\b", _matches(_REASON)),
-    _rule(
-        "an example", r"\bexamples?\b|\billustrat\w+", _matches(r"\b(?:for (?:example|instance)|such as|e\.g\.|like)\b")
-    ),
-    _rule("a definition", r"\bdefin(?:e|es|ition)\b", _matches(r"\b(?:is|are|means?|refers? to|defined as)\b")),
-    _rule("code", r"\bcode\b|\bsnippets?\b|\bcommands?\b", _matches(_CODE, re.MULTILINE)),
-    _rule("headings", r"\bheadings?\b", _matches(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*:?\s*$)", re.MULTILINE)),
-    _rule(
-        "its sources",
+    "a number": (r"\bnumber\b(?! of (?:steps|items))|\bnumeric\w*|\bquantit\w+|\bamounts?\b|\bcount\b", _numbered),
+    "a date or time": (r"\bdates?\b|\byears?\b|\btime(?:frame|line)?s?\b|\bwhen\b|\bdeadlines?\b", _matches(_DATE)),
+    "a name": (r"\bnames? (?:of|the|a|an|or)\b|\bnam(?:e|ing) (?:who|which|a|the)\b|\bperson\b", _named),
+    "a reason": (r"\breasons?\b|\bwhy\b|\bcauses?\b|\bjustif\w+|\brationale\b", _matches(_REASON)),
+    "an example": (r"\bexamples?\b|\billustrat\w+", _matches(r"\b(?:for (?:example|instance)|such as|e\.g\.|like)\b")),
+    "a definition": (r"\bdefin(?:e|es|ition)\b", _matches(r"\b(?:is|are|means?|refers? to|defined as)\b")),
+    "code": (r"\bcode\b|\bsnippets?\b|\bcommands?\b", _matches(_CODE, re.MULTILINE)),
+    "headings": (r"\bheadings?\b", _matches(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*:?\s*$)", re.MULTILINE)),
+    "its sources": (
         r"\bcit(?:e|es|ation|ations)\b|\bsources?\b|\breferences?\b",
         _matches(r"\[\d+\]|https?://|\baccording to\b|\(\d{4}\)"),
     ),
-    _rule("brevity", r"\bbrief\w*|\bconcise\w*|\bshort\b|\bsuccinct\w*", _brief),
-    _rule("detail", r"\bdetail(?:s|ed)?\b|\bthorough\w*|\bcomprehensive\w*|\bin depth\b|\belaborat\w+", _detailed),
-    _rule("paragraphs", r"\bparagraphs\b", _matches(r"\S\s*\n\s*\n\s*\S")),
-    _rule("JSON", r"\bjson\b", _json),
-    _rule("a place", r"\b(?:place|location)\b", _placed),
-    _rule(
-        "nothing more",
+    "brevity": (r"\bbrief\w*|\bconcise\w*|\bshort\b|\bsuccinct\w*", lambda answer: 0 < len(words(answer)) <= BRIEF),
+    "detail": (
+        r"\bdetail(?:s|ed)?\b|\bthorough\w*|\bcomprehensive\w*|\bin depth\b|\belaborat\w+",
+        lambda answer: len(words(answer)) >= DETAILED,
+    ),
+    "paragraphs": (r"\bparagraphs\b", _matches(r"\S\s*\n\s*\n\s*\S")),
+    "JSON": (r"\bjson\b", _json),
+    "a place": (r"\b(?:place|location)\b", _placed),
+    "nothing more": (
         r"\bnothing (?:more|else)\b|\b(?:only|just) (?:the|an?|one) (?:number|figure|date|year|name|word)\b",
         lambda answer: 0 < len(words(answer)) <= BARE,
     ),
-    *(_rule(name, rf"\bin {name}\b", _in_language(name)) for name in (*_SPOKEN, *_WRITTEN)),
-)
-"""All structures that are looked for, in the order of the explanation."""
+    **{name: (rf"\bin {name}\b", _in_language(name)) for name in (*_SPOKEN, *_WRITTEN)},
+}
+"""By structure: the pattern by which notes ask for it, and the check whether an answer has it."""
 _COUNT = r"(?:\d{1,4}|an?|single|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _UNITS: dict[str, Callable[[str], int]] = {
     "word": lambda answer: len(words(answer)),
@@ -192,7 +160,7 @@ _LENGTH = re.compile(
     rf"\b(?:(?P<least>{_LEAST})\s+|(?:{_MOST})\s+)?(?P<count>{_COUNT})[\s-](?P<unit>{'|'.join(_UNITS)})s?\b",
     re.IGNORECASE,
 )
-"""How long an answer should be; at most so long where nothing else is said."""
+"""The length that a note asks for; at most so much where nothing else is said."""
 _SO_MANY = re.compile(
     r"\b(?P<count>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)\s+(?:\w+\s+){0,2}?(?:items|reasons|examples|steps"
     r"|ways|points|things|names|options|benefits|causes|types|kinds|features|facts)\b",
@@ -204,10 +172,9 @@ _NO = re.compile(r"\b(?:no|not|without|avoid|rather than|instead of|need not)\b[
 class GradingNote:
     """The share of the structures that the note asks for and the answer has; by rules, no language model.
 
-    The rules know the commonest English wordings (`RULES`, and "three reasons"); a note of which they know nothing is
-    unscored. They see form alone: a list of wrong things is a list. `refusal` True: an answer that says that the
-    context lacks the information has all that can be asked of it, 1 (which rewards refusals); False: it is read like
-    any other.
+    The rules know the commonest English wordings (`RULES`, and "three reasons"); a note without any is unscored. They
+    see form alone: a list of wrong things is a list. `refusal` True: an answer that says that the context lacks the
+    information scores 1, which rewards refusals; False: it is read like any other.
     """
 
     about: ClassVar[Metric] = Metric(
@@ -258,17 +225,17 @@ class GradingNote:
 
 
 def required(note: str, answer: str) -> dict[str, bool]:
-    """By structure that the note asks for, whether the answer has it; one that the note rules out is left aside."""
+    """The structures that the note asks for and does not rule out, each with whether the answer has it."""
     found = {}
     if (match := _LENGTH.search(note)) and not _NO.search(note[: match.start()]):
         found[match[0].lower()] = _so_long(match, answer)
     if match := _SO_MANY.search(note):
         count = int(normal(match["count"])[0])
         found[f"{count} items"] = _items(answer) >= count
-    for rule in RULES:
-        match = rule.asked.search(note)
+    for called, (asked, has) in RULES.items():
+        match = re.search(asked, note, re.IGNORECASE)
         if match and not _NO.search(note[: match.start()]):
-            found[rule.called] = rule.has(answer)
+            found[called] = has(answer)
     return found
 
 
@@ -280,7 +247,7 @@ def _so_long(asked: re.Match[str], answer: str) -> bool:
 
 
 _CLAUSE = r"(?:^|[.!?:;,]\s+)\W*(?:(?:and|so|but|also|please)\s+)?"
-"""Where a question may begin: with the text, or after a mark; "Iron rusts. Why?" asks why."""
+"""The beginning of a question: the text's, or after a mark; "Iron rusts. Why?" asks why."""
 _DOES = r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)"
 _UNIT = "(?:word|sentence|paragraph|line)"
 _LANGUAGE = "|".join((*_SPOKEN, *_WRITTEN))

@@ -22,7 +22,7 @@ LONGEST_EXPLANATION = 240
 them at each token: with 400 a reply took twice as long as with none to count."""
 LONGEST_QUOTE = 100
 NOTE_TOKENS = 150
-"""Of a reply that holds a grading note."""
+"""The room of a reply that holds a grading note."""
 _EXPECTED = 120
 """Tokens of a reply that is as brief as it was asked to be."""
 _BEGINNING = "The response should"
@@ -71,16 +71,15 @@ class JudgeReading:
 class LLMJudge:
     """A language model's rating of any metric from 1 to 5, with its reason and checked quotations.
 
-    `metric` names the judge that declares it; the score is a fifth of the rating. `repeats` is how often each record is
-    judged: from the second time on in other words, every other time with the levels upside down, since a greedy model
-    would only repeat itself; the score is the mean. `excuses` is the grading note's rule that an answer which says that
-    the context lacks the information gets 5; it rewards refusals. `max_tokens` is the room of a reply; a model that
-    thinks aloud needs more.
+    `metric` names the judge that declares it; the score is a fifth of the rating. With `repeats`, a record is judged so
+    often and the mean counts; since a greedy model would repeat itself, the words change, and every other time the
+    levels stand upside down. `excuses` is the grading note's rule that an answer which says that the context lacks the
+    information gets 5; it rewards refusals. `max_tokens` is the room of a reply; a model that thinks aloud needs more.
 
-    The judge is shown what its metric sees and no more: retrieved text quoted, and without sentences that give orders
-    to a machine. Where a record has no grading note, one is made from its question alone.
+    The judge sees what its metric sees: retrieved text is quoted, without sentences that give orders to a machine. A
+    missing grading note is made from the question alone.
 
-    Cost: a call for each repeat, one more where a reply cannot be read, and one for a note that is missing.
+    Cost: a call for each repeat, one more where a reply cannot be read, and one for a missing note.
     """
 
     def __init__(
@@ -107,10 +106,8 @@ class LLMJudge:
         return metered(self, record, lambda: self._judged(self.noted(record)))
 
     def noted(self, record: Record) -> Record:
-        """The record with a grading note, where this metric needs one and there is none; raises what the model raises.
-
-        One that cannot be read even when it is asked for again is left out.
-        """
+        """The record with a grading note, if this metric needs one; left out if it cannot be read, asked twice. Raises
+        what the model raises."""
         if "note" not in self.about.sees or record.note or lacking(self.about, record):
             return record
         for again in (False, True):

@@ -1,17 +1,15 @@
-"""Each stage of the pipeline taken out: what did it earn?"""
+"""Ablation: the pipeline without each of its stages, and the answers that the stage earns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from surefoot.act import Threshold
-from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
 from surefoot.evaluate.ask.methods import crag, crag_search
-from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
+from surefoot.evaluate.ask.runs import Arm
 from surefoot.lab import qa
 from surefoot.lab.qa import MethodComparison, QAReport
 from surefoot.pipeline import Pipeline
@@ -42,7 +40,7 @@ class Earned:
     earned: tuple[MethodComparison, ...]
     """One for each rule that fits: the whole pipeline against the one without the stage."""
     changed: int
-    """Questions whose answer has other words, or is there in one of both only."""
+    """Questions that both answer in other words, or that only one of them answers."""
 
 
 class Alike:
@@ -64,82 +62,95 @@ class Whole:
         return tuple(Strip(p.id, 0, len(p.text), p.text, None, kept=True) for p in passages)
 
 
-def grading(pipeline: Pipeline, question: str) -> Trace:
-    """Passages are not graded; the evaluator still chooses strips and answer."""
-    return _changed(pipeline, "grading", evaluator=Alike(), policy=Threshold(Alike.thresholds)).run(question)
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of the pipeline, and how to run without it."""
+
+    instead: str
+    """Its replacement, in words."""
+    removed: Callable[[Pipeline], Pipeline]
+    """The pipeline without it."""
+    outside: bool = False
+    """It does nothing without a searcher."""
+    ask: Callable[[Pipeline, str], Trace] = Pipeline.run
+
+    def run(self, pipeline: Pipeline, question: str) -> Trace:
+        """The trace of the question by the pipeline without this stage."""
+        return self.ask(self.removed(pipeline), question)
 
 
-def correct(pipeline: Pipeline, question: str) -> Trace:
-    """Without the action CORRECT (the paper, table 3)."""
-    return _decided(pipeline, "correct", upper=NEVER).run(question)
+def _decided(pipeline: Pipeline, stage: str, **thresholds: Any) -> Pipeline:
+    policy = pipeline.policy
+    moved = replace(policy, thresholds=replace(policy.thresholds, **thresholds))  # type: ignore[type-var]
+    return _changed(pipeline, stage, policy=moved)
 
 
-def ambiguous(pipeline: Pipeline, question: str) -> Trace:
-    """Without the action AMBIGUOUS (the paper, table 3, which does not say where its one threshold lies)."""
+def _with_one_threshold(pipeline: Pipeline) -> Pipeline:
+    """The threshold lies in the middle between both; the paper does not say where its one lies."""
     middle = (pipeline.policy.thresholds.upper + pipeline.policy.thresholds.lower) / 2
-    return _decided(pipeline, "ambiguous", upper=middle, lower=middle).run(question)
+    return _decided(pipeline, "ambiguous", upper=middle, lower=middle)
 
 
-def incorrect(pipeline: Pipeline, question: str) -> Trace:
-    """Without the action INCORRECT (the paper, table 3)."""
-    return _decided(pipeline, "incorrect", lower=-NEVER).run(question)
+def _changed(pipeline: Pipeline, stage: str, **parts: Any) -> Pipeline:
+    """The pipeline with these parts; its traces name the stage, which no part of the configuration does."""
+    return replace(pipeline, config={**pipeline.config, "without": {"stage": stage}}, **parts)
 
 
-def refinement(pipeline: Pipeline, question: str) -> Trace:
-    """Without strips."""
-    return pipeline.but(refiner=Whole()).run(question)
-
-
-def search(pipeline: Pipeline, question: str) -> Trace:
-    """Without knowledge from outside."""
-    return pipeline.but(searcher=Nowhere()).run(question)
-
-
-def rewriting(pipeline: Pipeline, question: str) -> Trace:
-    """Without queries of its own."""
-    return pipeline.but(rewriter=Verbatim()).run(question)
-
-
-def selection(pipeline: Pipeline, question: str) -> Trace:
-    """Everything found outside is kept, except for duplicates."""
-    return pipeline.but(external_keep=_NO_LIMIT).run(question)
-
-
-def screening(pipeline: Pipeline, question: str) -> Trace:
-    """Passages are not searched for orders to the machine."""
+def _unscreened(pipeline: Pipeline, question: str) -> Trace:
     with unscreened():
-        return _changed(pipeline, "screening").run(question)
+        return pipeline.run(question)
 
 
-def checking(pipeline: Pipeline, question: str) -> Trace:
-    """Answers that the sources do not support are not refused."""
-    trace = _changed(pipeline, "checking").run(question)
+def _unchecked(pipeline: Pipeline, question: str) -> Trace:
+    trace = pipeline.run(question)
     if trace.answer and trace.answer.refused and trace.answer.withheld:
         return replace(trace, answer=Answer(trace.answer.withheld, model=trace.answer.model))
     return trace
 
 
-STAGES: dict[str, tuple[Callable[[Pipeline, str], Trace], str]] = {
-    "grading": (grading, "every passage counts as CORRECT, in the order of the retrieval; nothing is searched for"),
-    "correct": (correct, "no passage counts as CORRECT: at best AMBIGUOUS, and searched for too"),
-    "ambiguous": (ambiguous, "one threshold, in the middle between both: CORRECT or INCORRECT"),
-    "incorrect": (incorrect, "no passage counts as INCORRECT: at worst AMBIGUOUS, and refined too"),
-    "refinement": (refinement, "passages are read whole"),
-    "search": (search, "nothing is searched for"),
-    "rewriting": (rewriting, "the question itself is searched for"),
-    "selection": (selection, "all that was found outside is refined, and not the best of it only"),
-    "screening": (screening, "orders to the machine in retrieved texts are read as any sentence"),
-    "checking": (checking, "what the generator says is passed on, whether or not it stands in what was read"),
+STAGES: dict[str, Stage] = {
+    # The evaluator still chooses strips and answer.
+    "grading": Stage(
+        "every passage counts as CORRECT, in the order of the retrieval; nothing is searched for",
+        lambda p: _changed(p, "grading", evaluator=Alike(), policy=Threshold(Alike.thresholds)),
+    ),
+    # The paper's table 3 takes out each of the three actions.
+    "correct": Stage(
+        "no passage counts as CORRECT: at best AMBIGUOUS, and searched for too",
+        lambda p: _decided(p, "correct", upper=NEVER),
+        outside=True,
+    ),
+    "ambiguous": Stage("one threshold, in the middle between both: CORRECT or INCORRECT", _with_one_threshold),
+    "incorrect": Stage(
+        "no passage counts as INCORRECT: at worst AMBIGUOUS, and refined too",
+        lambda p: _decided(p, "incorrect", lower=-NEVER),
+    ),
+    "refinement": Stage("passages are read whole", lambda p: p.but(refiner=Whole())),
+    "search": Stage("nothing is searched for", lambda p: p.but(searcher=Nowhere()), outside=True),
+    "rewriting": Stage("the question itself is searched for", lambda p: p.but(rewriter=Verbatim()), outside=True),
+    # Except for duplicates.
+    "selection": Stage(
+        "all that was found outside is refined, and not the best of it only",
+        lambda p: p.but(external_keep=_NO_LIMIT),
+        outside=True,
+    ),
+    "screening": Stage(
+        "orders to the machine in retrieved texts are read as any sentence",
+        lambda p: _changed(p, "screening"),
+        ask=_unscreened,
+    ),
+    "checking": Stage(
+        "what the generator says is passed on, whether or not it stands in what was read",
+        lambda p: _changed(p, "checking"),
+        ask=_unchecked,
+    ),
 }
-"""By stage: how to run without it, and its replacement in words."""
-OUTSIDE = ("correct", "search", "rewriting", "selection")
-"""Stages that do nothing without a searcher."""
 
 
 def stages(names: Sequence[str], searches: bool) -> tuple[str, ...]:
     """The stages of these names; without names, all that do anything. Raises UsageError for an unknown stage, and for
     one that does nothing without a searcher."""
-    there = tuple(name for name in STAGES if searches or name not in OUTSIDE)
+    there = tuple(name for name, stage in STAGES.items() if searches or not stage.outside)
     if unknown := [name for name in names if name not in STAGES]:
         raise UsageError(f"no stage called '{unknown[0]}'; there are: {', '.join(STAGES)}")
     if idle := [name for name in names if name not in there]:
@@ -147,20 +158,15 @@ def stages(names: Sequence[str], searches: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) or there
 
 
-def measured(
-    names: Sequence[str],
-    searches: bool,
-    examples: Sequence[Example],
-    spread: Spread,
-    folder: Path,
-    about: dict[str, Any],
-    on_done: OnDone,
-) -> tuple[list[QAReport], list[Earned]]:
-    """The reports of the whole pipeline and of the one without each stage, and the gain of each stage, in order."""
+def arms(names: Sequence[str], searches: bool) -> list[Arm]:
+    """The whole pipeline, and the one without each stage."""
     whole = crag_search if searches else crag
-    every = [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question))]
-    reports = qa.run([*every, *map(_without, names)], examples, spread, folder, about, on_done)
-    return reports, [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
+    return [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question)), *map(_without, names)]
+
+
+def earned(names: Sequence[str], reports: Sequence[QAReport]) -> list[Earned]:
+    """The gain of each stage, from the reports of the `arms`."""
+    return [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
 
 
 def as_json(reports: Sequence[QAReport], found: Sequence[Earned], about: dict[str, Any]) -> dict[str, Any]:
@@ -171,22 +177,11 @@ def as_json(reports: Sequence[QAReport], found: Sequence[Earned], about: dict[st
 
 
 def _without(name: str) -> Arm:
-    return Arm(f"without {name}", lambda pipeline, example: STAGES[name][0](pipeline, example.question))
+    return Arm(f"without {name}", lambda pipeline, example: STAGES[name].run(pipeline, example.question))
 
 
 def _earned(name: str, whole: QAReport, without: QAReport) -> Earned:
     pairs = zip(whole.outcomes, without.outcomes, strict=True)
     changed = sum(one["answer"] != other["answer"] for one, other in pairs)
-    earned = tuple(qa.compared(whole, without, rule) for rule in whole.fitting)
-    return Earned(name, STAGES[name][1], earned, changed)
-
-
-def _decided(pipeline: Pipeline, stage: str, **thresholds: Any) -> Pipeline:
-    policy = pipeline.policy
-    moved = replace(policy, thresholds=replace(policy.thresholds, **thresholds))  # type: ignore[type-var]
-    return _changed(pipeline, stage, policy=moved)
-
-
-def _changed(pipeline: Pipeline, stage: str, **parts: Any) -> Pipeline:
-    """The pipeline with these parts; its traces name the stage, which no part of the configuration does."""
-    return replace(pipeline, config={**pipeline.config, "without": {"stage": stage}}, **parts)
+    earned = tuple(qa.compared(whole, without, rule) for rule in whole.rules)
+    return Earned(name, STAGES[name].instead, earned, changed)

@@ -19,9 +19,9 @@ from surefoot.pipeline import Pipeline
 from surefoot.types import Trace
 
 CHUNK = 4
-"""Questions given to a worker at a time: few, since they are lost with it."""
+"""Questions for a worker at a time: few, since a worker that fails loses them."""
 RETRIES = 3
-"""How often a lost worker is started again, with its questions."""
+"""Restarts of a lost worker, each with its questions."""
 
 
 class _Worker:

@@ -16,7 +16,7 @@ from surefoot.stats.text import percent
 PANEL, HEIGHT = 420, 300
 """Of one panel with its labels; two stand side by side."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 296, 40, 240
-"""Where the axes of a panel stand in it."""
+"""Places of the axes in a panel."""
 HEAD, FOOT = 76, 16
 APART = 15
 """Between two names at the ends of lines, at least."""

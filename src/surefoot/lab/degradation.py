@@ -6,16 +6,15 @@ those of a larger one. (Probes of the evaluator alone are in `robustness`.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.pairs import LabelledPair
 from surefoot.datasets.questions import Example, hashed
 from surefoot.errors import UsageError
-from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, run
+from surefoot.evaluate.ask.runs import Arm
 from surefoot.lab import qa
 from surefoot.lab.probes import PROBES, Stock, perturbed, stock
 from surefoot.pipeline import Pipeline
@@ -141,23 +140,18 @@ def arms(
     return (*methods, *worse)
 
 
-def measured(
+def report(
     methods: Sequence[Arm],
     examples: Sequence[Example],
-    spread: Spread,
-    folder: Path,
-    about: dict[str, Any],
-    on_done: OnDone,
+    asked: Iterable[tuple[Arm, Sequence[Trace]]],
     kinds: Sequence[str] = KINDS,
     steps: Sequence[float] = STEPS,
 ) -> DegradationReport:
-    """Ask every question by every method at every step (that is methods × (1 + kinds × steps) times) and report."""
-    every = arms(methods, examples, kinds, steps)
+    """The figures of these methods, from what `runs.run` yields for the `arms` of the same kinds and steps."""
     fared = {
-        arm.name: (qa.report(arm.name, examples, traces), [_seen(trace) for trace in traces])
-        for arm, traces in run(every, examples, spread, folder, about, on_done)
+        arm.name: (qa.report(arm.name, examples, traces), [_seen(trace) for trace in traces]) for arm, traces in asked
     }
-    rule = qa.telling([report for report, _ in fared.values()])
+    rule = qa.telling([one for one, _ in fared.values()])
     names, shares = [method.name for method in methods], [0.0, *sorted(steps)]
     return DegradationReport(
         rule,

@@ -12,6 +12,7 @@ from surefoot.datasets import choices
 from surefoot.datasets.problems import DataProblem
 from surefoot.datasets.questions import Example, LoadedQuestions
 from surefoot.errors import UsageError
+from surefoot.lab.qa import said
 from surefoot.stats.figures import Share, counted
 from surefoot.types import Action, Trace
 
@@ -143,9 +144,8 @@ def report(
 
 
 def _outcome(example: Example, trace: Trace, rule: str) -> _Outcome:
-    text = trace.answer.text if trace.answer and not trace.answer.refused else ""
     action = trace.decision.action.value if trace.decision else UNDECIDED
-    return _Outcome(kind(example), action, choices.RULES[rule](text, example))
+    return _Outcome(kind(example), action, choices.RULES[rule](said(trace), example))
 
 
 def _action(action: str, outcomes: Sequence[_Outcome]) -> ActionRow:

@@ -22,34 +22,26 @@ from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
 from surefoot.errors import ComponentError
 from surefoot.evaluate.ask.runs import OnDone
+from surefoot.lab import qa
 from surefoot.protocols import LLM
 from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
 from surefoot.store import mend, to_json, values
 from surefoot.text.json_values import parsed
+from surefoot.text.replies import object_form
 from surefoot.text.screen import line, screened
 from surefoot.text.words import content_words, sentences
 from surefoot.types import Message, Passage, Trace
 
 FILE = "facts.jsonl"
-"""In a run's folder: what was judged, a line a question."""
+"""In a run's folder: the judgements, a line a question."""
 SOURCES = 5
-"""That a fact is held against: of all, those that share most words with it (the paper: five)."""
+"""Sources that a fact is held against: those that share most words with it (the paper takes five, too)."""
 TOKENS = 300
 """Of a reply that lists facts."""
 
 _MARKER = re.compile(r"(?<!\s)\s*\[\d+\]")
-_FACTS = {
-    "type": "object",
-    "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
-    "required": ["facts"],
-    "additionalProperties": False,
-}
-_VERDICT = {
-    "type": "object",
-    "properties": {"supported": {"type": "boolean"}},
-    "required": ["supported"],
-    "additionalProperties": False,
-}
+_FACTS = {"type": "array", "items": {"type": "string"}}
+_VERDICT = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +56,8 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedFact:
-    """What became of one answer."""
+class JudgedAnswer:
+    """The judgement of one answer."""
 
     facts: tuple[Fact, ...] = ()
     unjudged: str = ""
@@ -80,7 +72,7 @@ class JudgedFact:
 
 @dataclass(frozen=True, slots=True)
 class FactReport:
-    """How well the facts of a run are supported. The JSON form is stable: fields are added, never changed."""
+    """The support that a run's facts have. The JSON form is stable: fields are added, never changed."""
 
     run: str
     judge: str
@@ -116,30 +108,32 @@ def judging(question: str, fact: str, sources: Sequence[Passage]) -> list[Messag
     return [Message("user", "\n".join(["Sources:", *quoted, "", asked, f"{rule} {form}"]))]
 
 
-def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedFact:
+def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
     """The facts of an answer, each with whether the sources support it. A call that fails leaves its part unjudged."""
     if not sources:
-        return JudgedFact(unjudged="there are no texts to judge by")
+        return JudgedAnswer(unjudged="there are no texts to judge by")
     facts: list[Fact] = []
     failed = ""
     for start, end in sentences(answer):
         try:
-            stated = _asked(llm, splitting(question, answer[start:end]), _FACTS, TOKENS)["facts"]
+            stated = _asked(llm, splitting(question, answer[start:end]), "facts", _FACTS, TOKENS)
         except ComponentError as error:
             failed = failed or f"a sentence could not be split: {error}"
         else:
             facts += [_held(llm, question, fact, sources) for fact in stated if fact.strip()]
-    return JudgedFact(tuple(facts), failed or ("" if facts else "it states no facts"))
+    return JudgedAnswer(tuple(facts), failed or ("" if facts else "it states no facts"))
 
 
 def run(
     llm: LLM, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
-) -> dict[str, JudgedFact]:
-    """By question, what became of each answer of a run that is no refusal; none is judged twice."""
+) -> dict[str, JudgedAnswer]:
+    """The judgements of a run's answers by question, refusals apart; finished ones are reused."""
     path = folder / FILE
     mend(path)
-    done = values(path, JudgedFact, "judged")
-    answered = [(example, text) for example in examples if (text := _said(traces.get(example.id)))]
+    done = values(path, JudgedAnswer, "judged")
+    # Citations are no facts.
+    said = {name: _MARKER.sub("", qa.said(trace)) for name, trace in traces.items()}
+    answered = [(example, text) for example in examples if (text := said.get(example.id))]
     for number, (example, text) in enumerate(answered):
         on_done(number, len(answered))
         if example.id not in done:
@@ -151,7 +145,7 @@ def run(
     return {example.id: done[example.id] for example, _ in answered}
 
 
-def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedFact]) -> FactReport:
+def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedAnswer]) -> FactReport:
     """The figures of these answers, out of so many questions; pure."""
     scores = [one.score for one in found.values() if one.score is not None]
     facts = [fact for one in found.values() for fact in one.facts]
@@ -169,31 +163,22 @@ def _held(llm: LLM, question: str, fact: str, sources: Sequence[Passage]) -> Fac
     said = set(content_words(fact))
     nearest = sorted(sources, key=lambda source: -len(said & set(content_words(f"{source.title} {source.text}"))))
     try:
-        supported = _asked(llm, judging(question, fact, nearest[:SOURCES]), _VERDICT, 20)["supported"]
+        supported = _asked(llm, judging(question, fact, nearest[:SOURCES]), "supported", _VERDICT, 20)
     except ComponentError as error:
         return Fact(fact, None, str(error))
     return Fact(fact, supported)
 
 
-def _asked(llm: LLM, messages: Sequence[Message], schema: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """The reply, as the schema has it. Raises ComponentError where it is not so."""
-    text = llm.complete(messages, schema, max_tokens=tokens).text
+def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any], tokens: int) -> Any:
+    """The value under this name in the reply. Raises ComponentError where it has another form, or none."""
+    text = llm.complete(messages, object_form({name: form}), max_tokens=tokens).text
     try:
         reply = parsed(text)  # and not mended: of a list that was cut off the rest would be missing without a word
     except ValueError as error:
         raise ComponentError("the judge's reply is no JSON") from error
-    (name, kind), *_ = schema["properties"].items()
-    value = reply.get(name) if isinstance(reply, dict) else None
-    fits = isinstance(value, bool) if kind["type"] == "boolean" else _texts(value)
-    if not fits:
-        raise ComponentError(f"the judge's reply has no '{name}'")
-    return {name: value}
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
-def _said(trace: Trace | None) -> str:
-    """The answer without its citations, which are no facts."""
-    return _MARKER.sub("", trace.answer.text) if trace and trace.answer and not trace.answer.refused else ""
+    match reply.get(name) if isinstance(reply, dict) else None:
+        case bool() as value if form is _VERDICT:
+            return value
+        case list() as value if form is _FACTS and all(isinstance(one, str) for one in value):
+            return value
+    raise ComponentError(f"the judge's reply has no '{name}'")

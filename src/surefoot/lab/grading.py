@@ -126,7 +126,7 @@ class GradingFileReport:
     ungraded: int
     """Pairs without a grade: no figure of `metrics` counts them, and they keep their question from INCORRECT."""
     ungraded_because: dict[str, int]
-    """How many by reason."""
+    """Counts by reason."""
     metrics: Metrics
     decisions: Decisions
     titles: Titles | None
@@ -347,21 +347,15 @@ def _sure(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row[1].probability is not None]
 
 
-def overlapped(pair: LabelledPair, grade: Grade) -> float | None:
-    """Word overlap, in [0, 1], of the grade's span with the answers; None unless the pair is relevant and its text
-    holds one of them."""
-    text = pair.passage.text
-    if not pair.label or not places_of(pair.answers, text):
-        return None
-    return metrics.token_f1(text[slice(*grade.span)], pair.answers) if grade.span else 0.0
-
-
 def _of_evidence(rows: Sequence[Row]) -> Statistic:
     if not any(grade.span for _, grade, _ in rows):
         return replace(metrics.mean([]), undefined="no grade points at words")
-    known = [(value, row) for row in rows if (value := overlapped(*row[:2])) is not None]
-    values, questions = [value for value, _ in known], _columns([row for _, row in known])[1]
-    return replace(metrics.mean(values, questions), undefined="no relevant passage has a known answer in it")
+    known = [row for row in rows if row[0].label and places_of(row[0].answers, row[0].passage.text)]
+    overlaps = [
+        metrics.token_f1(pair.passage.text[slice(*grade.span)], pair.answers) if grade.span else 0.0
+        for pair, grade, _ in known
+    ]
+    return replace(metrics.mean(overlaps, _columns(known)[1]), undefined="no relevant passage has a known answer in it")
 
 
 def _columns(rows: Sequence[Row]) -> tuple[npt.NDArray[np.bool_], metrics.Ints]:
@@ -394,7 +388,7 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
 
 
 def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
-    """How often each action was taken, and how often it was right."""
+    """The share of each action, and the share of these that is right."""
     counts = Counter(outcomes)
     taken = Counter(action for action, _ in outcomes)
     correct, ambiguous, incorrect = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT

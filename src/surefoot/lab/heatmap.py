@@ -14,10 +14,10 @@ from surefoot.stats.figures import Share
 from surefoot.stats.text import percent
 
 LEFT, RIGHT = 150, 390
-"""Where the bars begin, and where one of 100 % would end."""
+"""The start of the bars, and the end of one of 100 %."""
 TOP, ROW = 112, 38
 CELLS, CELL = 576, 92
-"""Where the cells begin, and how wide one is."""
+"""The start of the cells, and the width of one."""
 LONGEST = 19
 """Letters of a type's name that fit."""
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
 
-from surefoot.datasets.pairs import LabelledPair
+from surefoot.datasets.pairs import LabelledPair, holds
 from surefoot.text.screen import screened, suspects
 from surefoot.text.subject import QUESTIONS, RelationQuestion
 from surefoot.text.words import (
@@ -33,7 +33,6 @@ from surefoot.text.words import (
     sentences,
     without,
 )
-from surefoot.types import Passage
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""
@@ -84,7 +83,7 @@ _AUXILIARY = re.compile(rf"\b(?:{_AUXILIARIES})\b(?! (?:not|never)\b)")
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What the pairs of a file lend each other."""
+    """Subjects, questions and labels that the pairs of a file lend each other."""
 
     subjects: Mapping[str, str]
     """By question id, its subject; questions that name nothing are left out."""
@@ -168,7 +167,7 @@ def entity_in_both(pair: LabelledPair, lent: Stock, chance: random.Random) -> Ma
     made = swap if isinstance(swap, str) else _about(pair, *swap)
     if isinstance(swap, str) or isinstance(made, str):
         return made
-    if _holds(pair.passage, pair.answers) and not _holds(made.passage, pair.answers):
+    if holds(pair.passage, pair.answers) and not holds(made.passage, pair.answers):
         return "the name is part of the answer"
     return replace(made, question=_asked_of(pair.question, *swap))
 
@@ -209,7 +208,7 @@ def answer_removed(pair: LabelledPair, lent: Stock, _chance: random.Random) -> M
     if len(rest) < _LEFT or places_of(pair.answers, rest):
         return "too little of the text would be left, or an answer"
     made, subject = _with(pair, rest), lent.subjects.get(pair.question_id, "")
-    if _holds(pair.passage, [subject]) and not _holds(made.passage, [subject]):
+    if holds(pair.passage, [subject]) and not holds(made.passage, [subject]):
         return "what the question is about would go with the answer"
     return made
 
@@ -296,9 +295,9 @@ def entity_stuffed(pair: LabelledPair, lent: Stock, chance: random.Random) -> Ma
     subject = lent.subjects.get(pair.question_id)
     if not subject:
         return "the question names nothing"
-    if _holds(pair.passage, [subject]):
+    if holds(pair.passage, [subject]):
         return "the passage names what the question is about"
-    if _holds(pair.passage, pair.answers):
+    if holds(pair.passage, pair.answers):
         return "the passage holds an answer"
     each = [pair.passage.text[start:end] for start, end in sentences(pair.passage.text)]
     gaps = chance.choices(range(len(each) + 1), k=_STUFFED)
@@ -370,7 +369,7 @@ def _swap(pair: LabelledPair, lent: Stock, chance: random.Random) -> tuple[str, 
 
 
 def _about(pair: LabelledPair, mine: str, other: str) -> Made:
-    if not _holds(pair.passage, [mine]):
+    if not holds(pair.passage, [mine]):
         return "the passage does not name what the question is about"
     return _with(pair, renamed(pair.passage.text, mine, other), renamed(pair.passage.title, mine, other))
 
@@ -384,7 +383,7 @@ def _unanswered(other: LabelledPair, pair: LabelledPair, lent: Stock) -> bool:
     known = lent.labels.get((other.question_id, pair.passage.id))
     if known == 1 or other.question_id == pair.question_id or fold(other.question) == fold(pair.question):
         return False
-    return (known == 0 or bool(other.answers)) and not _holds(pair.passage, other.answers)
+    return (known == 0 or bool(other.answers)) and not holds(pair.passage, other.answers)
 
 
 def _relation(question: str) -> tuple[RelationQuestion, str] | None:
@@ -399,10 +398,6 @@ def _relation(question: str) -> tuple[RelationQuestion, str] | None:
 def _asked() -> dict[RelationQuestion, re.Pattern[str]]:
     forms = {one: re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)") for one in QUESTIONS}
     return {one: re.compile(rf"{form}\s*\??", re.IGNORECASE) for one, form in forms.items()}
-
-
-def _holds(passage: Passage, phrases: Iterable[str]) -> bool:
-    return any(places(phrase, part) for phrase in phrases for part in (passage.title, passage.text))
 
 
 def _with(pair: LabelledPair, text: str, title: str | None = None) -> LabelledPair:

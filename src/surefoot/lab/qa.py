@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example
-from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
-from surefoot.evaluate.ask.runs import run as asked
+from surefoot.evaluate.ask.runs import Arm
 from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, Share, counted, difference, mcnemar, recall_at
 from surefoot.store import to_json
 from surefoot.types import Action, Trace
@@ -57,15 +55,10 @@ class QAReport:
     outcomes: tuple[dict[str, Any], ...]
     """One a question: id, action, answer, each rule of `choices.rules` that fits it, refused, seconds."""
     rules: dict[str, Share] = field(default_factory=dict)
-    """By rule: how often the answer is right, over the questions that the rule fits."""
-
-    @property
-    def fitting(self) -> tuple[str, ...]:
-        """Names of the rules that fit any of the questions."""
-        return tuple(self.rules)
+    """By each rule that fits any of the questions: how often the answer is right, over those that it fits."""
 
     def right(self, rule: str) -> Share:
-        """How often the answer is right by this rule."""
+        """The share of answers that are right by this rule."""
         return self.rules.get(rule) or counted(0, 0)
 
 
@@ -81,16 +74,9 @@ class MethodComparison:
     """Share that the first has right less the second's, with the 95 % interval of a bootstrap over the questions."""
 
 
-def run(
-    arms: Sequence[Arm],
-    examples: Sequence[Example],
-    spread: Spread,
-    folder: Path,
-    about: dict[str, Any],
-    on_done: OnDone,
-) -> list[QAReport]:
-    """A report an arm, over all questions; `runs.run` says which are asked and kept."""
-    return [report(arm.name, examples, traces) for arm, traces in asked(arms, examples, spread, folder, about, on_done)]
+def reports(examples: Sequence[Example], asked: Iterable[tuple[Arm, Sequence[Trace]]]) -> list[QAReport]:
+    """A report an arm, from what `runs.run` yields for these questions."""
+    return [report(arm.name, examples, traces) for arm, traces in asked]
 
 
 def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
@@ -124,7 +110,7 @@ def compared(one: QAReport, other: QAReport, rule: str) -> MethodComparison:
 
 def comparisons(reports: Sequence[QAReport]) -> list[MethodComparison]:
     """Each report against each later one, by each rule that fits questions of theirs."""
-    return [compared(one, other, rule) for one, other in combinations(reports, 2) for rule in one.fitting]
+    return [compared(one, other, rule) for one, other in combinations(reports, 2) for rule in one.rules]
 
 
 def telling(reports: Sequence[QAReport]) -> str:
@@ -144,8 +130,13 @@ def as_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any
     return {**about, **first, "others": others, **drawn}
 
 
+def said(trace: Trace) -> str:
+    """The words of the answer; empty where it was refused or the question failed."""
+    return trace.answer.text if trace.answer and not trace.answer.refused else ""
+
+
 def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
-    text = trace.answer.text if trace.answer and not trace.answer.refused else ""
+    text = said(trace)
     return {
         "id": example.id,
         "action": trace.decision.action.value if trace.decision else None,

@@ -12,7 +12,7 @@ from surefoot.stats.text import percent
 
 WIDTH, HEIGHT = 800, 468
 LEFT, RIGHT, TOP, BOTTOM = 84, 704, 106, 396
-"""Where the axes stand."""
+"""Places of the axes."""
 FOCUS = 6
 """The picture is at most so many targets high, and the curve may leave it."""
 

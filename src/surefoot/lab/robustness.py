@@ -171,10 +171,8 @@ def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
 def _measured(plan: _Plan, made: Graded, thresholds: Thresholds) -> ProbeFileReport:
     pairs = plan.pairs
     grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
-    numbers, counts = (
-        dict(zip((p.question_id for p in plan.file.pairs), plan.file.numbers(), strict=True)),
-        draws(plan.file),
-    )
+    numbers = dict(zip((pair.question_id for pair in plan.file.pairs), plan.file.numbers(), strict=True))
+    counts = draws(plan.file)
     labels = Counter(pair.label for pair in plan.chosen)
     return ProbeFileReport(
         file=plan.file.path,

@@ -11,7 +11,7 @@ several files the bound holds for their mixture.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context
@@ -205,20 +205,18 @@ def run(
     for cross-validation, 0: none."""
     wanted, now = aim or Aim(), datetime.now(UTC)
     rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
-    each = [tuple(islice(rest, len(file.pairs))) for file in files]
-    asked = [questions(file.pairs, grades) for file, grades in zip(files, each, strict=True)]
+    asked = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
     every = [question for some in asked for question in some]
     fitted = fit(every, wanted)
-    outcomes = [list(_outcomes(_parts(some)[1], fitted)) for some in asked]
     return TuningReport(
         evaluator=evaluator.name,
         date=now.isoformat(timespec="seconds"),
         aim=wanted,
         fit=fitted,
         thresholds=fitted.thresholds(evaluator.name, _fitted_on(files, fitted, f"{now:%Y-%m-%d}")),
-        decisions=decisions_of([outcome for some in outcomes for outcome in some]),
+        decisions=_decisions(every, fitted),
         curve=curve(every, wanted.confidence),
-        files=tuple(_data(*row) for row in zip(files, asked, each, outcomes, strict=True)),
+        files=tuple(_data(file, some, fitted) for file, some in zip(files, asked, strict=True)),
         ungraded_because=dict(Counter(grade.reason for grade in grades if grade.score is None).most_common()),
         crossed=crossed([(file.path, some) for file, some in zip(files, asked, strict=True)], wanted, folds),
     )
@@ -244,7 +242,11 @@ def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
     every question CORRECT is never wrong, and none can be shown below which INCORRECT is right. Thresholds fitted on
     thinned files hold for a retrieval that fails as often.
     """
-    return tuple(replace(file, pairs=tuple(filter(_stays, file.pairs)), thinned=True) for file in files)
+
+    def stays(pair: LabelledPair) -> bool:
+        return not pair.label or hashed(pair.question)[1] % THIN != 0
+
+    return tuple(replace(file, pairs=tuple(filter(stays, file.pairs)), thinned=True) for file in files)
 
 
 def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
@@ -258,7 +260,7 @@ def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
     wanted = aim or Aim()
     proposing, testing = _parts(questions)
     span = _span(proposing)
-    upper = _upper(testing, span[::-1], wanted)
+    upper = _choice(span[::-1], _correct(testing, span[::-1]), wanted.target, wanted.confidence, "CORRECT")
     lower = _lower(testing, span, wanted, upper.threshold)
     most = upper.threshold if lower.threshold is None else lower.threshold
     strip = _strip([q.relevant for q in questions if q.relevant is not None], wanted, most)
@@ -319,10 +321,6 @@ def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Question:
     )
 
 
-def _stays(pair: LabelledPair) -> bool:
-    return not pair.label or hashed(pair.question)[1] % THIN != 0
-
-
 def _fold(question: Question, folds: int) -> int:
     return int.from_bytes(hashed(question.text, 8)) % folds  # another hash than that which divides who proposes
 
@@ -344,9 +342,10 @@ def _held(parts: Iterable[tuple[Sequence[Question], Sequence[Fit]]]) -> Held:
 
 def _parts(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
     """Those that propose, and those that test; the same questions stand on the same side in any company."""
-    tests = [hashed(question.text, 16)[-1] % FOLDS != 0 for question in questions]
-    proposing = [question for question, test in zip(questions, tests, strict=True) if not test]
-    return proposing, [question for question, test in zip(questions, tests, strict=True) if test]
+    parts: tuple[list[Question], list[Question]] = [], []
+    for question in questions:
+        parts[hashed(question.text, 16)[-1] % FOLDS != 0].append(question)
+    return parts
 
 
 def _grid(proposing: Iterable[Question]) -> list[float]:
@@ -390,47 +389,29 @@ def _below(scored: Iterable[Question], grid: Sequence[float]) -> Ints:
     return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array(grid))
 
 
-def _upper(testing: Sequence[Question], grid: Sequence[float], aim: Aim) -> Choice:
-    counts = _correct(testing, grid)
-    return _choice(grid, counts, aim.target, aim.confidence, "CORRECT", lambda passed: passed[-1])
-
-
-def _lower(testing: Sequence[Question], grid: Sequence[float], aim: Aim, upper: float | None) -> Choice:
-    """Not above τ+; a candidate that passed lies there, for the first one is the lowest of all."""
-
-    most, counts = inf if upper is None else upper, _incorrect(testing, grid)
-    found = _choice(
-        grid,
-        counts,
-        aim.discard_target,
-        aim.confidence,
-        "INCORRECT",
-        lambda passed: max(t for t in passed if t <= most),
-    )
+def _lower(testing: Sequence[Question], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:
+    """Not above τ+."""
+    grid = [one for one in span if upper is None or one <= upper]
+    found = _choice(grid, _incorrect(testing, grid), aim.discard_target, aim.confidence, "INCORRECT")
     return replace(found, reason=_ALL_ANSWERED) if found.shown and all(q.evidence for q in testing) else found
 
 
 def _choice(
-    grid: Sequence[float],
-    counts: Sequence[tuple[int, int]],
-    target: float,
-    confidence: float,
-    action: str,
-    pick: Callable[[Sequence[float]], float],
+    grid: Sequence[float], counts: Sequence[tuple[int, int]], target: float, confidence: float, action: str
 ) -> Choice:
-    """The candidates are tested in their order, up to the first that fails."""
+    """The last candidate before the first that fails; they are tested in their order."""
     if not grid:
         return Choice(target, None, None, f"none of one question in {FOLDS} could be graded; label more questions")
-    passed = grid[: _passing(counts, target, confidence)]
+    passed = _passing(counts, target, confidence)
     if not passed:
         first = _point(grid[0], *counts[0], confidence)
         return Choice(target, None, first, _because(first, target, confidence, f"{action} decisions"))
-    chosen = pick(passed)
-    return Choice(target, chosen, _point(chosen, *counts[grid.index(chosen)], confidence))
+    chosen = _point(grid[passed - 1], *counts[passed - 1], confidence)
+    return Choice(target, chosen.threshold, chosen)
 
 
 def _passing(counts: Sequence[tuple[int, int]], target: float, confidence: float) -> int:
-    """How many of these are shown to keep the target, up to the first that is not."""
+    """The number of these that are shown to keep the target, before the first that is not."""
     shown = (at_most(wrong, of, target) <= 1 - confidence for of, wrong in counts)
     return next((n for n, keeps in enumerate(shown) if not keeps), len(counts))
 
@@ -471,9 +452,14 @@ def _outcomes(tests: Iterable[Question], fitted: Fit) -> Iterator[Outcome]:
         yield policy.decide(grades).action, question.evidence
 
 
-def _data(file: LabelledSet, asked: Sequence[Question], grades: Sequence[Grade], outcomes: Sequence[Outcome]) -> Data:
-    ungraded = sum(grade.score is None for grade in grades)
-    return Data(file.path, file.sha256, len(asked), len(file.pairs), ungraded, decisions_of(outcomes), file.thinned)
+def _decisions(asked: Sequence[Question], fitted: Fit) -> Decisions:
+    """On the questions that test."""
+    return decisions_of(list(_outcomes(_parts(asked)[1], fitted)))
+
+
+def _data(file: LabelledSet, asked: Sequence[Question], fitted: Fit) -> Data:
+    ungraded, decisions = sum(question.ungraded for question in asked), _decisions(asked, fitted)
+    return Data(file.path, file.sha256, len(asked), len(file.pairs), ungraded, decisions, file.thinned)
 
 
 def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:

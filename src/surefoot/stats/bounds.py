@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, lgamma, log, log1p
 
 _HALVINGS = 50
-"""Of the interval around a bound: enough for 1e-15."""
+"""Halvings of the interval around a bound: enough for 1e-15."""
 
 
 def at_most(count: int, trials: int, chance: float) -> float:

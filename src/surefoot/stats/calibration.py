@@ -23,7 +23,7 @@ class Calibration:
     scores: tuple[float, ...]
     """Ascending."""
     probabilities: tuple[float, ...]
-    """Of each score; ascending, in [0, 1]."""
+    """The probability of each score; ascending, in [0, 1]."""
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in pairwise(self.scores))
@@ -39,10 +39,10 @@ class Calibration:
 def fit(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float] | None = None) -> Calibration:
     """The isotonic regression of the labels on the scores, as a line through the middle of its steps.
 
-    The only assumption: a higher score means a likelier answer. Pairs of one score stay together, and at least 25 make
-    a step; a step whose pairs are all alike stays half a pair short of certainty. `weights`, above 0, keep a large set
-    from speaking for all: n pairs of unlike weight count as (sum w)² / sum w² of like weight. The probabilities hold
-    where as many pairs are positive as among these. Raises ValueError without scores.
+    It assumes that a higher score means a likelier answer. Pairs of one score stay together, and at least 25 make a
+    step; a step of one label stays half a pair short of certainty. `weights`, above 0, keep a large set from speaking
+    for all: n pairs of unlike weight count as (sum w)² / sum w² of like weight. The probabilities hold where as many
+    pairs are positive as here. Raises ValueError without scores.
     """
     if not len(scores):
         raise ValueError("there are no scores to calibrate")
@@ -64,7 +64,7 @@ class _Step:
     """Number of the first distinct score after it."""
     weight: float
     squares: float
-    """Of the weights, summed."""
+    """The sum of the squared weights."""
     positive: float
 
     @property
@@ -74,12 +74,12 @@ class _Step:
 
     @property
     def share(self) -> float:
-        """Of positives; never nearer to 0 or 1 than half a pair among one more."""
+        """The share of positives; never nearer to 0 or 1 than half a pair among one more."""
         least = 0.5 / (self.size + 1)
         return min(max(self.positive / self.weight, least), 1 - least)
 
     def joined(self, other: _Step) -> _Step:
-        """With the step after it."""
+        """The step joined with the one after it."""
         sums = self.weight + other.weight, self.squares + other.squares, self.positive + other.positive
         return _Step(other.end, *sums)
 

@@ -24,7 +24,7 @@ BINS = 15
 RESAMPLES = 1000
 """Resamples of a bootstrap."""
 SEED = 0
-"""Of the bootstrap."""
+"""The bootstrap's seed."""
 MISSING = 0.05
 """A figure that more than this share of the resamples lacks gets no interval."""
 _ARTICLES = {"a", "an", "the"}
@@ -36,15 +36,13 @@ Z95 = 1.959963984540054
 
 
 def match(answer: str, golds: Sequence[str]) -> bool:
-    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts.
-
-    A blank alias, which stands in every text, counts for nothing.
-    """
+    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts. A blank
+    alias, which stands in every text, counts for nothing."""
     return any(gold in answer for gold in golds if gold.strip())
 
 
 def match_lower(answer: str, golds: Sequence[str]) -> bool:
-    """The same in lower case: the rule of the open reproduction."""
+    """`match` in lower case: the rule of the open reproduction."""
     return match(answer.lower(), [gold.lower() for gold in golds])
 
 
@@ -94,11 +92,11 @@ class Paired:
     of: int
     """Questions."""
     first: int
-    """That only the first has right."""
+    """Questions that only the first has right."""
     second: int
-    """That only the second has right."""
+    """Questions that only the second has right."""
     p: float
-    """Of McNemar's test, exact and two-sided: how often chance sets them as far apart, or further."""
+    """p of McNemar's test, exact and two-sided: how often chance sets them as far apart, or further."""
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
@@ -107,6 +105,15 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
     only_first, only_second = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     fewer, apart = min(only_first, only_second), only_first + only_second
     return Paired(len(pairs), only_first, only_second, min(1.0, 2 * at_most(fewer, apart, 0.5)))
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """The p-values after Holm's step-down correction (1979), in their order; at most 1."""
+    adjusted, worst = [0.0] * len(p), 0.0
+    for step, n in enumerate(sorted(range(len(p)), key=lambda n: p[n])):
+        worst = max(worst, min(1.0, (len(p) - step) * p[n]))
+        adjusted[n] = worst
+    return adjusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +125,7 @@ class Statistic:
     questions: Ints
     """The number, from 0, of each item's question."""
     undefined: str
-    """Why it may be undefined."""
+    """The reason why it may be undefined."""
 
     @property
     def value(self) -> float | None:
@@ -138,7 +145,7 @@ class Figure:
     of: int
     """Items that it is taken over."""
     undefined: str = ""
-    """Why `value` is None; empty: it is not."""
+    """The reason why `value` is None; empty: it is not."""
 
 
 def roc_auc(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
@@ -154,10 +161,8 @@ def average_precision(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: I
 def expected_calibration_error(
     probabilities: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None
 ) -> Statistic:
-    """Mean distance of probability from frequency over `BINS` equal-width bins, each weighted by its items.
-
-    In a resample chance adds to every bin's distance, so that the interval leans upwards.
-    """
+    """Mean distance of probability from frequency over `BINS` equal-width bins, each weighted by its items. Resampling
+    adds chance to every bin's distance, so the interval leans upwards."""
     sure = np.asarray(probabilities, dtype=float)
     bins = np.minimum((sure * BINS).astype(int), BINS - 1)
     gaps = np.zeros((len(sure), BINS))
@@ -177,11 +182,8 @@ def mean(values: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
 
 
 def resampled(questions: int, seed: int | Sequence[int] = SEED) -> npt.NDArray[np.uint16]:
-    """How often each question is in each of `RESAMPLES` samples, drawn with replacement, of as many questions.
-
-    Items of one question are alike, so that questions are drawn, each with all its items. Figures that are computed
-    with the same resamples are paired.
-    """
+    """How often each question is in each of `RESAMPLES` samples, drawn with replacement, of as many questions. A
+    question is drawn with all its items, which are alike; figures of the same resamples are paired."""
     random, counts = np.random.default_rng(seed), np.empty((RESAMPLES, questions), dtype=np.uint16)
     for row in counts:  # one by one: all draws at once would take sixteen times as much memory as the counts
         row[:] = np.bincount(random.integers(questions, size=questions), minlength=questions)

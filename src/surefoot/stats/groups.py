@@ -28,21 +28,16 @@ def averaged(values: Iterable[float], numbers: Ints) -> Figure:
 
 
 def count(numbers: Ints) -> int:
-    """How many groups there are; 1 where there is no record, as a bootstrap needs one to draw from."""
+    """The number of groups; 1 where there is no record, as a bootstrap needs one to draw from."""
     return int(numbers.max(initial=0)) + 1
-
-
-def sums(values: Floats, numbers: Ints) -> Floats:
-    """Each group's part in the mean's distance from its expectation."""
-    if not len(values):
-        return np.zeros(0)
-    return np.bincount(numbers, values - values.mean()) / len(values)
 
 
 def error(values: Floats, numbers: Ints) -> float | None:
     """The standard error of the mean, for groups that are independent of each other; None: fewer than two."""
-    several = count(numbers)
-    return sqrt(several / (several - 1) * float((sums(values, numbers) ** 2).sum())) if several > 1 else None
+    if (several := count(numbers)) < 2:
+        return None
+    parts = np.bincount(numbers, values - values.mean()) / len(values)
+    return sqrt(several / (several - 1) * float((parts**2).sum()))
 
 
 def visible(gaps: Floats, numbers: Ints) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NONE = "–"
-"""In place of a figure that is not known."""
+"""Stands in place of an unknown figure."""
 
 
 def number(value: float | None, form: str) -> str:

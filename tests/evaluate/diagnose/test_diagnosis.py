@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
+from evaluations import as_report
 from surefoot.config.settings import read
-from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, figures, insight, predicted, tallies
+from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import failures
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked
-from surefoot.evaluate.report.form import TEXTS, as_report, count_sentences, violations
+from surefoot.evaluate.report.form import TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics
 from surefoot.store import from_json, to_json
 from surefoot.types import (
@@ -143,7 +145,11 @@ def test_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagno
 def test_the_rules_own_prose_is_borne_out_by_the_run(made: Diagnosis) -> None:
     """Every number, quotation and setting in it."""
     by_stage = tallies(failures(RECORDS, SCORES, CONFIG), RECORDS)
-    facts = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, figures(by_stage, SCORES))
+    run = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG)
+    counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
+    means = [mean for t in by_stage for metric in metrics() if (mean := run.mean_of(metric, t.ids)) is not None]
+    lost = float(sum(len(tally.lost) for tally in by_stage))
+    facts = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, also=(*counts, *means, lost))
     told = checked(made, facts)
     said = [told.unsupported, *(i.unsupported for i in told.insights), *(i.unsupported for i in told.items)]
     assert not any(said), said

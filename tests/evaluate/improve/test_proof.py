@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
-from surefoot.stats.figures import mcnemar
-from surefoot.stats.tests import holm
+from surefoot.stats.figures import holm, mcnemar
 from surefoot.types import Gain, Score
 
 ALPHA = 0.05

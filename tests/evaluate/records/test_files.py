@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from surefoot import manifest
 from surefoot.datasets.problems import DataProblem
 from surefoot.errors import TraceFault, UsageError
-from surefoot.evaluate.records.fields import NAMES
 from surefoot.evaluate.records.files import LoadedRecords, read, write
+from surefoot.evaluate.records.rows import NAMES
 from surefoot.evaluate.records.source import values
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt
@@ -401,6 +401,19 @@ def test_a_file_of_many_small_values_is_read_in_linear_time() -> None:
         taken.append(process_time() - begun)
         assert found[:3] == [(1, [1]), (2, 1), (3, 1)]
         assert (len(found), found[-1]) == (many + 1, (many + 1, 1))
+    assert taken[1] < 64 * taken[0] + 0.1
+
+
+def test_a_table_of_many_columns_is_read_in_linear_time(tmp_path: Path) -> None:
+    """Each name was counted among all the others; the one that comes twice is named all the same."""
+    taken = []
+    for many in (5_000, 80_000):
+        path = tmp_path / "x.csv"
+        path.write_text("question," + ",".join(f"c{n}" for n in range(many)) + ",c7\nQ\n", encoding="utf-8")
+        begun = process_time()
+        with pytest.raises(UsageError, match="two columns called 'c7'"):
+            read(path)
+        taken.append(process_time() - begun)
     assert taken[1] < 64 * taken[0] + 0.1
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from evaluations import as_report
 from surefoot.errors import EndpointError
 from surefoot.evaluate.diagnose.diagnosis import diagnose
-from surefoot.evaluate.report.form import as_report, violations
+from surefoot.evaluate.report.facts import Facts
+from surefoot.evaluate.report.form import violations
 from surefoot.evaluate.report.narrative import (
     LONGEST,
-    Scored,
     insight_messages,
     insights,
     report,
@@ -45,7 +46,7 @@ SUMMARIES = [
 ]
 SAMPLES = {"context_recall": SCORES[:2]}
 CONFIG: dict[str, Any] = {"retriever": {"use": "bm25"}, "pipeline": {"k": 3}, "generator": {"use": "extractive"}}
-RUN = Scored(RECORDS, SCORES, SUMMARIES, SAMPLES, CONFIG)
+RUN = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, samples=SAMPLES)
 INSIGHT = "Context Recall averages 0.30. Retrieval misses the facts. Retrieve more."
 GIVEN = {
     "metric_name": "Context Recall",
@@ -162,7 +163,7 @@ def test_the_questions_are_in_what_is_asked() -> None:
 def shown(record: Record, reason: str = "so") -> Any:
     """The record as an insight's prompt has it."""
     score = Score(record.id, "context_recall", 0.2, reason=reason)
-    run = Scored([record], [score], SUMMARIES, {"context_recall": [score]}, {})
+    run = Facts([record], [score], SUMMARIES, {}, samples={"context_recall": [score]})
     return json.loads(insight_messages(run, SUMMARIES[0])[-1].content)["stratified_examples"][0]
 
 

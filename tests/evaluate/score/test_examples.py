@@ -5,11 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.evaluate.score.examples import extremes, sampled
+from surefoot.evaluate.score.examples import sampled
 from surefoot.types import Score
 
 VALUES = st.lists(st.sampled_from([0.2, 0.4, 0.6, 0.8, 1.0]), min_size=1, max_size=70)
 """Five levels, so that most are equal."""
+
+
+def bands(values: list[float]) -> list[tuple[Score, ...]]:
+    """The low, the middle and the high examples of more than twenty scores."""
+    sample = sampled(of(values))["m"]
+    return [sample[:7], sample[7:14], sample[14:]]
 
 
 def of(values: list[float], metric: str = "m") -> list[Score]:
@@ -19,41 +25,37 @@ def of(values: list[float], metric: str = "m") -> list[Score]:
 @given(VALUES)
 def test_twenty_examples_come_or_all_there_are(values: list[float]) -> None:
     """None of them twice."""
-    examples = sampled(of(values))["m"].every
+    examples = sampled(of(values))["m"]
     assert len({score.record_id for score in examples}) == len(examples) == min(20, len(values))
+
+
+@given(VALUES)
+def test_examples_rise(values: list[float]) -> None:
+    """From the lowest to the highest."""
+    told = [score.value or 0 for score in sampled(of(values))["m"]]
+    assert told == sorted(told)
 
 
 @given(VALUES.filter(lambda values: len(values) > 20))
 def test_there_are_seven_low_seven_middle_and_six_high(values: list[float]) -> None:
-    """However the values are spread."""
-    sample = sampled(of(values))["m"]
-    assert [len(sample.low), len(sample.middle), len(sample.high)] == [7, 7, 6]
-
-
-@given(VALUES)
-def test_no_band_overlaps_a_higher_one(values: list[float]) -> None:
-    """Low ≤ middle ≤ high, and each is a third of the ranks: what is in a band might have been there by rank."""
-    sample = sampled(of(values))["m"]
-    assert [score.value for score in sample.every] == sorted(score.value or 0 for score in sample.every)
-    ranked = sorted(values)
-    for score in sample.low:
-        assert score.value is not None
-        assert score.value <= ranked[(len(values) + 1) // 3]
-    for score in sample.high:
-        assert score.value is not None
-        assert score.value >= ranked[len(values) - (len(values) + 1) // 3 - 1]
+    """However the values are spread: what is in a band might have been in that third by rank."""
+    low, middle, high = bands(values)
+    ranked, third = sorted(values), (len(values) + 1) // 3
+    assert [len(low), len(middle), len(high)] == [7, 7, 6]
+    assert all((score.value or 0) <= ranked[third] for score in low)
+    assert all((score.value or 0) >= ranked[len(values) - third - 1] for score in high)
 
 
 def test_equal_scores_still_give_twenty() -> None:
     """All 1.0: the bands are filled by lot."""
-    assert len(sampled(of([1.0] * 500))["m"].every) == 20
+    assert len(sampled(of([1.0] * 500))["m"]) == 20
 
 
 def test_a_mean_near_one_does_not_empty_the_low_band() -> None:
     """A third of the ranks holds all hundred low scores of five hundred, and some perfect ones beside them."""
-    sample = sampled(of([0.2] * 100 + [1.0] * 400))["m"]
-    assert {score.value for score in sample.low} == {0.2, 1.0}
-    assert {score.value for score in sample.high} == {1.0}
+    low, _, high = bands([0.2] * 100 + [1.0] * 400)
+    assert {score.value for score in low} == {0.2, 1.0}
+    assert {score.value for score in high} == {1.0}
 
 
 @given(VALUES)
@@ -61,27 +63,19 @@ def test_the_seed_decides_and_the_order_does_not(values: list[float]) -> None:
     """The same examples for the same scores, whichever were made first."""
     scores = of(values)
     assert sampled(scores) == sampled(scores[::-1])
-    assert extremes(scores) == extremes(scores[::-1])
 
 
 def test_equal_scores_are_ranked_by_lot() -> None:
     """And not by their names, which may be those of one source or of one day."""
-    sample = sampled(of([1.0] * 90))["m"]
+    low = bands([1.0] * 90)[0]
     first = sorted(f"r{n}" for n in range(90))[:30]
-    assert 0 < len([score for score in sample.low if score.record_id in first]) < 7
+    assert 0 < len([score for score in low if score.record_id in first]) < 7
 
 
 def test_another_seed_draws_others() -> None:
     """And 42 is the one that is taken unasked."""
     scores = of([1.0] * 100)
     assert sampled(scores) == sampled(scores, 42) != sampled(scores, 43)
-
-
-def test_of_each_metric_one_low_and_one_high_example() -> None:
-    """For the report; of a single score that one alone."""
-    found = extremes([*of([0.6, 0.2, 1.0]), *of([0.4], "f")])
-    assert [score.value for score in found["m"]] == [0.2, 1.0]
-    assert [score.value for score in found["f"]] == [0.4]
 
 
 def test_what_has_no_value_is_no_example() -> None:

@@ -23,8 +23,7 @@ from surefoot.lab.study.kinds import as_rare, kinds, rarity
 from surefoot.lab.study.sample import Candidate, dealt, drawn, eligible
 from surefoot.lab.study.tables import spearman
 from surefoot.lab.study.verdicts import Finding, _decided, concluded
-from surefoot.stats.figures import Figure
-from surefoot.stats.tests import holm
+from surefoot.stats.figures import Figure, holm
 from surefoot.types import Action, Grade, Passage, Thresholds
 
 OWN = Thresholds(0.8, 0.3, 0.3, "own")

@@ -24,7 +24,6 @@ from surefoot.lab.train import evaluator  # noqa: E402
 from surefoot.lab.train.evaluator import (  # noqa: E402
     EvaluatorRecipe,
     TrainingExample,
-    TrainingProgress,
     batched,
     dev_examples,
     examples_of,
@@ -35,6 +34,7 @@ from surefoot.lab.train.evaluator import (  # noqa: E402
 )
 from surefoot.lab.train.mixture import Lesson, Mixture, Source, half  # noqa: E402
 from surefoot.lab.train.network import GraderNetwork  # noqa: E402
+from surefoot.lab.train.training import TrainingProgress  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 
 QUICK = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)

@@ -18,7 +18,8 @@ from filelock import FileLock  # noqa: E402
 
 from surefoot.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot.evaluators.t5 import T5  # noqa: E402
-from surefoot.lab.train.t5 import T5Lesson, T5Progress, T5Recipe, lessons, train  # noqa: E402
+from surefoot.lab.train.t5 import T5Lesson, T5Recipe, lessons, train  # noqa: E402
+from surefoot.lab.train.training import TrainingProgress  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 
 HELPS = ["tomas aldwin built the ruvel bridge", "the bridge is of iron", "Josef is the keeper", "the hut of Josef"]
@@ -32,10 +33,10 @@ class Stopped(BaseException):
     """As hard as a kill: no `except` of the code sees it, and no more than a kill does it run on."""
 
 
-def stop_at(step: int) -> Callable[[T5Progress], None]:
+def stop_at(step: int) -> Callable[[TrainingProgress], None]:
     """Raises after so many steps."""
 
-    def told(progress: T5Progress) -> None:
+    def told(progress: TrainingProgress) -> None:
         if progress.step == step:
             raise Stopped
 
@@ -86,7 +87,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(base: Path, tmp_path:
     with pytest.raises(Stopped):
         train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=stop_at(step))
     assert not (tmp_path / "again").exists()
-    seen: list[T5Progress] = []
+    seen: list[TrainingProgress] = []
     train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=seen.append)
     assert same(tmp_path / "whole", tmp_path / "again")
     kept = {1: 0, 2: 2, 4: 4, 6: 6}[step]
@@ -97,7 +98,7 @@ def test_the_end_of_an_epoch_is_kept_too(base: Path, tmp_path: Path) -> None:
     """However long `every` is: here an epoch has three steps."""
     with pytest.raises(Stopped):
         train(str(base), DATA, tmp_path / "t5", QUICK, every=1000, on_step=stop_at(5))
-    seen: list[T5Progress] = []
+    seen: list[TrainingProgress] = []
     train(str(base), DATA, tmp_path / "t5", QUICK, every=1000, on_step=seen.append)
     assert seen[0].step == 4
 
@@ -126,7 +127,7 @@ def test_the_seed_decides(base: Path, tmp_path: Path) -> None:
 
 def test_progress_counts_to_the_end(base: Path, tmp_path: Path) -> None:
     """Eight pairs in threes are three steps an epoch."""
-    seen: list[T5Progress] = []
+    seen: list[TrainingProgress] = []
     train(str(base), DATA, tmp_path / "t5", QUICK, on_step=seen.append)
     assert [(p.step, p.steps, p.epoch) for p in seen] == [(n, 6, 1 + (n - 1) // 3) for n in range(1, 7)]
     assert seen[-1].seconds_left == 0
@@ -137,7 +138,7 @@ def test_the_rate_falls_to_nothing_in_a_straight_line(base: Path, tmp_path: Path
     """AdamW's first step is as long as its rate; the last of ten is a tenth of it."""
     weights: list[Any] = [trained_start(base)]
 
-    def keep(progress: T5Progress) -> None:
+    def keep(progress: TrainingProgress) -> None:
         saved = torch.load(tmp_path / "t5.training", weights_only=True)
         weights.append(saved["model"]["transformer.shared.weight"].clone())
         rates.append(saved["optimiser"]["param_groups"][0]["lr"])
@@ -156,7 +157,7 @@ def test_gradients_are_clipped(base: Path, tmp_path: Path) -> None:
     """All together to the norm that the recipe names: AdamW's first moment is a tenth of the first gradient."""
     seen: list[float] = []
 
-    def norm(progress: T5Progress) -> None:
+    def norm(progress: TrainingProgress) -> None:
         moments = torch.load(tmp_path / "t5.training", weights_only=True)["optimiser"]["state"].values()
         seen.append(float(sum((10 * m["exp_avg"]).square().sum() for m in moments)) ** 0.5)
 

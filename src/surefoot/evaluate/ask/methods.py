@@ -74,11 +74,9 @@ METHODS: dict[str, Method] = {
 
 
 def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...]:
-    """The methods of these names, in their order; "rag:10" reads ten passages, and "rag" reads `top`.
-
-    Without a name: "crag+search" if `searches`, that is if a searcher is configured, else "crag". Raises ConfigError
-    for an unknown name, one that is named twice, and a search without a searcher.
-    """
+    """Arms for the named methods, in order; "rag:10" reads ten passages, and "rag" reads `top`. No names: "crag+search"
+    if `searches` (a searcher is configured), else "crag". Raises ConfigError for an unknown name, one named twice, and
+    a search without a searcher."""
     found = [_arm(name, searches, top) for name in names or ["crag+search" if searches else "crag"]]
     named = [arm.name for arm in found]
     if twice := [name for name in named if named.count(name) > 1]:
@@ -88,13 +86,12 @@ def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...
 
 @dataclass(frozen=True, slots=True)
 class Critiqued:
-    """A generator that answers from each of the best `candidates` passages alone and keeps the best-supported answer.
+    """Answers from each of the best `candidates` passages alone and keeps the best-supported answer.
 
-    The critique follows Self-RAG (Asai et al. 2024) without its reflection tokens: support (ISSUP) is the share of
-    citations that `grounding.grounded` verifies, and relevance (ISREL) is the evaluator's best score of the passage's
-    strips. Support decides, then relevance; a candidate that stands on nothing comes last. Self-RAG instead adds up
-    probabilities of tokens that it was trained to write, decides by them whether to retrieve at all, and rates
-    usefulness (ISUSE); none of this is here.
+    Follows Self-RAG (Asai et al. 2024) without its reflection tokens: support (ISSUP) is the share of citations that
+    `grounding.grounded` verifies, and relevance (ISREL) is the evaluator's best score of the passage's strips. Support
+    decides, then relevance; a refusal comes last. Left out: Self-RAG's trained token probabilities, its decision
+    whether to retrieve, and usefulness (ISUSE).
 
     Cost: one call of the inner generator per candidate, where CRAG makes one in all.
     """
@@ -113,7 +110,7 @@ class Critiqued:
         return best
 
     def _passages(self, knowledge: Knowledge) -> list[list[int]]:
-        """For each of the best passages, the best first, the places of its strips in `knowledge`."""
+        """The places in `knowledge` of each of the best passages' strips, the best passage first."""
         groups: dict[str, list[int]] = {}
         for place, (strip, _) in enumerate(knowledge):
             groups.setdefault(strip.passage_id, []).append(place)

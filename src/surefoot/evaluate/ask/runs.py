@@ -17,7 +17,7 @@ from surefoot.store import Run
 from surefoot.types import Trace
 
 OnDone = Callable[[int, int], None]
-"""Told how many questions are done, and how many there are."""
+"""Called with the number of finished questions and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ def run(
     about: dict[str, Any],
     on_done: OnDone,
 ) -> Iterator[tuple[Arm, list[Trace]]]:
-    """Each arm with the traces of all questions, in their order; only questions without a trace on disk are asked.
+    """Yield each arm with the traces of all questions, in order; only questions without a trace on disk are asked.
 
-    Each arm has its folder (`place`) in `folder`; its record is `about` with the arm's name as `method`. A trace is on
-    disk before the next is waited for, so a killed run loses only the questions in flight. `on_done` counts questions
-    times arms. Raises UsageError where another process runs the same.
+    Each arm has a folder in `folder` (`place`), with `about` and the arm's name as `method` on record. Each trace is on
+    disk before the next is awaited, so a killed run loses only questions in flight. `on_done` counts questions times
+    arms. Raises UsageError where another process runs the same.
     """
     total, before = len(arms) * len(examples), 0
     for arm in arms:

@@ -1,1 +1,1 @@
-"""Where records were lost, why, and what to change first."""
+"""The diagnosis of an evaluation: the stages that lost records, the causes, and the first change to make."""

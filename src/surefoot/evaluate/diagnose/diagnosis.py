@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from surefoot.draw.svg import printable
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.failures import STAGES, WEAK, Failure, by_record, failures, quoted
+from surefoot.evaluate.diagnose.failures import STAGES, STRONG, WEAK, Failure, by_record, failures, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
-from surefoot.evaluate.diagnose.settings import SystemSettings, written
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
+from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.judges._diamond import title
@@ -39,7 +41,7 @@ RULES = "rules"
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many records one stage lost."""
+    """The records that one stage lost."""
 
     stage: str
     kind: str
@@ -54,8 +56,13 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """Of all records."""
+        """The share of all records."""
         return len(self.lost) / self.of
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The records that it lost."""
+        return frozenset(failure.record_id for failure in self.lost)
 
 
 def diagnose(
@@ -68,16 +75,16 @@ def diagnose(
 ) -> Diagnosis:
     """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
 
-    `config` None: that of the first trace, where there is one. `corpus` says whether the corpus holds the evidence for
-    a record (`evidence.held_by` asks an index); without it a page that is missing cannot always be told from one that
-    retrieval missed. `metrics` None: the built-in ones.
+    `config` None: that of the first trace, if any. `corpus` says whether the corpus holds a record's evidence
+    (`evidence.held_by` asks an index); without it, a missing page can look like one that retrieval missed. `metrics`
+    None: the built-in ones.
     """
     settings, known = configured(records, config), diamond() if metrics is None else metrics
     found = failures(records, scores, settings, corpus, known)
     by_stage = tallies(found, records)
     run = _Diagnosed(records, scores, summaries, settings, known)
     items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
-    insights = tuple(insight(summary, scores, summaries, known) for summary in _told(summaries, known))
+    insights = tuple(insight(summary, scores, summaries, known) for summary in run.judged)
     return Diagnosis(
         run.summary(found, by_stage, items), run.gist(found, by_stage), insights, items, run.outlook(items), RULES
     )
@@ -99,13 +106,6 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
     return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
 
 
-def figures(by_stage: Sequence[Tally], scores: Sequence[Score]) -> tuple[float, ...]:
-    """The numbers that the rules compute beyond the summaries, for `checked.Facts.also`."""
-    counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
-    means = [mean for t in by_stage for metric in diamond() if (mean := _mean_of(metric, t, scores)) is not None]
-    return (*counts, *means, float(sum(len(tally.lost) for tally in by_stage)))
-
-
 def insight(
     summary: Summary,
     scores: Sequence[Score],
@@ -123,8 +123,8 @@ def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Map
 
 
 def predicted(lost: int, of: int, room: float) -> float:
-    """The gain of a metric that is expected of a patch: half of what the stage lost comes back (`COMES_BACK`), each
-    by `room`, over all records and `DOUBT` more."""
+    """The gain that a patch should bring: half of the lost records (`COMES_BACK`) gain `room` each, averaged over all
+    records and `DOUBT` more."""
     return round(COMES_BACK * lost / (of + DOUBT) * room, 3)
 
 
@@ -142,24 +142,14 @@ def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
     return [tally for tally in found if len(tally.lost) > 1][:MOST_ITEMS] or found[:1]
 
 
-def _told(summaries: Sequence[Summary], metrics: Mapping[str, Metric]) -> list[Summary]:
-    return [summary for summary in summaries if summary.metric in metrics and summary.mean is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Diagnosed:
+@dataclass(frozen=True)
+class _Diagnosed(ScoredRun):
     """The run that the texts are about."""
-
-    records: Sequence[Record]
-    scores: Sequence[Score]
-    summaries: Sequence[Summary]
-    config: Mapping[str, Any]
-    metrics: Mapping[str, Metric]
 
     def item(self, tally: Tally) -> ActionItem:
         remedy = REMEDIES[tally.stage, tally.kind]
         patch = patch_of(tally.stage, tally.kind, self.config, self.records)
-        scored = tuple(metric for metric in remedy.metrics if self._mean(metric) is not None)
+        scored = tuple(metric for metric in remedy.metrics if self.mean(metric) is not None)
         metrics = scored or remedy.metrics
         count = f"{len(tally.lost)} of {tally.of} records"
         gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
@@ -243,7 +233,7 @@ class _Diagnosed:
 
     def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
         interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
-        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self._mean(m)) is not None]
+        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self.mean(m)) is not None]
         level = f" {', '.join(levels)}." if levels else ""
         return f"{count} ({percent(tally.share, 0)}, {interval}) fail because {remedy.what}.{level}"
 
@@ -255,7 +245,7 @@ class _Diagnosed:
         pattern = [
             f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
             for metric in metrics[:2]
-            if (here := _mean_of(metric, tally, self.scores)) is not None and (mean := self._mean(metric)) is not None
+            if (here := self.mean_of(metric, tally.ids)) is not None and (mean := self.mean(metric)) is not None
         ]
         lines = [f"- {quoted(self._question(f), LONGEST_QUESTION)}: {f.evidence}" for f in self._cases(tally)]
         return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
@@ -263,9 +253,7 @@ class _Diagnosed:
     def _protocol(self, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
         settings = SystemSettings(self.config)
         changes = [
-            f"`{section}.{key}` from {written(settings.now(f'{section}.{key}'))} to {written(value)}"
-            for section, of in patch.items()
-            for key, value in of.items()
+            f"`{key}` from {written(settings.now(key))} to {written(value)}" for key, value in flat(patch).items()
         ]
         said = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
         said += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
@@ -280,57 +268,47 @@ class _Diagnosed:
         return [failure for failure in tally.lost if self._question(failure).strip()][:CASES]
 
     def _question(self, failure: Failure) -> str:
-        return next(record.question for record in self.records if record.id == failure.record_id)
+        return self.by_id[failure.record_id].question
 
     def _ranked(self) -> list[Summary]:
-        return sorted(_told(self.summaries, self.metrics), key=lambda summary: -(summary.mean or 0.0))
+        return sorted(self.judged, key=lambda summary: -(summary.mean or 0.0))
 
     def _at(self, summary: Summary) -> str:
         return f"{title(summary.metric, self.metrics)} with a mean of {summary.mean:.2f}"
 
-    def _mean(self, metric: str) -> float | None:
-        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
-
     def _room(self, metric: str, tally: Tally) -> float:
-        """How much a record gains that comes back: the mean of the other records less that of the lost ones."""
-        here = _mean_of(metric, tally, self.scores)
+        """The gain of a record that comes back: the mean of the other records less that of the lost ones."""
+        here = self.mean_of(metric, tally.ids)
         if here is None:
             return 1.0
-        ids = {failure.record_id for failure in tally.lost}
-        values = {id: of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in ids}
-        others = [value for value in values.values() if value is not None]
+        values = [of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in tally.ids]
+        others = [value for value in values if value is not None]
         return max(0.0, (fmean(others) if others else 1.0) - here)
 
 
-def _mean_of(metric: str, tally: Tally, scores: Sequence[Score]) -> float | None:
-    """Of the records that the stage lost."""
-    ids = {failure.record_id for failure in tally.lost}
-    values = [s.value for s in scores if s.metric == metric and s.record_id in ids and s.value is not None]
-    return fmean(values) if values else None
-
-
 def _priority(tally: Tally) -> Priority:
-    """By the share that was lost; form, which loses right answers, is never more than medium."""
+    """The priority by the share that was lost; form, which loses right answers, is never more than medium."""
     if tally.stage == FORM:
         return "medium"
     return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"
 
 
 def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
-    settings = [f"`{section}.{key}` to {written(value)}" for section, of in patch.items() for key, value in of.items()]
+    settings = [f"`{key}` to {written(value)}" for key, value in flat(patch).items()]
     yield f"Set {' and '.join(settings)}." if settings else remedy.do
     yield remedy.also
     yield "Keep the change only if held-out questions gain."
 
 
 def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Iterator[str]:
+    fed = any(s.metric == "context_relevancy" and (s.mean or 0.0) >= STRONG for s in summaries)
     values = [s.value for s in scores if s.metric == summary.metric and s.value is not None]
     interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
     yield f"{about.title} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
     if summary.level == "high":
         yield f"This is {about.stage} doing its work{f': {about.good}' * bool(about.good)}; leave it as it is."
-    elif summary.metric == "context_adherence" and _is_high(summaries, "context_relevancy"):
+    elif summary.metric == "context_adherence" and fed:
         yield "This is generation, not retrieval: the contexts are relevant, and the answers do not hold on to them."
         yield f"{about.advice}."
     else:
@@ -342,33 +320,19 @@ def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summari
         yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
 
 
-def _is_high(summaries: Sequence[Summary], metric: str) -> bool:
-    return any(s.metric == metric and s.mean is not None and s.mean >= 0.7 for s in summaries)
-
-
 def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[str, Metric] | None) -> Iterator[str]:
     yield from ("# Diagnosis", "", _shown(diagnosis.executive_summary), "")
     if any(summary.mean is not None for summary in summaries):
-        yield from (
-            "| metric | mean | 95 % interval | scored | unscored | level |",
-            "| --- | --- | --- | --- | --- | --- |",
-        )
+        yield "| metric | mean | 95 % interval | scored | unscored | level |"
+        yield "| --- | --- | --- | --- | --- | --- |"
         yield from (_row(summary, title(summary.metric, metrics)) for summary in summaries)
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
         yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
-        yield from (
-            f"**Why.** {_shown(item.root_cause_analysis)}",
-            "",
-            f"**Evidence.** {_shown(item.evidence_trace)}",
-            "",
-        )
-        yield from (
-            f"**What to do.** {_shown(item.recommended_protocol)}",
-            "",
-            _shown(item.recommended_protocol_gist),
-            "",
-        )
+        yield from (f"**Why.** {_shown(item.root_cause_analysis)}", "")
+        yield from (f"**Evidence.** {_shown(item.evidence_trace)}", "")
+        yield from (f"**What to do.** {_shown(item.recommended_protocol)}", "")
+        yield from (_shown(item.recommended_protocol_gist), "")
         yield from _patch(item)
         yield from _flags(item.unsupported)
     if diagnosis.insights:
@@ -383,10 +347,7 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
 
 def _shown(text: str) -> str:
     """A text with its lists and code, in which nothing is HTML, leads anywhere, opens a block or steers a terminal."""
-    letters = (
-        letter if letter.isprintable() or letter == "\n" else " " if letter.isspace() else "\ufffd" for letter in text
-    )
-    plain = "".join(letters)
+    plain = printable("".join(" " if letter.isspace() and letter != "\n" else letter for letter in text), lines=True)
     return re.sub(r"([\[\]]|```|~~~)", r"\\\1", plain.replace("&", "&amp;").replace("<", "&lt;"))
 
 

@@ -1,4 +1,4 @@
-"""Where the words of a reference answer stand: in what was read, in what was retrieved, anywhere in the corpus."""
+"""The search for a reference answer's words: in what was read, in what was retrieved, anywhere in the corpus."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def bears(question: str, passage: Passage, truths: Sequence[str]) -> bool:
 
 
 def bears_out(question: str, passage: Passage, truths: Sequence[str]) -> bool:
-    """The same, and a name of the question has to be there where it has one: among all passages of a corpus some hold
-    any city, and were about somebody born. Of a question in several steps the last step's passage is missed so."""
+    """The same, and one of the names in the question must be there: among all passages of a corpus, some hold any city.
+    The last step of a question in several steps is missed so."""
     there = _bag(f"{passage.title} {passage.text}")[1]
     called = [{stem(word) for word in words(name)} for name in names(question)]
     return (not called or any(_mostly(name, there) for name in called)) and bears(question, passage, truths)
@@ -118,10 +118,8 @@ def tiny(passages: Sequence[Passage]) -> bool:
 
 
 def neighbours(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
-    """Passages of one document that follow each other in it; where no places are known, in the order given.
-
-    Rows of one file are told apart by the addresses that they claim, but none is of another file for that.
-    """
+    """Neighbouring passages of one document; in the given order where no places are known. Rows of one file belong
+    together by the address that each claims, and never with rows of another file."""
     documents: dict[tuple[str | None, str], list[Passage]] = defaultdict(list)
     for passage in passages:
         documents[passage.file, passage.url or passage.title].append(passage)

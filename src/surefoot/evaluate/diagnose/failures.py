@@ -1,4 +1,4 @@
-"""Where each record was lost: the first stage of the line from question to answer that failed it, with its evidence."""
+"""The failure of each lost record: the first stage from question to answer that failed it, with its evidence."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from surefoot.evaluate.diagnose.evidence import (
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc, token_f1
 from surefoot.text.words import STOP_WORDS, content_words, sentences, stem, words
-from surefoot.types import Action, Grade, Metric, Passage, Record, Score, Strip, Trace
+from surefoot.types import Action, Grade, Metric, Passage, Record, Score, Trace
 
 STAGES = tuple(
     "error retrieval chunking ranking grading thresholds search refinement truncation grounding refusal reading "
     "format".split()
 )
-"""Of the line, and of what lies beside it; where two lost as many records, the first is mended first."""
+"""The stages in the order of mending, which decides between two that lost as many records."""
 
 WEAK = 0.5
 """A score up to this loses a record: a rating of 2, or of 1."""
 GAPS = 0.6
-"""Likewise of factuality, where 3 means that the core is there with gaps."""
+"""The same limit for factuality, where 3 means that the core is there with gaps."""
 STRONG = 0.7
 """A score from this up says that a stage did its work: a rating of 4, or of 5."""
 COVERED = 0.75
 """Recall above this says that the evidence was read, in whatever words."""
 FEW = 5
-"""Where fewer passages are retrieved, one that is missing may just not have had room."""
+"""With fewer passages retrieved, a missing one may just have had no room."""
 DEEP = 5
 """Place, from 0, from which a passage that was read stands far down."""
 SEPARATES = 0.75
@@ -62,7 +62,7 @@ Valued = Mapping[str, Score]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one record was lost."""
+    """The reason why one record was lost."""
 
     record_id: str
     stage: str
@@ -70,7 +70,7 @@ class Failure:
     kind: str
     """The kind of fault: together with the stage a key of `remedies.REMEDIES`."""
     evidence: str
-    """In one or two sentences, with quotations from the record."""
+    """One or two sentences with quotations from the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Cue:
     held: bool | None
     """Whether the corpus holds the evidence; None: nobody knows."""
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
-    """By name, in the order in which they are told."""
+    """The metrics by name, in the order of texts."""
 
     def value(self, metric: str) -> float | None:
         """The score; None: there is none."""
@@ -108,11 +108,11 @@ def failures(
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
 ) -> tuple[Failure, ...]:
-    """One for each record that was lost, in their order; no model is called.
+    """A failure for each lost record, in their order; no model is called.
 
-    A record is lost where its answer is wrong, refused, or scored low. What failed it is the first stage, from the
-    corpus to the answer, that did not hand on the evidence. `corpus` says whether the corpus holds it; without it,
-    only what other questions of the run retrieved can tell. `metrics` None: the built-in ones.
+    A record is lost where its answer is wrong, refused, or scored low. The first stage from corpus to answer that did
+    not hand on the evidence is at fault. `corpus` says whether the corpus holds it; without it, only what other
+    questions retrieved can tell. `metrics` None: the built-in ones.
     """
     known = diamond() if metrics is None else metrics
     valued = by_record(scores)
@@ -255,7 +255,7 @@ def _good(cue: Cue, trace: Trace) -> list[Passage]:
 def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
     """The fate of evidence that was found and never read."""
     grades = {grade.passage_id: grade for grade in trace.grades}
-    useful = [p for p in good if not grades or _label(grades.get(p.id)) not in (None, Action.INCORRECT)]
+    useful = [p for p in good if not grades or (p.id in grades and grades[p.id].label not in (None, Action.INCORRECT))]
     if not useful:
         return _misgraded(cue, trace, good, grades)
     ids = {passage.id for passage in useful}
@@ -268,8 +268,9 @@ def _between(cue: Cue, trace: Trace, good: Sequence[Passage]) -> Failure:
     if strips and not bearing:
         return _told(cue, "refinement", "cut", f"the passage that holds {_truth(cue)} was cut so that no strip does")
     if any(not strip.reason.startswith("not among") for strip in bearing):
-        worst = _score_of(bearing)
-        return _told(cue, "refinement", "dropped", f"the strip that holds {_truth(cue)} was dropped{worst}")
+        scores = [strip.score for strip in bearing if strip.score is not None]
+        best = f" at {max(scores):.3g}" if scores else ""
+        return _told(cue, "refinement", "dropped", f"the strip that holds {_truth(cue)} was dropped{best}")
     place = [passage.id for passage in trace.passages + trace.external].index(useful[0].id) + 1
     what = f"{_truth(cue)} stands in passage {place} of {len(seen_by(cue.record))} and was not among what was read"
     return _told(cue, "ranking", "late", what)
@@ -381,7 +382,7 @@ def _empty_handed(cue: Cue) -> Failure:
 
 
 def _error(trace: Trace) -> str:
-    """Why there could be no answer; empty: there could."""
+    """The error that prevented an answer; empty: none did."""
     vital = (step.error for step in trace.steps if step.name in ("retrieve", "generate") and step.error)
     return trace.error or next(vital, "")
 
@@ -427,15 +428,6 @@ def _far_down(cue: Cue) -> bool:
         return False  # what was read is in order of its grades, and short
     first = [bears(cue.record.question, passage, cue.record.truths) for passage in cue.record.contexts or ()]
     return True in first and first.index(True) >= DEEP
-
-
-def _label(grade: Grade | None) -> Action | None:
-    return grade.label if grade else None
-
-
-def _score_of(strips: Sequence[Strip]) -> str:
-    known = [strip.score for strip in strips if strip.score is not None]
-    return f" at {max(known):.3g}" if known else ""
 
 
 # How it is told

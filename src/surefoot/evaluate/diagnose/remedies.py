@@ -33,16 +33,16 @@ class Remedy:
 
     title: str
     what: str
-    """Why the answer failed, as it follows "because"."""
+    """The reason why the answer failed, in words that follow "because"."""
     gist: str
-    """The same as it follows "In 3 of 20 records", in 10 to 25 words."""
+    """The same in words that follow "In 3 of 20 records", 10 to 25 of them."""
     cause: str
     cause_gist: str
     """One sentence of 15 to 35 words."""
     shown: str
-    """As it follows "3 of 20 records show it:", in 19 to 34 words."""
+    """Words that follow "3 of 20 records show it:", 19 to 34 of them."""
     fault: str
-    """As it follows "46 of 52 answers need work; for 21 of them", in three to five words."""
+    """Three to five words that follow "46 of 52 answers need work; for 21 of them"."""
     advice: str
     do: str
     """A bullet for where no setting does it; it starts with a verb."""
@@ -60,15 +60,15 @@ class Remedy:
 # Patches
 
 
+def _doubled(settings: SystemSettings, key: str, most: int, least: int = 0) -> Patch:
+    """A size set twice as large, from `least` to `most`; empty: it is as large already, or not set."""
+    section, _, name = key.partition(".")
+    now = settings.now(key)
+    return {section: {name: min(most, max(least, 2 * now))}} if isinstance(now, int) and now < most else {}
+
+
 def _retrieve_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    k = settings.now("pipeline.k")
-    longer: Patch = {"pipeline": {"k": min(MOST_PASSAGES, max(10, 2 * k))}} if k < MOST_PASSAGES else {}
-    return {**longer, "retriever": {"use": "hybrid"}}
-
-
-def _retrieve_neighbours(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    k = settings.now("pipeline.k")
-    return {"pipeline": {"k": min(MOST_PASSAGES, 2 * k)}} if k < MOST_PASSAGES else {}
+    return {**_doubled(settings, "pipeline.k", MOST_PASSAGES, 10), "retriever": {"use": "hybrid"}}
 
 
 def _read_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
@@ -101,8 +101,7 @@ def _search_outside(settings: SystemSettings, _: Sequence[Record]) -> Patch:
 
 def _search_wider(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     patch: Patch = {"rewriter": {"use": "templates"}} if settings.use("rewriter") == "verbatim" else {}
-    outside = settings.now("pipeline.external_k")
-    return patch | ({"pipeline": {"external_k": min(MOST_OUTSIDE, 2 * outside)}} if outside < MOST_OUTSIDE else {})
+    return patch | _doubled(settings, "pipeline.external_k", MOST_OUTSIDE)
 
 
 def _keep_strips(settings: SystemSettings, records: Sequence[Record]) -> Patch:
@@ -124,18 +123,6 @@ def _longer_strips(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     if settings.now("refiner.mode") == "sentences":
         return {"refiner": {"size": 2 * settings.now("refiner.size")}}
     return {"refiner": {"mode": "selection"}}
-
-
-def _more_tokens(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    allowed = settings.now("generator.max_tokens")
-    enough = isinstance(allowed, int) and allowed < MOST_TOKENS
-    return {"generator": {"max_tokens": min(MOST_TOKENS, max(100, 2 * allowed))}} if enough else {}
-
-
-def _more_room(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    room = settings.now("generator.max_characters")
-    enough = isinstance(room, int) and room < MOST_CHARACTERS
-    return {"generator": {"max_characters": min(MOST_CHARACTERS, 2 * room)}} if enough else {}
 
 
 def _extract(settings: SystemSettings, _: Sequence[Record]) -> Patch:
@@ -176,7 +163,7 @@ def _up(value: float) -> float:
 
 _PATCHES: dict[tuple[str, str], Callable[[SystemSettings, Sequence[Record]], Patch]] = {
     ("retrieval", "miss"): _retrieve_more,
-    ("chunking", "split"): _retrieve_neighbours,
+    ("chunking", "split"): lambda settings, _: _doubled(settings, "pipeline.k", MOST_PASSAGES),
     ("ranking", "late"): _read_more,
     ("grading", "strict"): _grade_better,
     ("grading", "lax"): _grade_better,
@@ -187,8 +174,8 @@ _PATCHES: dict[tuple[str, str], Callable[[SystemSettings, Sequence[Record]], Pat
     ("search", "nothing"): _search_wider,
     ("refinement", "dropped"): _keep_strips,
     ("refinement", "cut"): _longer_strips,
-    ("truncation", "answer"): _more_tokens,
-    ("truncation", "sources"): _more_room,
+    ("truncation", "answer"): lambda settings, _: _doubled(settings, "generator.max_tokens", MOST_TOKENS, 100),
+    ("truncation", "sources"): lambda settings, _: _doubled(settings, "generator.max_characters", MOST_CHARACTERS),
     ("grounding", "invented"): _extract,
     ("refusal", "silent"): _dare,
     ("reading", "wrong"): _fewer_distractions,
@@ -208,12 +195,12 @@ def _value(key: str, value: Any) -> tuple[str, Any]:
 
 
 REMEDIES = _read()
-"""By stage and kind of a `failures.Failure`."""
+"""The remedies by the stage and kind of a `failures.Failure`."""
 
 
 def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records: Sequence[Record]) -> Patch:
-    """The settings that mend it, as far as they mean something in this configuration and are not so already; empty:
-    none would, or it is not one of ours."""
+    """The settings that mend the fault, if allowed with this configuration and not in effect already; empty: none
+    would, or the system is not ours."""
     settings, fitting = SystemSettings(config), _PATCHES.get((stage, kind))
     if fitting is None or not settings.ours:
         return {}

@@ -74,8 +74,8 @@ def settable(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
-    """The options of a component, by name; empty where there is none of this name, or its module is not imported: the
-    configuration may be one that somebody recorded."""
+    """The options of a component, by name; empty for an unknown name or a module that is not imported, since the
+    configuration may be a recorded one."""
     try:
         made = components.known(role, use)
         return inspect.signature(made).parameters if made else {}

@@ -40,9 +40,8 @@ SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 
 
 def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False) -> Patch:
-    """A random patch that can be built, the same for a seed. It changes other settings than the chosen patch, since
-    another value of the same setting would be the same lever, and as many, or fewer where `DRAWS` draws find none.
-    Raises UsageError where not even one can be changed."""
+    """A random patch that builds, the same for a seed. It leaves the settings of the chosen patch alone and changes as
+    many others, or fewer where `DRAWS` draws find none. Raises UsageError where not even one can be changed."""
     own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
     now, known = SystemSettings(config).now, settable(config)
     searches = config["searcher"].get("use") != "nowhere"

@@ -1,5 +1,4 @@
-"""The ledger of trials: the gain that was predicted for each change, the gain that it brought, and whether it was kept;
-as values, a page of Markdown and a picture."""
+"""The ledger of trials: the gain predicted for each change, the gain realised, and whether the change was kept."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from math import ceil, floor
 from typing import Any, Literal
 
 from surefoot.config.settings import Config
-from surefoot.draw.svg import box, line, picture, text
+from surefoot.draw.svg import Scale, cut, dot, line, mark, sheet, style, text, whisker
 from surefoot.evaluate.patch import Patch, shown
 from surefoot.types import Gain
 
@@ -21,6 +20,7 @@ LEFT, RIGHT, TOP, ROW = 300, 800, 118, 46
 WIDTH = 930
 LONGEST = 38
 """Most letters of a title."""
+DIAMOND = ((0, -7), (7, 0), (0, 7), (-7, 0))
 STEPS = (1, 2, 5, 10, 20, 50, 100)
 """Possible distances between two lines of the grid, in points."""
 
@@ -29,18 +29,16 @@ Gains are points of `{outcome.metric}`, in brackets their 95 % intervals (paired
 over all arms of the held-out half. A change is kept if it is significantly better there (level {outcome.alpha:g}),
 and no control does as well: none has as large a gain, and from none that is better too it cannot be told apart."""
 
-_STYLE = """
-  svg { font: 14px system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif }
-  .paper { fill: #ffffff } text { fill: #24292f } .dim { fill: #59636e } .small { font-size: 12px }
-  .title { font-size: 16px; font-weight: 600 } .grid { stroke: #d8dee4 } .zero { stroke: #59636e; stroke-width: 1.4 }
+_HARMLESS = str.maketrans("<>|`[]", "‹›¦'()")
+_STYLE = style(
+    14,
+    """ .axis { stroke-width: 1.4 }
   .seen { stroke: #59636e; stroke-width: 1.6 } .seen-at { fill: #ffffff; stroke: #59636e; stroke-width: 1.6 }
   .held { stroke: #0072b2; stroke-width: 3 } .held-at { fill: #0072b2 }
-  .expected { fill: none; stroke: #b35900; stroke-width: 2 } .kept { font-weight: 600 }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #0d1117 } text { fill: #e6edf3 } .dim { fill: #9198a1 } .grid { stroke: #30363d }
-    .zero, .seen { stroke: #9198a1 } .seen-at { fill: #0d1117; stroke: #9198a1 }
-    .held { stroke: #4ba3d9 } .held-at { fill: #4ba3d9 } .expected { stroke: #f0883e }
-  }"""
+  .expected { fill: none; stroke: #b35900; stroke-width: 2 } .kept { font-weight: 600 }""",
+    """ .seen { stroke: #9198a1 } .seen-at { fill: #0d1117; stroke: #9198a1 }
+    .held { stroke: #4ba3d9 } .held-at { fill: #4ba3d9 } .expected { stroke: #f0883e }""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +130,14 @@ def drawn(outcome: Outcome) -> str:
     rows = [trial for trial in outcome.trials if trial.development or trial.realised]
     height = TOP + ROW * max(1, len(rows)) + 28
     low, high, step = _range(rows)
+    at = Scale(low, high, LEFT, RIGHT)
     asked = f"{outcome.questions['development']} questions to choose on, {outcome.questions['held-out']} held out"
-    label = "Predicted and realised gain of what was tried"
-    body = [
-        box(0, 0, WIDTH, height, "paper"),
-        text(24, 32, label, "title"),
-        text(24, 54, f"Points of {outcome.metric}, with 95 % intervals; {asked}", "dim"),
-        *_legend(),
-        *_grid(low, high, step, height),
-    ]
+    title = "Predicted and realised gain of what was tried"
+    subtitle = f"Points of {outcome.metric}, with 95 % intervals; {asked}"
+    body = [*_legend(), *_grid(at, step, height)]
     for number, trial in enumerate(rows):
-        body += _row(trial, TOP + ROW * number, low, high)
-    return picture(WIDTH, height, _STYLE, label, _alt(outcome), body)
+        body += _row(trial, TOP + ROW * number, at)
+    return sheet(WIDTH, height, _STYLE, title, subtitle, _alt(outcome), body)
 
 
 def _page(outcome: Outcome, about: Mapping[str, Any], figure: str) -> Iterator[str]:
@@ -159,7 +153,7 @@ def _page(outcome: Outcome, about: Mapping[str, Any], figure: str) -> Iterator[s
         yield f"- To be shown better among these arms, a change has to turn at least {outcome.needed} questions right."
     told = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
     yield from (f"- {key}: `{_plain(words)}`" for key, words in told.items())
-    yield from ("", "## The dry run", "", *_dry(outcome.proposals))
+    yield from ("", "## The dry run", "", *map(_dry, outcome.proposals))
 
 
 def _conclusion(outcome: Outcome) -> str:
@@ -189,9 +183,8 @@ def _with_interval(gain: Gain | None) -> str:
     return "–" if gain is None else f"{points(gain.difference)} [{interval(gain)}]"
 
 
-def _dry(proposals: Sequence[Proposal]) -> Iterator[str]:
-    for one in proposals:
-        yield f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {_plain(one.refused) or expected(one.cost)}"
+def _dry(one: Proposal) -> str:
+    return f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {_plain(one.refused) or expected(one.cost)}"
 
 
 def expected(cost: Cost | None) -> str:
@@ -199,20 +192,14 @@ def expected(cost: Cost | None) -> str:
     if cost is None:
         return "unknown"
     model = f", {cost.calls:,} calls and {cost.tokens:,} tokens of a language model" if cost.calls else ""
-    return f"about {_time(cost.seconds)} for {cost.questions} questions{model}"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    time = f"{cost.seconds:.0f} s" if cost.seconds < 100 else f"{cost.seconds / 60:.0f} min"
+    return f"about {time} for {cost.questions} questions{model}"
 
 
 def _plain(words: str) -> str:
     """The words without anything that Markdown would read as a cell, a tag, a link or code: a model may have written
     them."""
-    kept = "".join(character for character in " ".join(words.split()) if character.isprintable())
-    for mark, shown_as in (("<", "‹"), (">", "›"), ("|", "¦"), ("`", "'"), ("[", "("), ("]", ")")):
-        kept = kept.replace(mark, shown_as)
-    return kept
+    return "".join(filter(str.isprintable, " ".join(words.split()))).translate(_HARMLESS)
 
 
 def _alt(outcome: Outcome) -> str:
@@ -236,52 +223,30 @@ def _range(rows: Sequence[Trial]) -> tuple[float, float, float]:
     return floor(low / step) * step, ceil(high / step) * step, step
 
 
-def _grid(low: float, high: float, step: float, height: float) -> Iterator[str]:
-    for number in range(round((high - low) / step) + 1):
-        at = low + number * step
-        yield line(_x(at, low, high), TOP - 8, _x(at, low, high), height - 22, "grid" if at else "zero")
-        yield text(_x(at, low, high), TOP - 14, f"{at:+g}" if at else "0", "dim small", "middle")
+def _grid(at: Scale, step: float, height: float) -> Iterator[str]:
+    for number in range(round((at.high - at.low) / step) + 1):
+        value = at.low + number * step
+        yield line(at(value), TOP - 8, at(value), height - 22, "grid" if value else "axis")
+        yield text(at(value), TOP - 14, f"{value:+g}" if value else "0", "dim small", "middle")
 
 
 def _legend() -> Iterator[str]:
-    yield _diamond(32, 74)
+    yield mark(32, 74, "expected", DIAMOND)
     yield text(44, 78, "predicted", "small")
-    yield from _whisker(122, 150, 74, "seen")
-    yield _dot(136, 74, "seen-at")
-    yield text(158, 78, "development half", "small")
-    yield from _whisker(280, 308, 74, "held")
-    yield _dot(294, 74, "held-at")
-    yield text(316, 78, "held-out half", "small")
+    for start, kind, words in ((122, "seen", "development half"), (280, "held", "held-out half")):
+        yield from (*whisker(start, start + 28, 74, kind), dot(start + 14, 74, f"{kind}-at"))
+        yield text(start + 36, 78, words, "small")
 
 
-def _row(trial: Trial, y: float, low: float, high: float) -> Iterator[str]:
-    title = trial.title if len(trial.title) <= LONGEST else f"{trial.title[: LONGEST - 1]}…"
+def _row(trial: Trial, y: float, at: Scale) -> Iterator[str]:
     yield text(24, y + 16, trial.name, "kept" if trial.kept else "")
-    yield text(24, y + 32, title, "dim small")
-    for gain, kind, at in ((trial.development, "seen", y + 14), (trial.realised, "held", y + 27)):
+    yield text(24, y + 32, cut(trial.title, LONGEST), "dim small")
+    for gain, kind, middle in ((trial.development, "seen", y + 14), (trial.realised, "held", y + 27)):
         if gain:
-            ends = _x(gain.low * 100, low, high), _x(gain.high * 100, low, high)
-            yield from _whisker(*ends, at, kind)
-            yield _dot(_x(gain.difference * 100, low, high), at, f"{kind}-at")
+            yield from whisker(at(gain.low * 100), at(gain.high * 100), middle, kind)
+            yield dot(at(gain.difference * 100), middle, f"{kind}-at")
     if trial.predicted is not None:
-        yield _diamond(_x(trial.predicted * 100, low, high), y + 20)
+        yield mark(at(trial.predicted * 100), y + 20, "expected", DIAMOND)
     gain = trial.realised or trial.development
     said = f"{points(gain.difference)}{' kept' if trial.kept else ''}" if gain else ""
     yield text(RIGHT + 16, y + 25, said, "kept small" if trial.kept else "small")
-
-
-def _whisker(start: float, end: float, y: float, kind: str) -> Iterator[str]:
-    yield line(start, y, end, y, kind)
-    yield from (line(at, y - 4, at, y + 4, kind) for at in (start, end))
-
-
-def _dot(x: float, y: float, kind: str) -> str:
-    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
-
-
-def _diamond(x: float, y: float) -> str:
-    return f'<path class="expected" d="M{x:.1f} {y - 7:.1f}l7 7l-7 7l-7 -7z"/>'
-
-
-def _x(points: float, low: float, high: float) -> float:
-    return LEFT + (points - low) / (high - low) * (RIGHT - LEFT)

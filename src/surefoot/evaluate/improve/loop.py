@@ -1,8 +1,8 @@
-"""The loop that ends in proof: ask, score, diagnose, try the proposals, and keep what helps on unseen questions.
+"""The improvement loop: ask, score, diagnose, try the proposals, and keep what helps on unseen questions.
 
-The questions are split by hash. The development half is asked with the configuration, which is diagnosed, and with each
-proposed patch. The held-out half is asked once with the baseline, the best patch, the best combination, and two
-controls of as many settings. All runs share questions, index, judges and seeds, which `run.json` records.
+Questions are split by hash. The development half is asked with the configuration, which is diagnosed, and with each
+proposed patch; the held-out half once with the baseline, the best patch, the best combination, and two controls of as
+many settings. All runs share questions, index, judges and seeds, which `run.json` records.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from statistics import median
 from typing import Any, Literal
 
 from surefoot import components, manifest
-from surefoot.config.settings import Config
+from surefoot.config.settings import Config, read
 from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example, folded, hashed
 from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.ask import runs
-from surefoot.evaluate.ask.methods import crag, crag_search
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
 from surefoot.evaluate.diagnose.evidence import held_by
@@ -29,7 +28,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document, drawn
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
-from surefoot.evaluate.patch import Patch, joined, patched, size, tried
+from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
@@ -110,15 +109,15 @@ class _Ran:
 
     records: list[Record]
     scores: dict[str, float | None]
-    """By record id, on the metric that decides."""
+    """Scores on the metric that decides, by record id."""
     given: Sequence[Score]
     seconds: float
     """Median per question."""
 
 
 def side(example: Example, seed: int) -> Half:
-    """The half of a question, by a hash of its words: it stays there whatever other questions come, and a question that
-    comes twice is in one half."""
+    """The half of a question, by a hash of its words: other questions do not move it, and a repeated question is in one
+    half."""
     return "held-out" if hashed(f"{seed}\n{folded(example.question)}", 16)[0] & 1 else "development"
 
 
@@ -141,8 +140,7 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
 
 
 def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scoring:
-    """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one that it asks, if
-    any."""
+    """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one it asks, if any."""
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
         return [*scored.run([judge], records, folder / "scores", in_flight=in_flight, model=model).values()]
@@ -166,10 +164,10 @@ def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
 def improve(plan: ImprovementPlan) -> Outcome:
     """Run the whole loop, or resume it; the plan's folder gets the ledger, the diagnosis, the report and its picture.
 
-    Asks the development half once for the baseline, each proposal and each combination (fewer than proposals), and the
-    held-out half once for at most five arms: baseline, best, combination, placebo and random lever; not at all where
-    nothing is better on the development half. Raises UsageError for too few questions, or where index or settings are
-    not those of the run in the folder.
+    Asks the development half once for the baseline, each proposal and each combination (fewer than proposals). If one
+    is better there, asks the held-out half once for at most five arms: baseline, best, combination, placebo, random
+    lever. Raises UsageError for too few questions, and where index or settings differ from those of the run in the
+    folder.
     """
     loop = _Loop(plan, _about(plan))
     with loop.claimed():
@@ -203,8 +201,7 @@ class _Loop:
 
     def ran(self, half: Half, name: str, config: Config) -> _Ran:
         """The configuration on one half; finished questions are reused."""
-        searches = config["searcher"]["use"] != "nowhere"
-        arm = Arm(name, lambda pipeline, one: (crag_search if searches else crag)(pipeline, one.question))
+        arm = Arm(name, lambda pipeline, one: pipeline.run(one.question))
 
         def spread(arm: Arm, missing: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
             if missing:
@@ -219,7 +216,7 @@ class _Loop:
         scores = self.plan.scoring.scores(records, folder / runs.place(name))
         if not (scored := values(scores, self.plan.scoring.metric)):
             raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}'; name another")
-        return _Ran(records, scored, scores, median(map(_seconds, traces)))
+        return _Ran(records, scored, scores, median(sum(step.seconds for step in trace.steps) for trace in traces))
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
@@ -328,16 +325,17 @@ class _Loop:
             except SurefootError:
                 continue  # each can be built, and not both: then they are tried one by one only
             name = f"{best.name} + {one.name}"
+            known = [gain for gain in (best.predicted, one.predicted) if gain is not None]
             ran = self.ran("development", name, config)
             found = self._compared(before, ran)
             if found and best.development and found.gain.difference > best.development.difference:
-                made = _trial(name, "combination", "the best together", both, _sum(best.predicted, one.predicted))
+                made = _trial(name, "combination", "the best together", both, sum(known) if known else None)
                 best = replace(made, development=found.gain, seconds=ran.seconds)
         return best if best.kind == "combination" else None
 
     def _judged(self, arms: Sequence[Trial], before: _Ran) -> list[Trial]:
         """The arms with their gains on the held-out half; at most one is kept."""
-        ran = {arm.name: self.ran("held-out", arm.name, patched(self.plan.config, arm.patch)) for arm in arms}
+        ran = {arm.name: self.ran("held-out", arm.name, read(self.plan.config, arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
         p = adjusted(found)
         said = [self._told(arm, ran, found, p, before) for arm in arms]
@@ -364,7 +362,10 @@ class _Loop:
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
         if arm.kind in CONTROLS:
-            return replace(arm, because=_control(arm, len(before.records), controls.inert(self.plan.config, arm.patch)))
+            inert = controls.inert(self.plan.config, arm.patch)
+            proof = "each setting has the value that is in effect without it; " if inert else ""
+            said = f"{changed} of {len(before.records)} answers differ from the baseline's"
+            return replace(arm, because=f"a control: {proof}{said}")
         beside: dict[str, Control] = {}
         for name in CONTROLS:
             other = found[name]
@@ -430,23 +431,9 @@ def _said(gain: Gain, alpha: float) -> str:
     return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
 
 
-def _control(arm: Trial, questions: int, inert: bool) -> str:
-    """The verdict on a control."""
-    proof = "each setting has the value that is in effect without it; " if inert else ""
-    return f"a control: {proof}{arm.changed} of {questions} answers differ from the baseline's"
-
-
 def _least_gain(trial: Trial) -> tuple[float, int]:
     """Sorts the largest gain first, and of equals the smallest patch."""
     return (-trial.development.difference if trial.development else 0.0, size(trial.patch))
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None and other is None else (one or 0.0) + (other or 0.0)
-
-
-def _seconds(trace: Trace) -> float:
-    return sum(step.seconds for step in trace.steps)
 
 
 def _answer(record: Record) -> str:

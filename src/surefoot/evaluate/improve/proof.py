@@ -9,8 +9,8 @@ import numpy as np
 
 from surefoot.evaluate.score.comparison import tested
 from surefoot.evaluate.score.summaries import value
+from surefoot.stats.figures import holm
 from surefoot.stats.groups import averaged, numbered
-from surefoot.stats.tests import holm
 from surefoot.types import Gain, Score
 
 Values = Mapping[str, float | None]
@@ -78,8 +78,7 @@ def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]
 
 def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> Verdict:
     """Keep a change that is better at the level `alpha` after Holm's correction, even at worst, and that no control
-    matches: by as large a gain, or by being significantly better than the baseline itself while the change is not shown
-    to be better than the control."""
+    matches (`Control.matches`)."""
     gain, p = found.gain, f"p = {adjusted:.2g} after Holm"
     if gain.difference <= 0 or adjusted >= alpha:
         return Verdict(False, f"not shown to be better on the held-out half ({p})")
@@ -99,8 +98,8 @@ def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
 
 
 def needed(arms: int, alpha: float) -> int:
-    """The fewest questions that a change must turn from wrong to right, and none back, to be shown better by McNemar's
-    test among so many arms, if the others show nothing."""
+    """The fewest questions that a change must turn right, and none wrong, for McNemar's test to show it better among so
+    many arms."""
     turned = 1
     while arms * 2 * 0.5**turned >= alpha:
         turned += 1

@@ -22,7 +22,7 @@ class Evaluated:
     about: dict[str, Any]
     """`run.json`."""
     records: tuple[Record, ...]
-    """In the order of the file."""
+    """Records in the order of the file."""
     scores: tuple[Score, ...]
     """Sorted by record id and metric, whatever order they were made in."""
 
@@ -38,28 +38,22 @@ class Evaluated:
 
 
 def opened(path: str | Path) -> Evaluated:
-    """The evaluation in a folder; nothing is written there, and a last line that was cut short is not read.
-
-    Raises UsageError where there is none, TraceFault where it is damaged.
-    """
+    """The evaluation in a folder, which stays as it is; a torn last line is not read. Raises UsageError where there is
+    none, TraceFault where it is damaged."""
     folder = Path(path)
     about = described(folder, "an evaluation")
     return Evaluated(about, records_of(folder / "records.jsonl"), scores_of(folder / "scores.jsonl"))
 
 
 def records_of(path: Path) -> tuple[Record, ...]:
-    """The records in a file, bare or under keys; of several with one id the last, in the place of the first.
-
-    Raises UsageError where the file cannot be read, TraceFault where it is damaged.
-    """
+    """The records in a file, bare or under keys; the last of each id, in the place of the first. Raises UsageError
+    where the file cannot be read, TraceFault where it is damaged."""
     return tuple({record.id: record for _, record in _values(path, Record)}.values())
 
 
 def scores_of(path: str | Path) -> tuple[Score, ...]:
-    """The scores in a file: a line each, as `scores.jsonl` has them or bare; of several under one key the last.
-
-    Raises UsageError where the file cannot be read, TraceFault where it is damaged.
-    """
+    """The scores in a file, a line each, bare or under keys as in `scores.jsonl`; the last of each key. Raises
+    UsageError where the file cannot be read, TraceFault where it is damaged."""
     scores = {}
     for key, score in _values(Path(path), Score):
         if score.value is not None and not 0 <= score.value <= 1:

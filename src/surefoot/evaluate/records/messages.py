@@ -28,7 +28,7 @@ _BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use
 
 
 def said(value: Any, who: Who) -> str:
-    """The same as `words`; a value without words as it is, in JSON."""
+    """Like `words`, but a value without words comes back as it is, in JSON."""
     found = words(value, who)
     if found is not None:
         return found
@@ -36,8 +36,8 @@ def said(value: Any, who: Who) -> str:
 
 
 def words(value: Any, who: Who) -> str | None:
-    """The words of a text, a message, a list of messages (the last of theirs), or an object around any of these, be it
-    JSON or a text of JSON. None: they are not where they are known to stand."""
+    """The words in a text, a message, a list of messages (the last of `who`), or an object around any of these, also as
+    a text of JSON. None: they are in no known place."""
     try:
         return _words(value, who)
     except RecursionError:

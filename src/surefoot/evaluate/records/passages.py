@@ -33,7 +33,7 @@ def passages(value: Any) -> tuple[Passage, ...]:
         and isinstance(_first(value, _WORDS), list)
         and not isinstance(value.get("title"), str)
     ):
-        value = _transposed(value)
+        value = transposed({name: cells for name, cells in value.items() if isinstance(cells, list)})
     items = value if isinstance(value, list | tuple) else [value]
     if len(items) > MOST:
         raise UsageError(f"a record has {len(items):,} contexts, and at most {MOST:,} are read; is it one record?")
@@ -50,11 +50,10 @@ def distinct(found: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(apart)
 
 
-def _transposed(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A list of objects that `datasets` has turned into an object of lists."""
-    lists = {name: cells for name, cells in columns.items() if isinstance(cells, list)}
-    length = max(map(len, lists.values()))
-    return [{name: cells[i] for name, cells in lists.items() if i < len(cells)} for i in range(length)]
+def transposed(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    """The rows of an object of lists, as `datasets` and pandas write a list of objects."""
+    length = max(map(len, columns.values()))
+    return [{name: cells[i] for name, cells in columns.items() if i < len(cells)} for i in range(length)]
 
 
 def _passage(item: Any, name: str) -> Passage:

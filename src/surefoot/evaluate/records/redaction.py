@@ -1,14 +1,14 @@
-"""Records without what must not be passed on: personal data as typed marks, or no words at all.
+"""Records that can be passed on.
 
-A `Redactor` replaces what has the form of personal data or of a secret and leaves the rest readable; it does not know
-names of people or places. `share_safe` leaves no text and keeps every figure.
+A `Redactor` puts marks in the place of personal data and secrets, which it knows by their form; names of people and
+places it does not know. `share_safe` leaves no text and keeps every figure.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from secrets import token_bytes
@@ -107,52 +107,35 @@ class Redactor:
         return self._cut(text).new
 
     def record(self, record: Record) -> Record:
-        """The record with marks in all that was asked, retrieved, answered and noted, also in its trace, whose strips
-        are still slices of their passages."""
-        return cast(Record, self._walked(record))
+        """The record with marks in every text, also in its trace, whose strips stay slices of their passages."""
+        whole = _changed(replace(record, trace=None), self._marked)
+        return replace(whole, trace=record.trace and self._trace(record.trace))
 
     def score(self, score: Score) -> Score:
         """The score with marks in its explanation and quotes."""
-        return cast(Score, self._walked(score))
+        return _changed(score, self._marked)
 
-    def _walked(self, value: Any, name: str = "") -> Any:
-        if isinstance(value, tuple):
-            return tuple(self._walked(each, name) for each in value)
-        if isinstance(value, Trace):
-            return self._trace(value)
-        if is_dataclass(value) and not isinstance(value, type):
-            return self._parts(value)
-        if isinstance(value, str) and not isinstance(value, Enum) and name not in _IDS | _TERMS:
-            return self.text(value)
-        return value
-
-    def _parts(self, value: Any) -> Any:
-        return replace(
-            value, **{field.name: self._walked(getattr(value, field.name), field.name) for field in fields(value)}
-        )
+    def _marked(self, value: Any, name: str) -> Any:
+        return self.text(value) if isinstance(value, str) and name not in _IDS | _TERMS else value
 
     def _trace(self, old: Trace) -> Trace:
-        """The trace with pieces of passages cut anew from the redacted ones: in a piece half a number may stand, which
-        has no form."""
+        """The trace with pieces cut anew from the redacted passages: half a number in a piece would have no form."""
         cuts = {passage.id: self._cut(passage.text) for passage in (*old.external, *old.passages)}
         citations = old.answer.citations if old.answer else ()
         answer = old.answer and replace(old.answer, citations=())
-        new = self._parts(replace(old, strips=(), conflicts=(), answer=answer))
+        new = _changed(replace(old, strips=(), conflicts=(), answer=answer), self._marked)
         cited = tuple(self._citation(citation, cuts) for citation in citations)
-        return cast(
-            Trace,
-            replace(
-                new,
-                grades=tuple(_grade(grade, cuts) for grade in new.grades),
-                strips=tuple(self._strip(strip, cuts) for strip in old.strips),
-                conflicts=tuple(self._conflict(conflict, cuts) for conflict in old.conflicts),
-                answer=new.answer and replace(new.answer, citations=cited),
-            ),
+        return replace(
+            new,
+            grades=tuple(_grade(grade, cuts) for grade in new.grades),
+            strips=tuple(self._strip(strip, cuts) for strip in old.strips),
+            conflicts=tuple(self._conflict(conflict, cuts) for conflict in old.conflicts),
+            answer=new.answer and replace(new.answer, citations=cited),
         )
 
     def _strip(self, strip: Strip, cuts: Mapping[str, _Cut]) -> Strip:
         if strip.passage_id not in cuts:
-            return cast(Strip, self._parts(strip))
+            return _changed(strip, self._marked)
         cut = cuts[strip.passage_id]
         start, end = cut.place(strip.start, strip.end)
         return replace(strip, start=start, end=end, text=cut.new[start:end], reason=self.text(strip.reason))
@@ -229,29 +212,34 @@ def share_safe(
     tags: Collection[str] = ("domain", "system"),
     secret: bytes | None = None,
 ) -> tuple[list[Record], list[Score]]:
-    """Records and scores that can be handed on: every text is "text:<hash>:<characters>", and every figure stays.
+    """Replace every text by "text:<hash>:<characters>", and keep every figure.
 
-    The same text has the same hash in all of them, ids included, so that scores still find their records and what was
-    cited its passage; nobody can guess a text and check it, because the hash is keyed with `secret`, which is drawn
-    anew each time and kept nowhere unless it is given. Settings of traces are dropped, and so are the words of tags but
-    for those named in `tags`, by which figures are told apart.
+    Equal texts have equal hashes, ids included, so scores still find their records and citations their passages. The
+    hash is keyed with `secret` (None: drawn anew and kept nowhere), so nobody can check a guessed text. Settings of
+    traces are dropped; tags are hashed but for those named in `tags`, by which figures are told apart.
     """
     key = secret or token_bytes(32)
-    return [_shared(record, "", tags, key) for record in records], [_shared(score, "", tags, key) for score in scores]
+
+    def shared(value: Any, name: str) -> Any:
+        if isinstance(value, dict):
+            kept = value if name == "tags" else {}
+            return {each: cell if each in tags else _hashed(str(cell), key) for each, cell in kept.items()}
+        known = name in _TERMS or (name == "where" and value in _CORNERS)
+        return value if known else _hashed(value, key)
+
+    return [_changed(record, shared) for record in records], [_changed(score, shared) for score in scores]
 
 
-def _shared(value: T, name: str, tags: Collection[str], key: bytes) -> T:
+def _changed(value: T, change: Callable[[Any, str], Any], name: str = "") -> T:
+    """The value with each text and each dictionary in it changed; `change` is told the name of its field."""
     result: Any = value
     if isinstance(value, tuple):
-        result = tuple(_shared(each, name, tags, key) for each in value)
-    elif isinstance(value, dict):
-        kept: Mapping[str, Any] = value if name == "tags" else {}
-        result = {each: cell if each in tags else _hashed(str(cell), key) for each, cell in kept.items()}
+        result = tuple(_changed(each, change, name) for each in value)
     elif is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: _shared(getattr(value, field.name), field.name, tags, key) for field in fields(value)}
+        parts = {field.name: _changed(getattr(value, field.name), change, field.name) for field in fields(value)}
         result = replace(value, **parts)
-    elif isinstance(value, str) and not isinstance(value, Enum) and name not in _TERMS:
-        result = value if name == "where" and value in _CORNERS else _hashed(value, key)
+    elif isinstance(value, str | dict) and not isinstance(value, Enum):
+        result = change(value, name)
     return cast(T, result)
 
 

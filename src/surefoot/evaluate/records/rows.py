@@ -1,22 +1,48 @@
-"""Rows with named columns, of JSON or of a table, as records."""
+"""Rows with named columns, of JSON or of a table, as records, whatever their columns are called."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from surefoot.datasets.problems import Problems
 from surefoot.errors import UsageError
-from surefoot.evaluate.records.fields import NAMES, TAGS, assigned, plain
 from surefoot.evaluate.records.messages import Who, said
 from surefoot.evaluate.records.passages import passages
 from surefoot.text.json_values import logged
 from surefoot.types import Passage, Record
 
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "record_id", "question_id", "query_id", "qid", "sample_id", "example_id", "uid"),
+    "question": ("question", "user_input", "query", "input", "user_query", "user_question", "prompt", "instruction"),
+    "contexts": (
+        *("retrieved_contexts", "retrieved_context", "retrieval_context", "retrieval_contexts", "retrieved_documents"),
+        *("retrieved_docs", "retrieved_passages", "retrieval_result", "source_documents", "contexts", "context"),
+        *("passages", "documents", "docs", "ctxs", "chunks", "sources", "search_results"),
+    ),
+    "answer": (
+        *("response", "candidate_answer", "generated_answer", "model_answer", "predicted_answer", "system_answer"),
+        *("rag_answer", "llm_answer", "actual_output", "prediction", "pred", "generation", "completion", "output"),
+        "answer",
+    ),
+    "truths": (
+        *("truths", "truth", "ground_truths", "ground_truth", "references", "reference", "reference_answers"),
+        *("reference_answer", "golden_answers", "golden_answer", "gold_answers", "gold_answer", "golds", "gold"),
+        *("gt_answers", "gt_answer", "gt", "expected_output", "expected_answer", "expected", "correct_answers"),
+        *("correct_answer", "ideal", "target", "targets", "possible_answers", "answers"),
+    ),
+    "note": ("note", "grading_note", "grading_notes"),
+    "group": ("group", "group_id", "conversation_id", "session_id", "thread_id"),
+}
+"""Names of columns by field, the best first; case and the signs between words do not matter."""
+
+TAGS = ("domain", "system", "dataset", "split", "language", "category", "difficulty", "type", "topic")
+"""Columns that results are told apart by."""
 TAKEN_FOR_THE_REFERENCE = (
     "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
     "say which is which with columns where that is wrong"
@@ -24,10 +50,8 @@ TAKEN_FOR_THE_REFERENCE = (
 
 
 def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> list[Record]:
-    """A record a row, each given with its place; `columns` says by hand which column is which field.
-
-    Raises UsageError for what is no row, and where no column is known at all.
-    """
+    """A record for each row, given with its place; `columns` says by hand which column is which field. Raises
+    UsageError for what is no row, and where no column is known."""
     flat = [(place, _flat(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")
@@ -47,6 +71,37 @@ def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, st
         _record({field: row.get(column) for field, column in named.items()}, row, place, problems)
         for place, row in flat
     ]
+
+
+def field_of(column: str) -> str:
+    """The field of a record that a column of this name is; empty: none that is known."""
+    return next((field for field, names in NAMES.items() if plain(column) in names), "")
+
+
+def assigned(columns: Collection[str], given: Mapping[str, str]) -> dict[str, str]:
+    """The column of each field of a record that has one; `given` names columns by hand.
+
+    A field has one column for the whole file. Where nothing else can be the reference and there are two answers,
+    "answer" is the reference, as in files of predictions beside gold answers. Raises UsageError for an unknown field or
+    column.
+    """
+    for field, column in given.items():
+        if field not in NAMES:
+            raise UsageError(f"a record has no field '{field}'; there are: {', '.join(NAMES)}")
+        if column not in columns:
+            raise UsageError(f"there is no column '{column}'; there are: {', '.join(columns)}")
+    known = {plain(column): column for column in reversed(list(columns)) if column not in given.values()}
+    chosen = {field: next((known[name] for name in names if name in known), "") for field, names in NAMES.items()}
+    second = known.get("answer", "")
+    if not chosen["truths"] and second and chosen["answer"] != second:
+        chosen["truths"] = second
+    return {field: column for field, column in (chosen | dict(given)).items() if column}
+
+
+def plain(column: str) -> str:
+    """ "Ground Truth", "groundTruth" and "ground-truth" are "ground_truth"."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
 
 
 def _shown(columns: Iterable[str]) -> str:

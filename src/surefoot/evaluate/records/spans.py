@@ -1,9 +1,9 @@
-"""Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record a trace.
+"""Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record for each trace.
 
-Read are exports in OTLP's JSON (`resourceSpans`, as the collector's file exporter writes them), spans as SDKs print
-them, and those of Phoenix, nested or with dotted names. Contexts: the documents of the outermost retrievers, in the
-order of time; those of a reranker take the place of what was retrieved before it. Question and answer: input and output
-of the outermost chain or agent; else the retriever's query, and what the last language model said.
+It reads OTLP's JSON (`resourceSpans`, as the collector's file exporter writes it), spans as SDKs print them, and those
+of Phoenix, nested or with dotted names. Contexts are the documents of the outermost retrievers, in order of time; those
+of a reranker replace what was retrieved before it. Question and answer are input and output of the outermost chain or
+agent, else the retriever's query and the last words of a language model.
 """
 
 from __future__ import annotations
@@ -21,18 +21,13 @@ from surefoot.evaluate.records.messages import Who, nested, said, words
 from surefoot.evaluate.records.passages import passages
 from surefoot.types import Passage, Record
 
-_OPERATIONS = {
-    "retrieval": "RETRIEVER",
-    "chat": "LLM",
-    "text_completion": "LLM",
-    "generate_content": "LLM",
-    "invoke_agent": "AGENT",
-    "invoke_workflow": "CHAIN",
-    "workflow": "CHAIN",
-    "task": "CHAIN",
-    "agent": "AGENT",
-    "completion": "LLM",
+_NAMES = {
+    "RETRIEVER": "retrieval",
+    "LLM": "chat text_completion generate_content completion",
+    "AGENT": "invoke_agent agent",
+    "CHAIN": "invoke_workflow workflow task",
 }
+_OPERATIONS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 """OpenInference's kinds by their names in other conventions."""
 _DOCUMENTS = {
     "RETRIEVER": ("retrieval.documents", "gen_ai.retrieval.documents"),
@@ -60,7 +55,7 @@ class _Span:
     start: float
     kind: str
     attributes: dict[str, Any]
-    """By dotted name: "retrieval.documents.0.document.content"."""
+    """Attributes by dotted name, such as "retrieval.documents.0.document.content"."""
     failed: bool
 
 
@@ -68,7 +63,8 @@ def recognised(value: Any) -> bool:
     """True for an export of spans, or a single span."""
     if not isinstance(value, Mapping):
         return False
-    return _batches(value) is not None or (bool(_trace_of(value)) and _has_attributes(value))
+    described = any(str(name) == "attributes" or str(name).startswith("attributes.") for name in value)
+    return _batches(value) is not None or (bool(_trace_of(value)) and described)
 
 
 def records(values: Sequence[tuple[str, Any]], problems: Problems) -> list[Record]:
@@ -228,7 +224,7 @@ def _span(raw: Mapping[str, Any], service: str) -> _Span:
 
 
 def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
-    """In the words of OpenInference; empty: none that matters here."""
+    """The kind in the words of OpenInference; empty: none that matters here."""
     said_so = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
     if said_so and said_so != "UNKNOWN" and not said_so.startswith("SPAN_KIND"):
         return said_so
@@ -240,7 +236,7 @@ def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
 
 
 def _attributes(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """By dotted name, with those of the span's events, under which older conventions keep what was said."""
+    """Attributes by dotted name, with those of the span's events, where older conventions keep what was said."""
     found: dict[str, Any] = {}
     for event in _objects(raw.get("events")):
         found |= _pairs(event.get("attributes"))
@@ -293,10 +289,6 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
 def _batches(value: Mapping[str, Any]) -> list[Any] | None:
     batches = value.get("resourceSpans", value.get("resource_spans"))
     return batches if isinstance(batches, list) else None
-
-
-def _has_attributes(value: Mapping[str, Any]) -> bool:
-    return "attributes" in value or any(str(name).startswith("attributes.") for name in value)
 
 
 def _trace_of(value: Mapping[str, Any]) -> str:

@@ -25,10 +25,10 @@ _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Record:
     """The parts of a trace that a judge may see.
 
-    The contexts are the strips that the generator read, in its order, each under its passage's id, title and address:
-    an answer can adhere to those only, while the trace keeps all that was retrieved. The answer loses its citation
-    markers, which references lack too. A refusal is its first sentence: the rest, on what was looked at, would be
-    judged as claims. A question that failed has an empty answer, so that it counts.
+    Contexts are the strips that the generator read, in its order, each under its passage's id, title and address: the
+    answer can adhere only to those. The answer loses its citation markers, which references lack too; a refusal is cut
+    to its first sentence, since the rest would be judged as claims. A failed question has an empty answer, so that it
+    counts.
     """
     return Record(id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
 
@@ -60,10 +60,8 @@ def _part(passage: Passage | None, strip: Strip) -> Passage:
 
 
 def run(folder: Path, problems: Problems) -> list[Record]:
-    """The records of a run's folder, with the ids of its questions; `system` of their tags is the method.
-
-    Raises UsageError, TraceFault.
-    """
+    """The records of a run's folder, with the ids of its questions; the tag `system` is the method. Raises UsageError,
+    TraceFault."""
     about, traces = recorded(folder)
     if not traces:
         raise UsageError(f"{folder} holds no traces yet; let the run answer a question first")

@@ -37,8 +37,7 @@ def concluded(
     run = opened(folder)
     found = summaries(run.scores, run.groups)
     if llm:
-        samples = {metric: sample.every for metric, sample in sampled(run.scores).items()}
-        told = report(llm, run.records, run.scores, found, None, samples, executor, corpus, run.metrics)
+        told = report(llm, run.records, run.scores, found, None, sampled(run.scores), executor, corpus, run.metrics)
     else:
         told = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
     _write(folder / SUMMARIES, found)

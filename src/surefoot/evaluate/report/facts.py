@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, settable, written
 from surefoot.evaluate.report.form import TEXTS
-from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.words import replaced, sentences
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Record, Score, Summary
 
@@ -21,7 +21,7 @@ BOUNDS = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 BANDS = (0.5, 0.6, 0.7, 0.9)
 """Numbers that a text may compare with: they part low from moderate and high, and lost from kept."""
 PROSE = 4
-"""Up to here a number that counts no records is a way of speaking: "2 changes"."""
+"""Smaller numbers that count no records are a way of speaking, as in "2 changes"."""
 
 _CODE = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"\n]+)\"|«([^»]+)»")
@@ -60,20 +60,17 @@ _SPELT = re.compile(rf"\b({'|'.join(_WORDS[PROSE + 1 :])})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(ScoredRun):
     """The numbers, texts and settings of a run, which support a statement or do not."""
 
-    records: Sequence[Record]
-    scores: Sequence[Score]
-    summaries: Sequence[Summary]
-    config: Mapping[str, Any]
+    samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
+    """Examples of each metric, the lowest first; texts may state their number."""
     also: tuple[float, ...] = ()
     """Numbers that were told besides, such as how many records a stage lost."""
-    metrics: Mapping[str, Metric] = field(default_factory=diamond)
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """By record, all that it says: folded, for quotations to be found in."""
+        """The whole text of each record, folded, to look quotations up in."""
         reasons: dict[str, list[str]] = defaultdict(list)
         for score in self.scores:
             reasons[score.record_id].append(score.reason)
@@ -89,7 +86,8 @@ class Facts:
     def general(self) -> tuple[float, ...]:
         """Numbers that may stand anywhere: counts, what was told besides, numbers of the configuration."""
         settings = [value for value in flat(self.config).values() if _is_number(value)]
-        return (*self.also, float(len(self.records)), float(len(self.summaries)), *map(float, settings))
+        counts = len(self.records), len(self.summaries), *map(len, self.samples.values())
+        return (*self.also, *map(float, (*counts, *settings)))
 
     @cached_property
     def of_metric(self) -> dict[str, tuple[float, ...]]:
@@ -103,24 +101,19 @@ class Facts:
 
     def of_record(self, id: str) -> tuple[float, ...]:
         """Numbers that stand in a record, or count its parts."""
-        record = next(record for record in self.records if record.id == id)
         mine = [score for score in self.scores if score.record_id == id]
         scored = [number for s in mine for number in (s.value, s.rating) if number is not None]
         written = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", self.texts[id])]
-        return (*map(float, scored), *written, *_parts(record))
-
-    def mean(self, metric: str) -> float | None:
-        """Of a metric; None: it has none."""
-        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
+        return (*map(float, scored), *written, *_parts(self.by_id[id]))
 
 
 def unsupported(text: str, facts: Facts, proposes: bool = False, about: str = "") -> tuple[str, ...]:
     """The numbers, quotations and settings in a text that the run does not support, as they stand there, each once.
 
-    A quotation has to stand in a record, word for word but for case, white space and what … leaves out. A setting has
-    to exist, and have the value that the text says it has. A number has to be one of the run to the digits that are
-    written: of the metric that its sentence names, or else of `about`, where there is one; or of a record that its
-    paragraph quotes. `proposes`: numbers are what to do, unless they are said to be so now.
+    A quotation must stand in a record, but for case, white space and what … leaves out. A setting must exist and have
+    the stated value. A number must be one of the run, to the digits written: of the metric that its sentence names,
+    else of `about` (if given), or of a record that its paragraph quotes. `proposes`: numbers say what to do, unless
+    they are said to be so now.
     """
     return tuple(dict.fromkeys(_found(text, facts, proposes, about)))
 

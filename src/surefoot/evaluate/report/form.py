@@ -7,22 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from surefoot.text.words import STOP_WORDS, sentences
-from surefoot.types import ActionItem, Diagnosis
 
 MOST_ITEMS = 4
 PRIORITIES = ("critical", "high", "medium")
-TEXTS = (
-    "title",
-    "problem_detection",
-    "problem_detection_gist",
-    "root_cause_analysis",
-    "root_cause_analysis_gist",
-    "evidence_trace",
-    "evidence_trace_gist",
-    "recommended_protocol",
-    "recommended_protocol_gist",
-)
-"""Of an item, beside its priority."""
+_PARTS = ("problem_detection", "root_cause_analysis", "evidence_trace", "recommended_protocol")
+TEXTS = ("title", *(f"{part}{ending}" for part in _PARTS for ending in ("", "_gist")))
+"""The texts of an item."""
 GISTS = {"problem_detection_gist": (15, 30), "root_cause_analysis_gist": (15, 35), "evidence_trace_gist": (25, 40)}
 """One sentence each, of so many words."""
 
@@ -43,16 +33,6 @@ def violations(report: Mapping[str, Any], cases: int = 2) -> tuple[str, ...]:
     return tuple(_violations(report, cases))
 
 
-def as_report(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The diagnosis as the report object that `violations` checks and a model is asked for."""
-    return {
-        "executive_summary": diagnosis.executive_summary,
-        "executive_summary_gist": diagnosis.executive_summary_gist,
-        "insights": [_item(item) for item in diagnosis.items],
-        "strategic_conclusion": diagnosis.strategic_conclusion,
-    }
-
-
 def count_words(text: str) -> int:
     """Words as people count them: what stands between spaces, dashes apart."""
     return sum(any(map(str.isalnum, word)) for word in text.split())
@@ -68,10 +48,6 @@ def bullets(text: str) -> list[str]:
     starts = [*_BULLET.finditer(text)]
     ends = [*(match.start() for match in starts), len(text)][1:]
     return [text[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
-
-
-def _item(item: ActionItem) -> dict[str, Any]:
-    return {"priority": item.priority, **{name: getattr(item, name) for name in TEXTS}}
 
 
 def _violations(report: Mapping[str, Any], cases: int) -> Iterator[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 from surefoot.config.settings import settings
@@ -77,44 +76,6 @@ Reply with one JSON object and nothing else:
 {chr(10).join(f"- {name}: {rule}" for name, rule in _RULES.items())}"""
 
 
-@dataclass(frozen=True)
-class Scored:
-    """The run that a report is made from."""
-
-    records: Sequence[Record]
-    scores: Sequence[Score]
-    summaries: Sequence[Summary]
-    samples: Mapping[str, Sequence[Score]]
-    """By metric, examples from its low, middle and high third, the lowest first."""
-    config: Mapping[str, Any]
-    metrics: Mapping[str, Metric] = field(default_factory=diamond)
-
-    @cached_property
-    def by_id(self) -> dict[str, Record]:
-        """The records by their ids."""
-        return {record.id: record for record in self.records}
-
-    @cached_property
-    def lexical(self) -> dict[str, dict[str, float]]:
-        """Word overlap by record and, as prompts call it, metric."""
-        found: dict[str, dict[str, float]] = {}
-        for score in self.scores:
-            if score.metric in LEXICAL and score.value is not None:
-                found.setdefault(score.record_id, {})[LEXICAL[score.metric]] = round(score.value, 3)
-        return found
-
-    @property
-    def judged(self) -> list[Summary]:
-        """Those of `metrics` that have a mean."""
-        return [summary for summary in self.summaries if summary.metric in self.metrics and summary.mean is not None]
-
-    @cached_property
-    def facts(self) -> Facts:
-        """The facts that a text may state, the number of examples shown among them."""
-        shown = {float(len(examples)) for examples in self.samples.values()}
-        return Facts(self.records, self.scores, self.summaries, self.config, tuple(shown), self.metrics)
-
-
 def report(
     llm: LLM,
     records: Sequence[Record],
@@ -128,12 +89,12 @@ def report(
 ) -> Diagnosis:
     """The model's diagnosis, with a note of each statement that the run does not support.
 
-    Two calls at least: one a metric, which `executor` runs side by side, and one for the report. Where the form of
-    a reply breaks the rules, it is asked for once more with the violations named. Where that fails too, or the model
-    does, the rules' own takes its place: of one insight, or of the whole report, and then `fallback` says why.
+    Two calls at least: one for each metric, which `executor` runs side by side, and one for the report. A reply that
+    breaks the form is asked for once more, with the violations named. Where that or the model fails, the rules write
+    the insight, or the whole report, and `fallback` says why.
     """
     known = diamond() if metrics is None else metrics
-    run = Scored(records, scores, summaries, samples, configured(records, config), known)
+    run = Facts(records, scores, summaries, configured(records, config), known, samples)
     told = insights(llm, run, executor)
     try:
         said, broken = _asked(llm, run, told)
@@ -143,16 +104,16 @@ def report(
     if why:
         rules = diagnose(records, scores, summaries, run.config, corpus, known)
         return replace(rules, insights=told, fallback=why)
-    return checked(_diagnosis(said, told, run, llm.name), run.facts)
+    return checked(_diagnosis(said, told, run, llm.name), run)
 
 
-def insights(llm: LLM, run: Scored, executor: Executor | None = None) -> tuple[Insight, ...]:
+def insights(llm: LLM, run: Facts, executor: Executor | None = None) -> tuple[Insight, ...]:
     """One for each metric that has a mean, each from a call of its own; where that fails, the rules'."""
     each = (executor.map if executor else map)(lambda summary: _insight(llm, run, summary), run.judged)
     return tuple(each)
 
 
-def insight_messages(run: Scored, summary: Summary, again: str = "") -> list[Message]:
+def insight_messages(run: Facts, summary: Summary, again: str = "") -> list[Message]:
     """The conversation that asks what one metric says; `again`: what was wrong with the last reply."""
     about = run.metrics[summary.metric]
     given = {
@@ -164,7 +125,7 @@ def insight_messages(run: Scored, summary: Summary, again: str = "") -> list[Mes
     return [Message("system", _INSIGHT), Message("user", _written(given) + _again(again))]
 
 
-def report_messages(run: Scored, told: Sequence[Insight], again: str = "") -> list[Message]:
+def report_messages(run: Facts, told: Sequence[Insight], again: str = "") -> list[Message]:
     """The conversation that asks for the report; `again`: what was wrong with the last reply."""
     means = {summary.metric: summary.mean for summary in run.summaries if summary.mean is not None}
     given = {
@@ -198,7 +159,7 @@ def schema() -> dict[str, Any]:
     return object_form({**top, "insights": {"type": "array", "items": object_form(item)}})
 
 
-def _insight(llm: LLM, run: Scored, summary: Summary) -> Insight:
+def _insight(llm: LLM, run: Facts, summary: Summary) -> Insight:
     again = ""
     for _ in range(2):
         try:
@@ -207,12 +168,12 @@ def _insight(llm: LLM, run: Scored, summary: Summary) -> Insight:
             break
         if 3 <= (count := count_sentences(text)) <= 5:
             made = Insight(summary.metric, summary.level or "low", text, llm.name)
-            return checked_insight(made, run.facts)
+            return checked_insight(made, run)
         again = f"it has {count} sentences and must have 3 to 5"
     return insight(summary, run.scores, run.summaries, run.metrics)
 
 
-def _asked(llm: LLM, run: Scored, told: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _asked(llm: LLM, run: Facts, told: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The report, asked for twice at most, and what is still wrong with it."""
     said: dict[str, Any] = {}
     broken: tuple[str, ...] = ()
@@ -227,7 +188,7 @@ def _asked(llm: LLM, run: Scored, told: Sequence[Insight]) -> tuple[dict[str, An
     return said, broken
 
 
-def _unknown(said: Mapping[str, Any], run: Scored) -> tuple[str, ...]:
+def _unknown(said: Mapping[str, Any], run: Facts) -> tuple[str, ...]:
     """Settings that there are not, each in a sentence."""
     items = [item for item in said.get("insights") or [] if isinstance(item, Mapping)]
     lists = [(n, item.get("settings") or []) for n, item in enumerate(items)]
@@ -254,7 +215,7 @@ def _patch(given: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] |
     return None if refused(patch, config, outside=True) else patch
 
 
-def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Scored, by: str) -> Diagnosis:
+def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Facts, by: str) -> Diagnosis:
     return Diagnosis(
         executive_summary=said["executive_summary"],
         executive_summary_gist=said["executive_summary_gist"],
@@ -265,7 +226,7 @@ def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Scored, 
     )
 
 
-def _item(said: Mapping[str, Any], run: Scored) -> ActionItem:
+def _item(said: Mapping[str, Any], run: Facts) -> ActionItem:
     text = f"{said['title']} {said['problem_detection']} {said['evidence_trace']}".casefold()
     named = tuple(one.name for one in run.metrics.values() if one.title.casefold() in text or one.name in text)
     evidence = " ".join(said["evidence_trace"].split())
@@ -279,7 +240,7 @@ def _item(said: Mapping[str, Any], run: Scored) -> ActionItem:
     )
 
 
-def _example(run: Scored, score: Score) -> dict[str, Any]:
+def _example(run: Facts, score: Score) -> dict[str, Any]:
     """A scored record as a prompt shows it, without the fields that it lacks."""
     record = run.by_id[score.record_id]
     shown: dict[str, Any] = {
@@ -290,7 +251,8 @@ def _example(run: Scored, score: Score) -> dict[str, Any]:
     }
     if record.truths:
         shown["gt_answer"] = line(" / ".join(record.truths))[:LONGEST]
-    return shown | run.lexical.get(record.id, {})
+    mine = (one for one in run.scores if one.record_id == record.id and one.metric in LEXICAL)
+    return shown | {LEXICAL[one.metric]: round(one.value, 3) for one in mine if one.value is not None}
 
 
 def _again(why: str) -> str:

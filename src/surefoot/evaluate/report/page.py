@@ -1,7 +1,7 @@
 """A run's folder as one HTML file that needs nothing else: no server, no network, no other file.
 
-The file's policy lets nothing in but its own script and style, and lets no script make markup of text. What the run
-holds lies in it compressed, the records in parts that are opened when one of them is looked at.
+The file's policy admits only its own script and style, and lets no script make markup of text. The run lies in it
+compressed, its records in parts that are opened when one of them is looked at.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SEARCHED = 600
 """Characters of a question, an answer and the truths that the list of records knows, and so finds."""
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
-"""Of what is known of a run, what holds nobody's words, paths or settings."""
+"""The keys of `run.json` that hold nobody's words, paths or settings."""
 _SCRIPTS = ("dom", "words", "charts", "overview", "item", "records", "record", "run", "viewer")
-"""In this order they are one script."""
+"""Scripts that are joined in this order."""
 _VIEWER = files("surefoot") / "web"
 
 Json = dict[str, Any]
@@ -47,9 +47,9 @@ class Contents:
     about: Json
     """The contents of `run.json`; empty: there is none."""
     records: Mapping[str, Json]
-    """By id, in the order of the run."""
+    """Records by id, in the order of the run."""
     scores: Mapping[str, Sequence[Json]]
-    """Of each record; a record without any is not in it."""
+    """Scores by record; a record without any is left out."""
     attributions: Mapping[str, Json]
     summaries: Sequence[Json] | None
     """None: nobody has summed the scores up."""
@@ -60,10 +60,8 @@ class Contents:
 
 
 def read(folder: Path) -> Contents:
-    """The contents of a run's folder; a torn last line is not read.
-
-    Raises UsageError where there are no records, TraceFault, naming the place, for what is damaged.
-    """
+    """The contents of a run's folder; a torn last line is not read. Raises UsageError where there are no records,
+    TraceFault, naming the place, for what is damaged."""
     if not (folder / "records.jsonl").is_file():
         raise UsageError(f"{folder} is no folder of an evaluation: it has no records.jsonl; run: surefoot evaluate")
     scores: dict[str, list[Json]] = {}
@@ -83,10 +81,11 @@ def read(folder: Path) -> Contents:
 
 
 def shared(contents: Contents) -> Contents:
-    """A copy to hand on: every figure of records, scores and summaries, and none of their texts.
+    """A copy to hand on: every figure of records, scores and summaries, and none of their texts
+    (`redaction.share_safe`).
 
-    `redacted.share_safe` says what stands in their place. What was written about the run quotes it, and is left out, as
-    are its settings. Raises TraceFault for a record or a trace that is damaged.
+    Texts about the run quote it, and are left out, as are its settings. Raises TraceFault for a damaged record or
+    trace.
     """
     known = [from_json(Record, one) for one in contents.records.values()]
     judged = [from_json(Score, one) for scores in contents.scores.values() for one in scores]
@@ -226,7 +225,7 @@ def _parts(contents: Contents) -> Iterator[list[Json]]:
 
 
 def _packed(value: Any) -> str:
-    """In letters that mean nothing to HTML, whatever the value holds."""
+    """The value as letters that mean nothing to HTML."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
 
@@ -245,7 +244,7 @@ def _hash(text: str) -> str:
 
 
 def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
-    """What each line holds, by its key, the last of one key: a `kind`, whose trace is brought to today's schema."""
+    """The values of a file by key, the last of each. `kind` checks them, and brings their trace to today's schema."""
     found: dict[str, Json] = {}
     for where, key, value in keyed(path) if path.exists() else ():
         trace = value.get("trace") if kind and isinstance(value, dict) else None

@@ -31,7 +31,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return f"http://{self.host}{self._path}"
 
     def knows(self, host: str, path: str) -> bool:

@@ -29,15 +29,13 @@ class Worded:
 
     record_id: str
     attribution: Attribution | None
-    """Of the grade of the passage that was graded best; None: `reason` says why."""
+    """The explanation of the best passage's grade; None: `reason` says why."""
     reason: str = ""
 
 
 def shown(folder: Path) -> tuple[str, ...]:
-    """The ids of the records that show the first item of the folder's diagnosis.
-
-    Raises UsageError where there is none, TraceFault where it is damaged.
-    """
+    """The ids of the records that show the first item of the folder's diagnosis. Raises UsageError where there is none,
+    TraceFault where it is damaged."""
     try:
         found = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
     except OSError as error:
@@ -56,11 +54,10 @@ def worded(
     told: Callable[[Rebuilt], None] = lambda found: None,
     **options: Any,
 ) -> Iterator[Worded]:
-    """Explain, record by record, the grade of its best passage, as the evaluator of its trace gives it, and keep that.
+    """Explain each record's best grade, as the evaluator of its trace gives it, and keep the explanation in the folder.
 
-    The evaluator is built from what the trace recorded beside what is the user's `own` (None: the defaults); `told`
-    hears what came of that, once for each configuration and before anything is built.
-    `options` are those of `explain.grade.explain`. A record that is explained again has the last explanation. Cost:
+    The evaluator is built from what the trace recorded beside the user's `own` (None: the defaults); `told` hears the
+    outcome once for each configuration, before anything is built. `options` are those of `explain.grade.explain`. Cost:
     some hundreds of graded pairs a record. Raises UsageError where there is no evaluation, no such record, or where
     another process holds the folder.
     """

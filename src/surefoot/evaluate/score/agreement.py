@@ -1,4 +1,4 @@
-"""How far a judge agrees with people: by metric and by tag, with intervals."""
+"""The agreement of a judge with people: by metric and by tag, with intervals."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean
 from surefoot.stats.groups import count, numbered
 from surefoot.types import Score
 
+Labelled: TypeAlias = Literal["ratings", "yes and no", "preferences"]
 Groups: TypeAlias = Mapping[str, str]
 """By record id."""
 Tags: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -28,25 +29,25 @@ class JudgedRecord:
     label: Label
     score: Score
     share: float
-    """Where on its scale the judge's verdict stands: 0 a rating of 1, 1 a rating of 5; without ratings, its value."""
+    """The judge's verdict as a share of its scale: 0 a rating of 1, 1 a rating of 5; without ratings, its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far one judge agrees with people on one metric."""
+    """The agreement of one judge with people on one metric."""
 
     metric: str
     judge: str
     tag: str
     """ "domain=law": over the records with this tag; empty: over all."""
-    labels: Literal["ratings", "yes and no", "preferences"]
+    labels: Labelled
     rated: bool
     """The judge rates from 1 to 5; else its value v counts as a rating of 1 + 4·v."""
     of: int
     """Records, or preferences, that have a label and a score."""
     groups: int
     unscored: int
-    """That have a label and that the judge left without a score: in no figure."""
+    """Labelled records that the judge left without a score; they are in no figure."""
     figures: dict[str, Figure]
     """Each with its interval from a bootstrap over groups.
 
@@ -65,9 +66,9 @@ def agreed(
 ) -> tuple[Agreement, ...]:
     """An agreement for each metric that has labels and each judge of it, and one for each value of each tag in `by`.
 
-    `groups` and `tags` are of the records; what a label says itself comes first. Labels of metrics, or records, that
-    the judge was not asked about are left out (`missing`). Several ratings of one record count as their mean; several
-    yes and no as what most say, and as nothing where they are even.
+    `groups` and `tags` are of the records; those of a label come first. Labels that no judge was asked about are left
+    out (`missing`). Several ratings of one record count as their mean; several yes and no as the majority, and not at
+    all where they are even.
     """
     table = _table(scores)
     told = [_told(one, groups or {}, tags or {}) for one in labels]
@@ -82,14 +83,14 @@ def agreed(
         ]
         for tag in _tags([*ratings, *pairs], by):
             if among := [one for one in ratings if _has(one, tag)]:
-                found.append(replace(_graded(among, mine), metric=metric, judge=judge, tag=tag))
+                found.append(_graded((metric, judge, tag), among, mine))
             if chosen := [one for one in pairs if _has(one, tag)]:
-                found.append(replace(_preferred(chosen, mine), metric=metric, judge=judge, tag=tag))
+                found.append(_preferred((metric, judge, tag), chosen, mine))
     return tuple(found)
 
 
 def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> dict[str, int]:
-    """How many labels of each metric there are that no judge was asked about."""
+    """The number of labels, by metric, that no judge was asked about."""
     asked = {(score.metric, score.record_id) for score in scores}
     lost: dict[str, int] = {}
     for one in labels:
@@ -99,7 +100,7 @@ def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> di
 
 
 def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[JudgedRecord]]]:
-    """Of each metric and judge, what both people and the judge have judged."""
+    """Yield metric, judge, and the records that both people and the judge have judged."""
     graded = _joined(list(labels))
     for (metric, judge), mine in _table(scores).items():
         if among := [one for one in graded if one.metric == metric and one.record_id in mine]:
@@ -209,7 +210,7 @@ def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged
     return [JudgedRecord(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
 
 
-def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
+def _graded(about: tuple[str, str, str], labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
     found = _beside(labels, scores)
     said, judged = [one.label.share for one in found], [one.share for one in found]
     binary = any(one.binary for one in labels)
@@ -217,35 +218,33 @@ def _graded(labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
     measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "spearman": spearman, "nmae": nmae, "kappa": kappa}
     if binary:
         measures = {"auc": roc_auc, "tau_b": tau_b, "spearman": spearman}
-    return _agreement(
-        {name: measure(judged, said, numbers) for name, measure in measures.items()} if found else {},
-        "yes and no" if binary else "ratings",
-        numbers,
-        len(labels),
-        rates(scores.values()),
-    )
+    figures = {name: measure(judged, said, numbers) for name, measure in measures.items()} if found else {}
+    kind: Labelled = "yes and no" if binary else "ratings"
+    return _agreement(about, kind, figures, numbers, len(labels), scores)
 
 
-def _preferred(pairs: Sequence[Preference], scores: Mapping[str, Score]) -> Agreement:
+def _preferred(about: tuple[str, str, str], pairs: Sequence[Preference], scores: Mapping[str, Score]) -> Agreement:
     values = [(one.group, value(scores[one.better]), value(scores[one.worse])) for one in pairs]
     there = [(group, better, worse) for group, better, worse in values if better is not None and worse is not None]
     right = [0.5 + (better > worse) / 2 - (better < worse) / 2 for _, better, worse in there]
     numbers = numbered((str(n) for n in range(len(there))), {str(n): group for n, (group, _, _) in enumerate(there)})
     figures = {"pairwise": mean(right, numbers)} if there else {}
-    return _agreement(figures, "preferences", numbers, len(pairs), rates(scores.values()))
+    return _agreement(about, "preferences", figures, numbers, len(pairs), scores)
 
 
 def _agreement(
+    about: tuple[str, str, str],
+    labels: Labelled,
     statistics: Mapping[str, Statistic],
-    labels: Literal["ratings", "yes and no", "preferences"],
     numbers: Ints,
     of: int,
-    rated: bool,
+    scores: Mapping[str, Score],
 ) -> Agreement:
+    """`about`: metric, judge and tag."""
     counts = resampled(count(numbers))
     figures = {name: figure(statistic, counts)[0] for name, statistic in statistics.items()}
     there, groups = len(numbers), count(numbers) if len(numbers) else 0
-    return Agreement("", "", "", labels, rated, there, groups, of - there, figures)
+    return Agreement(*about, labels, rates(scores.values()), there, groups, of - there, figures)
 
 
 def _sorted(values: Floats) -> tuple[Ints, Ints]:

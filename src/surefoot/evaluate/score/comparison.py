@@ -13,15 +13,14 @@ import numpy.typing as npt
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.summaries import SLACK, value
-from surefoot.stats.figures import Floats, Ints, mcnemar
+from surefoot.stats.figures import Floats, Ints, holm, mcnemar
 from surefoot.stats.groups import averaged, count, needed, numbered, visible
-from surefoot.stats.tests import holm
 from surefoot.types import Score, Summary
 
 DIFFERENCE = 0.05
 """The difference that one would not want to miss, if nobody says which."""
 EXACT = 14
-"""Up to so many groups that differ, every way of flipping their signs is tried."""
+"""The most groups that differ for which every way of flipping their signs is tried."""
 FLIPS = 20_000
 """Otherwise so many are drawn, by `SEED`."""
 SEED = 0
@@ -35,7 +34,7 @@ Test = Literal["McNemar", "sign flips", ""]
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """How one metric differs between two evaluations."""
+    """The change of one metric between two evaluations."""
 
     metric: str
     of: int
@@ -51,9 +50,9 @@ class MetricChange:
     high: float | None
     test: Test
     p: float | None
-    """How often chance alone would set them as far apart, or further."""
+    """The chance of a difference as large, or larger, if nothing had changed."""
     holm: float | None
-    """The same after Holm's correction over all metrics."""
+    """p after Holm's correction over all metrics."""
     visible: float | None
     """The difference that so many records show four times in five; None: no two records differ."""
     needed: int | None
@@ -62,7 +61,7 @@ class MetricChange:
     """Ids of records that both have and only the first scored."""
     only_second: tuple[str, ...]
     judges: tuple[str, ...]
-    """Of the first and of the second, if they are not the same; then the judges may be what differs."""
+    """The judges of the first and of the second, if they are not the same; then the judges may be what differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class Comparison:
     """Two evaluations, side by side."""
 
     records: int
-    """That both have: the same id, and the same question."""
+    """Records with the same id and question in both."""
     only_first: tuple[str, ...]
     """Ids of records that the other lacks."""
     only_second: tuple[str, ...]
@@ -89,19 +88,18 @@ class Comparison:
     asked: float
     """The difference that `MetricChange.needed` is about."""
     changes: tuple[MetricChange, ...]
-    """By metric, in alphabetical order."""
+    """Changes by metric, in alphabetical order."""
     fell: tuple[Moved, ...]
     """The worst first, at most `MOVED`."""
     rose: tuple[Moved, ...]
 
 
 def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE) -> Comparison:
-    """The change from the first to the second, metric by metric; records are told by their ids.
+    """The change from the first to the second, metric by metric; records are matched by their ids.
 
-    The test of metrics with two values is McNemar's, exact, where no two records share a group. Else signs are flipped
-    group by group (`flipped`), which tests the very mean that is shown, takes ties as they are, and is McNemar's where
-    that applies; ranks, as Wilcoxon's test has them, would be mostly ties on five levels. Raises UsageError where the
-    two have no record in common.
+    McNemar's exact test serves metrics with two values where no two records share a group. Else signs are flipped group
+    by group (`flipped`): that tests the mean that is shown and takes ties as they are, while the ranks of Wilcoxon's
+    test would be mostly ties on five levels. Raises UsageError where the two have no record in common.
     """
     before = {record.id: record.question for record in first.records}
     after = {record.id: record.question for record in second.records}
@@ -111,8 +109,9 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
     groups = {**second.groups, **first.groups}
     table = _table(first, both), _table(second, both)
     names = sorted({*table[0], *table[1]})
-    changes = [_change(name, table[0].get(name, {}), table[1].get(name, {}), groups, difference) for name in names]
-    moved = [one for name in names for one in _moved(name, table[0].get(name, {}), table[1].get(name, {}))]
+    sides = [(name, table[0].get(name, {}), table[1].get(name, {})) for name in names]
+    changes = [_change(*side, groups, difference) for side in sides]
+    moved = [one for side in sides for one in _moved(*side)]
     rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
     falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
     return Comparison(
@@ -145,7 +144,7 @@ def _as_far(flips: npt.NDArray[np.signedinteger], added: Floats) -> npt.NDArray[
 
 
 Scores = Mapping[str, Score]
-"""Of one metric, by record id."""
+"""Scores of one metric, by record id."""
 
 
 def _table(run: Evaluated, ids: set[str]) -> dict[str, dict[str, Score]]:
@@ -191,10 +190,8 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
 
 
 def tested(values: Floats, numbers: Ints) -> tuple[Test, float | None]:
-    """The test of paired values, a row a record, and its p; None: there are none.
-
-    McNemar's, exact, where there are two values at most and no two records share a group, else sign flips.
-    """
+    """The test of paired values, a row for each record, and its p: McNemar's, exact, for two values at most where no
+    two records share a group, else sign flips. None: there are no values."""
     if not len(values):
         return "", None
     levels = np.unique(values)
@@ -238,7 +235,7 @@ class Condition:
     kept: bool | None
     """None: it cannot be checked."""
     because: str
-    """Why it cannot; empty: it can."""
+    """The reason why it cannot; empty: it can."""
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {
@@ -265,11 +262,10 @@ _CONDITION = re.compile(r"\s*([\w.-]*?[\w-])\s*(>=|<=|>|<|≥|≤)\s*(\d*\.?\d+)
 
 
 def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Condition, ...]:
-    """Whether each condition is kept, in their order; of one that names no metric, a check for each metric that applies
-    to any record.
+    """Check each condition, in order; one that names no metric is checked for each metric that applies to any record.
 
-    A condition is `[METRIC.]FIGURE SIGN NUMBER`, or `METRIC SIGN NUMBER`, which is about the end of the interval that
-    is harder to keep. A metric may be named by its last word. Raises UsageError for what is no condition.
+    A condition is `[METRIC.]FIGURE SIGN NUMBER`, or `METRIC SIGN NUMBER` for the stricter end of the interval. The last
+    word of a metric's name will do. Raises UsageError for what is no condition.
     """
     return tuple(check for text in conditions for check in _checks(text, summaries))
 

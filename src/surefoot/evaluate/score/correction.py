@@ -1,7 +1,7 @@
 """The mean of a metric as people would have it: a judge's mean over all records, corrected by a few labels.
 
-Prediction-powered inference: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023 (arXiv 2301.09633), with the weight
-of Angelopoulos, Duchi and Zrnic 2023 (PPI++, arXiv 2311.01453), here for records that come in groups.
+Prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, arXiv 2301.09633) with the weight
+of PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453), here for records that come in groups.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from surefoot.stats.groups import needed, numbered
 from surefoot.types import Score
 
 WITHIN = 0.05
-"""How far from the mean its interval may reach, if nobody says."""
+"""Half the width of an interval, if nobody says."""
 LEAST = 6
 """Groups with labels below which there is no interval: the approximation of Student's quantile ends there."""
 
@@ -44,7 +44,7 @@ class Correction:
     labels: int
     """Records that both people and the judge have judged."""
     records: int
-    """That the judge has, these among them."""
+    """Records that the judge has judged, these among them."""
     judged: float
     """The judge's own mean, over all."""
     people: Estimate
@@ -52,7 +52,7 @@ class Correction:
     corrected: Estimate
     """From both."""
     weight: float
-    """How far the judge is relied on: 0 not at all, then it is `people`."""
+    """The weight of the judge: 0 takes `people` alone."""
     within: float
     """Half the width of the interval that the next two are about."""
     labels_alone: int | None
@@ -82,9 +82,9 @@ def corrected(
 ) -> tuple[Estimate, float]:
     """The mean that people would give, and the weight of the judge in it.
 
-    `people` and `judged` are of the labelled records, `others` what the judge says of the rest; `numbers` is the group
-    of each, first of the labelled ones, then of the rest. A weight of 1 is plain prediction-powered inference, 0 the
-    mean of the labels; None takes the one that makes the interval narrowest, at least 0.
+    `people` and `judged` are of the labelled records, `others` the judge's values of the rest; `numbers` is the group
+    of each labelled record, then of each other. Weight 1 is plain prediction-powered inference, 0 the mean of the
+    labels, None the weight of the narrowest interval, at least 0.
     """
     about, judges = _influences(people, judged, others, numbers)
     fitted = weight is None and len(others) > 0 and float(judges @ judges) > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from random import Random
 
@@ -15,33 +14,14 @@ QUOTAS = 7, 7, 6
 """Examples of the low, the middle and the high third."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreSample:
-    """Scored examples of one metric; within a third from the lowest to the highest."""
+def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, tuple[Score, ...]]:
+    """Twenty examples of each scored metric, or all where there are fewer, from the lowest to the highest.
 
-    low: tuple[Score, ...]
-    middle: tuple[Score, ...]
-    high: tuple[Score, ...]
-
-    @property
-    def every(self) -> tuple[Score, ...]:
-        """All of them, from the lowest to the highest."""
-        return (*self.low, *self.middle, *self.high)
-
-
-def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, ScoreSample]:
-    """Twenty examples a metric, or all where there are fewer; a metric without any is not there.
-
-    The thirds are thirds of the ranks, and equal scores are ranked by lot: quantiles of the values would put most of a
-    five-level metric into one band. A third of more than twenty ranks holds its quota, and of fewer all are taken, so
-    that no band is left short. The order of the scores changes nothing.
+    Thirds are of the ranks, and equal scores are ranked by lot: quantiles of the values would put most of a five-level
+    metric into one band. Above twenty scores each third gives its quota, so no band is short. The order of the scores
+    changes nothing.
     """
     return {metric: _sample(ranked, _lots(f"{seed}\t{metric}")) for metric, ranked in _ranked(scores, seed).items()}
-
-
-def extremes(scores: Iterable[Score], seed: int = SEED) -> dict[str, tuple[Score, ...]]:
-    """One of the lowest and one of the highest scores of each metric, drawn by lot; of a single score that one."""
-    return {metric: (ranked[0], *ranked[1:][-1:]) for metric, ranked in _ranked(scores, seed).items()}
 
 
 def _ranked(scores: Iterable[Score], seed: int) -> dict[str, list[Score]]:
@@ -54,13 +34,12 @@ def _ranked(scores: Iterable[Score], seed: int) -> dict[str, list[Score]]:
     return found
 
 
-def _sample(ranked: Sequence[Score], random: Random) -> ScoreSample:
+def _sample(ranked: Sequence[Score], random: Random) -> tuple[Score, ...]:
+    if len(ranked) <= sum(QUOTAS):
+        return tuple(ranked)
     first, second = round(len(ranked) / 3), round(2 * len(ranked) / 3)
     thirds = ranked[:first], ranked[first:second], ranked[second:]
-    few = len(ranked) <= sum(QUOTAS)
-    return ScoreSample(
-        *(tuple(third if few else _drawn(third, quota, random)) for third, quota in zip(thirds, QUOTAS, strict=True))
-    )
+    return tuple(one for third, quota in zip(thirds, QUOTAS, strict=True) for one in _drawn(third, quota, random))
 
 
 def _drawn(third: Sequence[Score], quota: int, random: Random) -> list[Score]:

@@ -12,7 +12,7 @@ from surefoot.errors import TraceFault, UsageError
 from surefoot.store import rows
 
 NAMES = "label", "rating", "value"
-"""Where a label stands in its line, if nobody says; the first that is there."""
+"""Names of a label's field, if nobody says; the first that is there counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,16 @@ class Label:
     record_id: str
     metric: str
     share: float
-    """Where on the scale it stands: 0 its lowest, 1 its highest; of yes and no, 1 is yes."""
+    """The place on the scale: 0 its lowest, 1 its highest; of yes and no, 1 is yes."""
     binary: bool = False
     group: str = ""
-    """Of the record; empty: not said here."""
+    """The group of the record; empty: not said here."""
     tags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which of two records a person finds better."""
+    """A person's choice between two records."""
 
     metric: str
     better: str
@@ -46,22 +46,38 @@ def labelled(
 ) -> tuple[Label | Preference, ...]:
     """The labels of a file: JSON lines, or .csv with a heading.
 
-    A line has `id` and the label: `label`, `rating` or `value`, or what `label` names, through objects by dots. `true`
-    and `false` say yes and no, and so do 0 and 1 where a metric has no other labels, has a 0, and the scale begins
-    higher; other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. `metric` is what
-    the line says, else the one given; what stands under `group` is the record's, and `tags`, or `domain` and `system`,
-    are kept. A line without its label is none.
+    A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names, through objects by
+    dots. `true` and `false` say yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the
+    scale begins higher. Other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. The
+    line's own metric comes before `metric`; `group` names the field of the record's group; `tags`, or `domain` and
+    `system`, are kept. Lines without a label are passed over.
 
-    Raises UsageError, naming the line, for what is neither.
+    Raises UsageError, naming the line, for a label that is none.
     """
     found = list(_rows(Path(path)))
     names = [label] if label else NAMES
     labels = [(where, row, said) for where, row in found if (said := _found(row, names)) is not None]
-    preferences = [_preference(where, row, metric, group) for where, row in found if "better" in row and "worse" in row]
-    if not labels and not preferences:
+    pairs = [(where, row) for where, row in found if "better" in row and "worse" in row]
+    if not labels and not pairs:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}, nor better and worse; see --label")
     binary = _binary(labels, metric, scale)
-    return (*(_label(where, row, said, metric, group, scale, binary) for where, row, said in labels), *preferences)
+
+    def rated(where: str, row: dict[str, Any], said: Any) -> Label:
+        named, number = _metric(where, row, metric), _number(where, said)
+        low, high = (0.0, 1.0) if named in binary else scale
+        if not low <= number <= high:
+            raise UsageError(
+                f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale"
+            )
+        share = (number - low) / (high - low)
+        return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
+
+    def preferred(where: str, row: dict[str, Any]) -> Preference:
+        better, worse = _text(where, row, "better"), _text(where, row, "worse")
+        return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
+
+    preferences = [preferred(*one) for one in pairs]
+    return (*(rated(*one) for one in labels), *preferences)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -103,29 +119,6 @@ def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scal
         seen.setdefault(str(row.get("metric") or metric), set()).add(_number(where, said))
     truths = {str(row.get("metric") or metric) for _, row, said in labels if isinstance(said, bool)}
     return truths | {name for name, values in seen.items() if scale[0] > 0 and values in ({0.0}, {0.0, 1.0})}
-
-
-def _label(
-    where: str,
-    row: dict[str, Any],
-    said: Any,
-    metric: str,
-    group: str,
-    scale: tuple[float, float],
-    binary: set[str],
-) -> Label:
-    named = _metric(where, row, metric)
-    low, high = (0.0, 1.0) if named in binary else scale
-    number = _number(where, said)
-    if not low <= number <= high:
-        raise UsageError(f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale")
-    share = (number - low) / (high - low)
-    return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
-
-
-def _preference(where: str, row: dict[str, Any], metric: str, group: str) -> Preference:
-    better, worse = _text(where, row, "better"), _text(where, row, "worse")
-    return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
 
 
 def _metric(where: str, row: dict[str, Any], metric: str) -> str:

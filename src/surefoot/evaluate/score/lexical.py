@@ -1,10 +1,9 @@
 """How much of an answer's wording is a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict, no more.
 
-Two declared modes. "flashrag" computes what FlashRAG computes, so that figures compare with papers that use it:
-BLEU of order 4 without smoothing, and ROUGE as the `rouge` package has it, over the distinct n-grams of words apart by
-white space. "standard" computes what the reference implementations compute: BLEU as sacrebleu's `sentence_bleu`, and
-ROUGE as `rouge-score` does without its stemmer. Both take 13a tokens for BLEU and, but for BLEU, which is defined for
-several references, the reference that fits best.
+Mode "flashrag" computes what FlashRAG computes, to compare with papers that use it: BLEU of order 4 without smoothing,
+and ROUGE as the `rouge` package has it, over the distinct n-grams of words parted by white space. Mode "standard"
+follows sacrebleu's `sentence_bleu`, and `rouge-score` without its stemmer. Both take 13a tokens for BLEU, which counts
+all references at once; the others take the reference that fits best.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ METRICS = {
     for name, label in _LABELS.items()
 }
 ORDER = 4
-"""Of BLEU: the longest n-grams that are counted."""
+"""The longest n-grams that BLEU counts."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -87,12 +86,11 @@ def wordings(mode: Mode = "flashrag") -> tuple[Wording, ...]:
 
 
 def f1(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:
-    """Harmonic mean of the share of the answer's words that are the reference's and of the reference's that the answer
-    has, after SQuAD's normalisation (case, punctuation, articles); the best of the references.
+    """Harmonic mean of the shares of words that the answer has in common with the reference, after SQuAD's
+    normalisation (case, punctuation, articles); the best of the references.
 
-    The yes/no rule: where one of the two is "yes", "no" or "noanswer" and the other is not the same, it is 0. Where
-    normalisation leaves nothing of one, such as of blood group "A", it is 0 as well; "standard" has 1 where nothing is
-    left of either (the rule of SQuAD 2.0).
+    It is 0 where one of the two is "yes", "no" or "noanswer" and the other is not the same, and where normalisation
+    leaves nothing of one, such as of blood group "A"; "standard" has 1 where nothing is left of either (SQuAD 2.0).
     """
     return max((_f1(_squad(answer), _squad(truth), mode) for truth in truths), default=0.0)
 
@@ -142,7 +140,7 @@ def _f1(said: str, truth: str, mode: Mode) -> float:
 
 
 def _tokens_13a(text: str) -> list[str]:
-    """As mteval-v13a, the tokeniser of WMT, has them."""
+    """The tokens of mteval-v13a, the tokeniser of WMT."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     for entity, sign in _ENTITIES_13A:
         text = text.replace(entity, sign)
@@ -157,7 +155,8 @@ def _grams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _matched(said: Sequence[str], others: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
-    """How many of the answer's n-grams are in the references, each as often as in one of them, and how many it has."""
+    """The number of the answer's n-grams that a reference has, each at most as often as there, and the number of
+    all."""
     mine = _grams(said, n)
     known: Counter[tuple[str, ...]] = reduce(or_, (_grams(other, n) for other in others))
     return (mine & known).total(), mine.total()

@@ -1,9 +1,8 @@
-"""Judges run over records: many at a time. Each judgement is kept as it is made, and none is made twice.
+"""Judges run over records, many at a time. Each judgement is kept as it is made, and none is made twice.
 
-The run's folder holds `records.jsonl` (a `Record` each; one that got a grading note has a second line, which counts),
-`scores.jsonl` (a `Score` each under `<record id>\\t<metric>`; the last line of a key counts), `passes.jsonl` (a `Pass`
-each time that somebody ran it to the end), and `run.json`, which says what is judged, by what, and in what
-environments.
+The run's folder holds `records.jsonl` (a `Record` each; a second line of one has its grading note, and counts),
+`scores.jsonl` (a `Score` each under `<record id>\\t<metric>`; the last of a key counts), `passes.jsonl` (a `Pass` for
+each time that it was run to the end), and `run.json`: what is judged, by what, in what environments.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from surefoot import meter
 from surefoot.cost import Prices, Spent
 from surefoot.errors import ComponentError, UsageError
 from surefoot.judges._diamond import lacking, metrics
+from surefoot.judges._scores import failed
 from surefoot.llms._paced import Paced
 from surefoot.protocols import Judge, MetricJudge
 from surefoot.store import Run, described, to_json, values
@@ -44,24 +44,24 @@ class ScoringPlan:
 
     records: int
     judgements: int
-    """That are still to be made."""
+    """Judgements still to be made."""
     kept: int
-    """That were made before, and cost nothing."""
+    """Judgements made before, which cost nothing."""
     not_applicable: int
     spent: Spent
     seconds: float
-    """Of calls alone: judges on this machine are not counted."""
+    """The time of calls alone: judges on this machine are not counted."""
     money: float | None
     """None: no prices are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     total: int
-    """Of this pass."""
+    """Judgements of this pass."""
     unscored: int
     calls: int
     tokens: int
@@ -79,7 +79,7 @@ class Stage:
     calls: int
     tokens: int
     seconds: float
-    """Of all its judgements together; they are made side by side."""
+    """The sum over its judgements, which are made side by side."""
     money: float | None
     """Its share, by tokens, of what the pass cost; None: no prices are known."""
 
@@ -125,16 +125,14 @@ def plan(
     tokens: float | None = None,
     prices: Prices | None = None,
 ) -> ScoringPlan:
-    """The cost of these judgements; nothing is asked. `done`: the scores that are there already.
-
-    A call is thought to take so many `seconds`; `requests` and `tokens` are the most a minute.
-    """
+    """The cost of these judgements; nothing is asked. `done` are the scores already there; a call is assumed to take
+    `seconds`; `requests` and `tokens` are the most a minute."""
     known = done or {}
     missing = _missing(judges, records, known)
-    costs = [_expected(judge, record) for judge, record in missing]
     spent = Spent()
-    for cost in costs:
-        spent = spent.plus(cost or Spent())
+    for judge, record in missing:
+        if says := getattr(judge, "expected", None):  # who does not say asks no language model
+            spent = spent.plus(says(record))
     calls = spent.calls * seconds / in_flight
     paced = max(60 * spent.calls / requests if requests else 0.0, 60 * spent.tokens / tokens if tokens else 0.0)
     return ScoringPlan(
@@ -159,13 +157,12 @@ def run(
     limits: Mapping[str, Any] | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> dict[str, Score]:
-    """Judge what is not judged yet, `in_flight` at a time; all scores of the folder, by `key`.
+    """Judge what is not judged yet, `in_flight` at a time; returns all scores of the folder, by `key`.
 
-    A score is on disk as soon as it is made, so that a run that is killed loses what was in flight and nothing else. On
-    the next run only that is judged, and what was unscored for a reason that may have passed. `about` is put on record,
-    with what is judged, and must be the same then; `limits` may change. `model` is what the judges ask, if they ask
-    one: what it spent is kept with the pass. Raises UsageError where records have an id in common, where the folder
-    holds another run, or where another process runs it.
+    Scores are on disk as soon as they are made, so a killed run loses only what was in flight. The next run judges
+    that, and whatever was unscored for a reason that may have passed. `about` is put on record and must be the same
+    then; `limits` may change. `model` is what the judges ask, if any; its spending is kept with the pass. Raises
+    UsageError where records share an id, where the folder holds another run, or where another process runs it.
     """
     if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
         raise UsageError(f"{len(twice):,} records have an id that another has, such as {twice[0]!r}; give each its own")
@@ -281,15 +278,12 @@ class _Work:
         try:
             with meter.metered() as spent:
                 whole = getattr(judge, "noted", lambda one: one)(record)
-        except ComponentError as error:
-            return _failed(judge, record, error, spent)
-        if whole is not record:
-            with self._lock:
-                self._records.add(record.id, whole)
-        try:
+            if whole is not record:
+                with self._lock:
+                    self._records.add(record.id, whole)
             score = judge.judge(whole)
         except ComponentError as error:
-            return _failed(judge, record, error, spent)
+            score = failed(judge, record, error)
         return replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
 
     def _keep(self, score: Score, seconds: float) -> None:
@@ -308,19 +302,6 @@ class _Work:
         return ScoringProgress(done, self.total, self._unscored, self._calls, self._tokens, seconds, left)
 
 
-def _failed(judge: Judge, record: Record, error: ComponentError, spent: meter.Meter) -> Score:
-    return Score(
-        record.id,
-        judge.metric,
-        None,
-        unscored_because=str(error),
-        passing=True,
-        judge=judge.name,
-        calls=spent.calls,
-        tokens=spent.tokens,
-    )
-
-
 def _missing(
     judges: Sequence[Judge], records: Sequence[Record], done: Mapping[str, Score]
 ) -> list[tuple[Judge, Record]]:
@@ -330,12 +311,6 @@ def _missing(
         return score is not None and not (score.passing and score.value is None)
 
     return [(judge, one) for one in records for judge in judges if not final(done.get(key(one.id, judge.metric)))]
-
-
-def _expected(judge: Judge, record: Record) -> Spent | None:
-    """The cost that the judge expects; None: it does not say, and asks no language model."""
-    says = getattr(judge, "expected", None)
-    return None if says is None else says(record)
 
 
 def _inapplicable(judge: Judge, record: Record) -> bool:

@@ -13,14 +13,12 @@ from surefoot.types import Level, Score, Summary
 LOWEST = 0.2
 """Value of a rating of 1, which a metric that is rated cannot fall below; of any other metric it is 0."""
 SLACK = 1e-9
-"""By how much a mean of decimal fractions may miss a limit that it reaches on paper."""
+"""Tolerance for a mean of decimal fractions that reaches a limit on paper."""
 
 
 def summaries(scores: Iterable[Score], groups: Mapping[str, str]) -> tuple[Summary, ...]:
-    """A summary a metric, in alphabetical order; the order of the scores changes nothing.
-
-    `groups`: by record id; a record that is not in it is independent of all others.
-    """
+    """A summary a metric, in alphabetical order; the order of the scores changes nothing. `groups` is by record id; a
+    record that is not in it is independent of all others."""
     ordered = sorted(scores, key=lambda score: (score.metric, score.record_id))
     return tuple(_summary(name, list(mine), groups) for name, mine in groupby(ordered, lambda score: score.metric))
 

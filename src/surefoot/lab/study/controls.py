@@ -38,8 +38,9 @@ class Hashed:
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in [-1, 1]."""
-        return tuple(Grade(passage.id, _by_chance(f"{question}\0{passage.title}\0{passage.text}"), reason="by chance")
-                     for question, passage in pairs)  # fmt: skip
+        drawn = (hashed(f"{question}\0{passage.title}\0{passage.text}")[:6] for question, passage in pairs)
+        scores = (math.sin(int.from_bytes(one, "big")) for one in drawn)
+        return tuple(Grade(p.id, score, reason="by chance") for (_, p), score in zip(pairs, scores, strict=True))
 
 
 def shuffled(model: Path, folder: Path, seed: int = 0) -> Path:
@@ -68,10 +69,6 @@ def shuffled(model: Path, folder: Path, seed: int = 0) -> Path:
 def weights(model: str | None) -> Path:
     """The ONNX file of the evaluator `minilm`: that of the folder, or of the package."""
     return Path(model) / "minilm.onnx" if model else Path(evaluators.__file__).with_name("minilm.onnx")
-
-
-def _by_chance(text: str) -> float:
-    return math.sin(int.from_bytes(hashed(text)[:6], "big"))
 
 
 def _weights(data: bytearray) -> Iterator[tuple[int, int, int]]:

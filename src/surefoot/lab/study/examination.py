@@ -6,21 +6,21 @@ Raw numbers only; nothing is tested here. A line of the run's folder is one `Exa
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from surefoot.act import finite
-from surefoot.datasets.pairs import LabelledPair
+from surefoot.datasets.pairs import LabelledPair, holds
 from surefoot.datasets.questions import hashed
 from surefoot.explain.grade import Baseline, ScoreFunction, Words, explain, taken_apart
 from surefoot.explain.shapley import EXACT, Counted
 from surefoot.lab.probes import PROBES, Made, Probe, Stock, entity_in_both, perturbed
-from surefoot.lab.study.kinds import Rarity, kinds
+from surefoot.lab.study.kinds import ENTITY, ORDINARY, Rarity, as_rare, kinds
 from surefoot.lab.study.sample import Candidate
 from surefoot.protocols import Evaluator
-from surefoot.text.words import places
 from surefoot.types import Action, Attribution
 
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -55,7 +55,7 @@ SUITE = (
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """How much is looked at, and how closely."""
+    """The size of a study, and its precision."""
 
     per_action: int = 120
     """Pairs of each action."""
@@ -112,7 +112,7 @@ class Examined:
     names_entity: bool
     relation: str
     subject: str
-    """What the question is about; empty: it names nothing."""
+    """The question's subject; empty: it names nothing."""
     attribution: Attribution
     kinds: tuple[str, ...]
     """One a unit, of `kinds.KINDS`."""
@@ -123,6 +123,39 @@ class Examined:
     tried: tuple[Tried, ...]
     again: tuple[Again, ...]
     """Empty except for pairs whose explanation is checked."""
+
+
+def per_word(one: Examined, wanted: Collection[str]) -> float | None:
+    """The mean value of a word of these kinds; the words of a unit share its value."""
+    mine = [n for n, kind in enumerate(one.kinds) if kind in wanted]
+    return sum(_value(one, n) for n in mine) / len(mine) if mine else None
+
+
+def over_as_rare(one: Examined, values: Sequence[float] | None = None) -> float | None:
+    """The value of a word of the name less that of an equally rare one; `values` None: the attribution's."""
+    both = as_rare(one.kinds, one.attribution.units, one.idf)
+    return sum(_value(one, a, values) - _value(one, b, values) for a, b in both) / len(both) if both else None
+
+
+def change(one: Examined, probe: str) -> float | None:
+    """The score of the changed pair less that of the pair."""
+    found = next((each.score for each in one.changes if each.probe == probe), None)
+    return None if found is None else found - one.score
+
+
+MEASURES: dict[str, Callable[[Examined], float | None]] = {
+    "value: entity": partial(per_word, wanted=ENTITY),
+    "value: question entity": partial(per_word, wanted=("question entity",)),
+    "value: passage entity": partial(per_word, wanted=("passage entity",)),
+    "value: answer span": partial(per_word, wanted=("answer span",)),
+    "value: relation word": partial(per_word, wanted=("relation word",)),
+    "value: ordinary word": partial(per_word, wanted=ORDINARY),
+    "value: function word": partial(per_word, wanted=("function word",)),
+    "value: entity over words as rare": over_as_rare,
+    **{f"change: {probe.name}": partial(change, probe=probe.name) for probe in SUITE},
+}
+"""Measures that claims are about, by their names in hypotheses: a number a pair in the score's unit; None: the pair has
+nothing to measure."""
 
 
 def examined(
@@ -142,7 +175,6 @@ def examined(
     own = replace(effort, seed=2 * int.from_bytes(hashed(one.key)[:6], "big") + effort.seed)
     found = _explained(evaluator, pair, own)
     words = Words(pair.question, pair.passage, found.units)
-    named = any(places(subject, part) for part in (pair.passage.title, pair.passage.text))
     idf = tuple(rare.of(unit.words) for unit in found.units)
     return Examined(
         question_id=pair.question_id,
@@ -151,7 +183,7 @@ def examined(
         score=one.score,
         label=pair.label,
         holds_answer=one.holds_answer,
-        names_entity=named,
+        names_entity=holds(pair.passage, [subject]),
         relation=one.relation,
         subject=subject,
         attribution=found,
@@ -226,3 +258,7 @@ def _again(
         **{name: _explained(control, pair, other) for name, control in controls.items()},
     }
     return tuple(Again(how, one.values) for how, one in found.items())
+
+
+def _value(one: Examined, number: int, values: Sequence[float] | None = None) -> float:
+    return (values or one.attribution.values)[number] / max(1, len(one.attribution.units[number].words.split()))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from surefoot.errors import ConfigError, TraceFault, UsageError
-from surefoot.lab.study.measures import MEASURES
+from surefoot.lab.study.examination import MEASURES
 from surefoot.store import Run, from_json, write_text
 from surefoot.text import toml_values
 
@@ -23,7 +23,7 @@ REGISTERED = "hypotheses.toml"
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """Which pairs a claim is about; None: all of them."""
+    """The pairs that a claim is about; None: all of them."""
 
     action: tuple[str, ...] | None = None
     """Labels of the passage alone."""
@@ -42,7 +42,7 @@ class Hypothesis:
     id: str
     says: str
     measure: str = ""
-    """One of `measures.MEASURES`."""
+    """One of `examination.MEASURES`."""
     less: str = ""
     """A measure to subtract from it, pair by pair; empty: none."""
     among: Among = field(default_factory=Among)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from surefoot.store import to_json, write_text
 from surefoot.types import Action
 
 PAGE, TEXT, DATA = "report.html", "report.md", "report.json"
-"""What is written into the folder of a run, beside the pictures that the Markdown file shows."""
+"""The files of a report in the run's folder, beside the pictures that the Markdown file shows."""
 T = TypeVar("T")
 _ACTIONS = [action.value for action in Action]
 _SCALE = "standard deviations of the score"
@@ -32,6 +32,14 @@ _HOW = {
     "hashed": "control: scores drawn by the text's hash",
     "shuffled": "control: weights in another order",
 }
+_LIMITS = (
+    "A value says what the evaluator does, not what is true; most texts with words missing are such as nobody writes.",
+    "What a question is about, and where its answer stands, is found by rules; a name in other words counts as "
+    "another word.",
+    "The sample has as many pairs of each action as were asked for, and not as many as retrieval brings: means over "
+    "all pairs are means over this sample.",
+    "A percentile bootstrap over few questions is too sure of itself, by a little.",
+)
 
 
 def write(study: Study, folder: Path, about: dict[str, Any]) -> None:
@@ -53,8 +61,12 @@ def told(study: Study, about: dict[str, Any]) -> Iterator[Block]:
     yield from _sample(study)
     yield from _kinds(study)
     yield from _changes(study)
-    yield from _trust(study)
-    yield from _limits(study)
+    yield Heading(2, "Are these the right words?")
+    yield from _faithful(study)
+    yield from _alike(study)
+    yield Bullets(tuple(_precise(study)))
+    yield Heading(2, "What this does not show")
+    yield Bullets(_LIMITS)
     yield Heading(2, "The hypotheses, as registered")
     yield Paragraph(f"SHA-256 {study.hypotheses.sha256}, on record before the evaluator was asked anything.")
     yield Preformatted(study.hypotheses.text)
@@ -90,8 +102,7 @@ def _verdicts(study: Study) -> Iterator[Block]:
         ("p for", lambda one: _chance(one.supports_holm)),
         ("p against", lambda one: _chance(one.refutes_holm)),
     )
-    rows = [ForestRow(one.claim.id, (one.effect,)) for one in study.findings if one.effect.value is not None]
-    if rows:
+    if rows := [ForestRow(one.claim.id, (one.effect,)) for one in study.findings if one.effect.value is not None]:
         yield _forest("claims.svg", "Effects of the claims", ["effect"], rows)
     yield Bullets(
         tuple(
@@ -146,8 +157,7 @@ def _kinds(study: Study) -> Iterator[Block]:
     there = {row.kind for row in study.tables.kinds if row.words}
     kinds = [kind for kind in KINDS if kind in there]
     figures = {(row.kind, row.action): row.value for row in study.tables.kinds}
-    rows = [ForestRow(kind, tuple(figures[kind, action] for action in _ACTIONS)) for kind in kinds]
-    yield _forest("words.svg", "What a word is worth", [action.upper() for action in _ACTIONS], rows)
+    yield _by_action("words.svg", "What a word is worth", kinds, figures)
     yield _table(
         [row for row in study.tables.kinds if row.words],
         2,
@@ -176,8 +186,7 @@ def _changes(study: Study) -> Iterator[Block]:
         "to it ↑, with McNemar's exact p; a pair counts as one trial there, though pairs of one question are alike."
     )
     figures = {(row.probe, row.action): row.change for row in study.tables.changes}
-    rows = [ForestRow(probe.name, tuple(figures[probe.name, action] for action in _ACTIONS)) for probe in SUITE]
-    yield _forest("changes.svg", "What a change does to the score", [action.upper() for action in _ACTIONS], rows)
+    yield _by_action("changes.svg", "What a change does to the score", [probe.name for probe in SUITE], figures)
     yield _table(
         [row for row in study.tables.changes if row.change.of],
         2,
@@ -201,13 +210,6 @@ def _changes(study: Study) -> Iterator[Block]:
     )
 
 
-def _trust(study: Study) -> Iterator[Block]:
-    yield Heading(2, "Are these the right words?")
-    yield from _faithful(study)
-    yield from _alike(study)
-    yield Bullets(tuple(_precise(study)))
-
-
 def _faithful(study: Study) -> Iterator[Block]:
     yield Paragraph(
         "Units are taken out, or left alone, from the one with the highest value down, and for comparison from the "
@@ -216,9 +218,10 @@ def _faithful(study: Study) -> Iterator[Block]:
         "over all shares."
     )
     faith = study.tables.faith
-    without: list[Line] = [(row.order, row.without) for row in faith]
-    alone: list[Line] = [(row.order, row.alone) for row in faith]
-    panels = [("taken out: the score lost", without), ("left alone: the score lost", alone)]
+    panels: list[tuple[str, list[Line]]] = [
+        ("taken out: the score lost", [(row.order, row.without) for row in faith]),
+        ("left alone: the score lost", [(row.order, row.alone) for row in faith]),
+    ]
     title = "What the first words of an order carry"
     drawn = pictures.curves(title, f"{_SCALE}; bands: 95 % intervals", study.fractions, panels)
     yield Picture("order.svg", drawn, title)
@@ -267,21 +270,6 @@ def _precise(study: Study) -> Iterator[str]:
         yield f"In {study.noted:,} pairs there was something to note, as: {study.note}."
 
 
-def _limits(study: Study) -> Iterator[Block]:
-    yield Heading(2, "What this does not show")
-    yield Bullets(
-        (
-            "A value says what the evaluator does, not what is true; most texts with words missing are such as nobody "
-            "writes.",
-            "What a question is about, and where its answer stands, is found by rules; a name in other words counts as "
-            "another word.",
-            "The sample has as many pairs of each action as were asked for, and not as many as retrieval brings: "
-            "means over all pairs are means over this sample.",
-            "A percentile bootstrap over few questions is too sure of itself, by a little.",
-        )
-    )
-
-
 def _share(share: Share) -> str:
     return f"{share.count:,} of {share.of:,} pairs"
 
@@ -290,6 +278,12 @@ def _table(rows: Iterable[T], words: int, *columns: tuple[str, Callable[[T], str
     """A row each; the first `words` columns hold words, the others figures."""
     cells = tuple(tuple(written(row) for _, written in columns) for row in rows)
     return Table(words, tuple(heading for heading, _ in columns), cells)
+
+
+def _by_action(file: str, title: str, names: Iterable[str], figures: Mapping[tuple[str, str], Figure]) -> Picture:
+    """A forest with a row a name, and a series an action."""
+    rows = [ForestRow(name, tuple(figures[name, action] for action in _ACTIONS)) for name in names]
+    return _forest(file, title, [action.upper() for action in _ACTIONS], rows)
 
 
 def _forest(file: str, title: str, series: list[str], rows: list[ForestRow]) -> Picture:

@@ -33,7 +33,7 @@ from surefoot.types import Action, Thresholds
 PAIRS = "pairs.jsonl"
 """In the run's folder: a line a pair, an `Examined` each."""
 SAMPLE = "sample.json"
-"""Which pairs are examined; written when all were graded."""
+"""The pairs to examine, written once all pairs are graded."""
 
 OnStage = Callable[[str, int, int], None]
 """Called with the stage ("grading", "explaining"), the number done, and the total."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from statistics import pstdev
 
 from surefoot.act import label
-from surefoot.datasets.pairs import LabelledPair
+from surefoot.datasets.pairs import LabelledPair, holds
 from surefoot.datasets.questions import hashed
 from surefoot.text.subject import asked
-from surefoot.text.words import fold, places_of
+from surefoot.text.words import fold
 from surefoot.types import Action, Grade, Thresholds
 
 OPINIONS = frozenset({"yes", "no", "maybe", "true", "false"})
@@ -119,7 +119,7 @@ def _by_turns(items: Sequence[Candidate], kind: Callable[[Candidate], Hashable])
 
 
 def _candidate(pair: LabelledPair, score: float, thresholds: Thresholds) -> Candidate:
-    held = any(places_of(pair.answers, part) for part in (pair.passage.title, pair.passage.text))
+    held = holds(pair.passage, pair.answers)
     return Candidate(pair, score, label(score, thresholds), held, fold(asked(pair.question).relation) or ELSE)
 
 

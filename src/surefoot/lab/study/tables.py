@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import median
 
 import numpy as np
 
 from surefoot.act import label
-from surefoot.lab.study.examination import FRACTIONS, SUITE, Examined, Tried
+from surefoot.lab.study.examination import FRACTIONS, SUITE, Examined, Tried, change, over_as_rare, per_word
 from surefoot.lab.study.kinds import KINDS
-from surefoot.lab.study.measures import change, over_as_rare, per_word
 from surefoot.lab.study.verdicts import Questions
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Paired, Share, counted, mcnemar
@@ -234,21 +232,21 @@ class _Look:
         def lost(one: Examined, side: str, name: str, at: slice = slice(None)) -> float:
             return one.attribution.full - float(np.mean(getattr(_tried(one, name), side)[at]))
 
-        def figure(of: Callable[[Examined], float]) -> Figure:
-            return self.mean(pairs, of, self.spread)
+        def figure(side: str, at: slice = slice(None)) -> Figure:
+            return self.mean(pairs, lambda one: lost(one, side, order, at), self.spread)
 
-        def each(side: str) -> tuple[Figure, ...]:
-            cuts = [slice(n, n + 1) for n in range(len(FRACTIONS))]
-            return tuple(figure(partial(lost, side=side, name=order, at=cut)) for cut in cuts)
+        def gain(side: str, more: str, less: str) -> Figure:
+            return self.mean(pairs, lambda one: lost(one, side, more) - lost(one, side, less), self.spread)
 
+        cuts = [slice(n, n + 1) for n in range(len(FRACTIONS))]
         return FaithRow(
             order,
-            each("without"),
-            each("alone"),
-            figure(lambda one: lost(one, "without", order)),
-            figure(lambda one: lost(one, "alone", order)),
-            figure(lambda one: lost(one, "without", first) - lost(one, "without", order)),
-            figure(lambda one: lost(one, "alone", order) - lost(one, "alone", first)),
+            tuple(figure("without", cut) for cut in cuts),
+            tuple(figure("alone", cut) for cut in cuts),
+            figure("without"),
+            figure("alone"),
+            gain("without", first, order),
+            gain("alone", order, first),
         )
 
     def again(self, pairs: Sequence[Examined]) -> tuple[AgainRow, ...]:

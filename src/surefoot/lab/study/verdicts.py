@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.lab.study.examination import Examined
+from surefoot.lab.study.examination import MEASURES, Examined
 from surefoot.lab.study.hypotheses import Hypotheses, Hypothesis, StudyConclusion, fits
-from surefoot.lab.study.measures import MEASURES
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Floats
-from surefoot.stats.tests import holm
+from surefoot.stats.figures import Figure, Floats, holm
 
 Verdict = Literal["supported", "refuted", "undetermined"]
 Draws = npt.NDArray[np.uint16]
-"""How often each question is in each resample."""
+"""The number of times that each question is in each resample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class ConclusionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Which question each pair belongs to, and the resamples of them."""
+    """The question of each pair, and resamples of the questions."""
 
     numbers: dict[str, int]
     draws: Draws
@@ -85,7 +83,7 @@ def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, 
 def concluded(findings: Sequence[Finding], conclusions: Sequence[StudyConclusion]) -> tuple[ConclusionVerdict, ...]:
     """Each conclusion: supported by all of its claims, refuted by one, or neither."""
     verdicts = {finding.claim.id: finding.verdict for finding in findings}
-    return tuple(_concluded(one, {name: verdicts[name] for name in one.needs}) for one in conclusions)
+    return tuple(_concluded(one, verdicts) for one in conclusions)
 
 
 def effects(claim: Hypothesis, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
@@ -137,11 +135,8 @@ def _decided(one: Finding, alpha: float) -> Finding:
     return replace(one, verdict=verdict, because=f"p {p:.2g} < {alpha:g} after Holm's correction")
 
 
-def _concluded(one: StudyConclusion, verdicts: dict[str, Verdict]) -> ConclusionVerdict:
-    against = [name for name, verdict in verdicts.items() if verdict == "refuted"]
-    unsure = [name for name, verdict in verdicts.items() if verdict == "undetermined"]
-    if against:
-        return ConclusionVerdict(one, "refuted", f"refuted: {', '.join(against)}")
-    if unsure:
-        return ConclusionVerdict(one, "undetermined", f"undetermined: {', '.join(unsure)}")
-    return ConclusionVerdict(one, "supported", f"supported: {', '.join(verdicts)}")
+def _concluded(one: StudyConclusion, verdicts: Mapping[str, Verdict]) -> ConclusionVerdict:
+    strongest: tuple[Verdict, ...] = ("refuted", "undetermined", "supported")
+    verdict = min([strongest[-1], *(verdicts[name] for name in one.needs)], key=strongest.index)
+    because = ", ".join(name for name in dict.fromkeys(one.needs) if verdicts[name] == verdict)
+    return ConclusionVerdict(one, verdict, f"{verdict}: {because}")

@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -27,7 +26,7 @@ from surefoot.errors import ConfigError
 from surefoot.evaluators.minilm import Pieces, encode, tokenizer
 from surefoot.lab.train.mixture import Lesson, Mixture, Row, find, half
 from surefoot.lab.train.network import GraderNetwork
-from surefoot.lab.train.training import checkpoint, claimed, descend, keep
+from surefoot.lab.train.training import Stopwatch, TrainingProgress, checkpoint, claimed, descend, keep
 from surefoot.stats.figures import roc_auc
 from surefoot.store import write_text
 
@@ -68,21 +67,6 @@ class EvaluatorRecipe:
     dev_pairs: int = 100
     """Pairs of each development file's `fit` half, at most, that a look takes."""
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingProgress:
-    """The progress of a run."""
-
-    step: int
-    steps: int
-    pairs_per_second: float
-    """Since this process began."""
-    seconds_left: float
-    loss: float
-    """Mean relevance loss of the last 50 batches."""
-    dev: float | None
-    """Mean ROC-AUC over the development files, at the last look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +152,10 @@ def _learn(
     on_progress: Callable[[TrainingProgress], None],
 ) -> None:
     batches = batched(examples, recipe)
-    first, began, pairs, losses = state.step, time.monotonic(), 0, list[float]()
+    watch, losses = Stopwatch(state.step, len(batches)), list[float]()
     while state.step < len(batches) and state.worse < recipe.patience:
         batch = [examples[i] for i in batches[state.step]]
         losses = [*losses[-49:], _turn(state, batch, len(batches), recipe)]
-        pairs += len(batch)
         state.step = done = state.step + 1
         looked = done % recipe.check == 0 or done == len(batches)
         if looked:
@@ -180,9 +163,7 @@ def _learn(
         if looked or done % recipe.checkpoint == 0:
             parts = {"network": state.network.state_dict(), "optimiser": state.optimiser.state_dict()}
             keep(folder / "checkpoint.pt", {"about": state.about, "step": done, "looks": state.looks, **parts})
-        spent = time.monotonic() - began
-        left = spent / (done - first) * (len(batches) - done)
-        on_progress(TrainingProgress(done, len(batches), pairs / spent, left, sum(losses) / len(losses), state.dev))
+        on_progress(watch.progress(done, len(batch), sum(losses) / len(losses), dev=state.dev))
 
 
 def _turn(state: _State, batch: Sequence[TrainingExample], steps: int, recipe: EvaluatorRecipe) -> float:
@@ -310,20 +291,20 @@ def dev_examples(dev: dict[str, list[Row]], recipe: EvaluatorRecipe) -> dict[str
     """Uncropped pairs of each labelled development file's `fit` half: whole questions, until there are `dev_pairs`."""
     chance = random.Random(recipe.seed)  # noqa: S311
     chosen: dict[str, list[TrainingExample]] = {}
+
+    def dev_lesson(row: Row, p: Row) -> Lesson:
+        spans = find([str(one) for one in row.get("answers", ())], p["text"]) if p["label"] else ()
+        return Lesson(row["question"], p.get("title") or "", p["text"], p["label"], 1.0, spans or None)
+
     for name, rows in dev.items():
         lessons: list[Lesson] = []
         fit = [row for row in rows if half(row) == "fit"]
         for row in chance.sample(fit, len(fit)):
             if len(lessons) < recipe.dev_pairs:
-                lessons += [_dev_lesson(row, p) for p in row.get("passages", ()) if p.get("label") is not None]
+                lessons += [dev_lesson(row, p) for p in row.get("passages", ()) if p.get("label") is not None]
         if len({lesson.label for lesson in lessons}) == 2:
             chosen[name] = examples_of(lessons, 256)
     return chosen
-
-
-def _dev_lesson(row: Row, passage: Row) -> Lesson:
-    spans = find([str(one) for one in row.get("answers", ())], passage["text"]) if passage["label"] else ()
-    return Lesson(row["question"], passage.get("title") or "", passage["text"], passage["label"], 1.0, spans or None)
 
 
 @torch.no_grad()

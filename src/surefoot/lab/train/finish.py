@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from onnxruntime import InferenceSession
 from surefoot.datasets import pairs
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError
+from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
 from surefoot.lab import tuning
 from surefoot.lab.grading import graded
@@ -48,8 +49,6 @@ SILENT = 0.5
 passages with a good score are looked at, and there "no answer" is mostly wrong."""
 POINTED = 12
 """Questions of each file to choose the margin on."""
-
-OnDone = Callable[[int, int], None]
 
 
 def require_questions(mixture: Mixture) -> None:
@@ -97,7 +96,9 @@ def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
     if not found.thresholds:
         raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
     about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
-    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **_made(best))
+    origin = best.with_name(MADE)
+    made = {"made": parsed(origin.read_text(encoding="utf-8"))} if origin.exists() else {}
+    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **made)
 
 
 def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:
@@ -146,12 +147,6 @@ def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
     said = [session.run(None, feed) for feed in feeds]
     best = max(range(len(said)), key=lambda i: float(said[i][0][0]))
     return said[best][1][0], parts[best]
-
-
-def _made(best: Path) -> dict[str, Any]:
-    """The origin of the weights, if their training wrote it beside them."""
-    path = best.with_name(MADE)
-    return {"made": parsed(path.read_text(encoding="utf-8"))} if path.exists() else {}
 
 
 def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds, **more: Any) -> None:

@@ -1,14 +1,7 @@
 """The evaluator's lessons: labelled files of many domains, and negatives made from their positives.
 
 An evaluator that sees only the files' own negatives learns how answers look, or which names go together, but not to
-read the question. So each positive brings negatives that change one thing and leave the rest:
-
-- "other question": the passage with the question of another passage, which it does not answer.
-- "answer removed": the passage without the sentences that hold an answer; the entity stays.
-- "other entity": the passage with the same question about another entity.
-- "other relation": the passage with another question about the same entity or article.
-- "renamed": the passage with another entity's name in place of the question's.
-- "joined": the answering text run together with others that were found for the question; this one is a positive.
+read the question. So each positive brings negatives that change one thing and leave the rest, of the kinds in `MADE`.
 
 No lesson comes from the articles of a development question: neither its question, nor its passages, nor others of the
 same articles, nor any that share a long sentence with them.
@@ -27,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from surefoot import manifest
 from surefoot.datasets import pairs, questions
 from surefoot.datasets.questions import hashed
 from surefoot.errors import ConfigError
@@ -161,7 +155,10 @@ class Mixture:
             kept = (held.without(row) for row in mine if not _is_dev(row, source))
             self.train[source] = [row for row in kept if row][: source.most]
         files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
-        self.about = {"mixture": fingerprint(listed), "data": {name: _sha256(data / name) for name in files}}
+        self.about = {
+            "mixture": fingerprint(listed),
+            "data": {name: manifest.fingerprint(data / name) for name in files},
+        }
         """Hashes of the mixture and of its files."""
 
     def lessons(self, seed: int) -> list[Lesson]:
@@ -460,11 +457,6 @@ def _passages(row: Row) -> list[Row]:
 
 def _answers(row: Row) -> list[str]:
     return list(map(str, row.get("answers", [])))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _stem(name: str) -> str:

@@ -27,7 +27,7 @@ _OPENING = 600
 
 @dataclass(frozen=True, slots=True)
 class OpeningForm:
-    """How an opening tells a fact, and how one asks for it."""
+    """A fact as openings tell it, and the questions that ask for it."""
 
     about: re.Pattern[str]
     """Matches openings about a thing that has such a fact."""

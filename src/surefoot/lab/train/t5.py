@@ -13,9 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -27,8 +25,8 @@ from tokenizers import Encoding
 from surefoot.datasets.pairs import read
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluators.t5 import check_task, encoded, open_t5
+from surefoot.lab.train.training import Stopwatch, TrainingProgress, claimed, descend, keep
 from surefoot.lab.train.training import checkpoint as kept_state
-from surefoot.lab.train.training import claimed, descend, keep
 from surefoot.models.checkpoint import Checkpoint
 from surefoot.store import to_json, write_text
 from surefoot.types import Passage
@@ -52,21 +50,6 @@ class T5Recipe:
     max_pieces: int = 512
     seed: int = 0
     """Of the new head, of the order of the pairs, and of the dropout."""
-
-
-@dataclass(frozen=True, slots=True)
-class T5Progress:
-    """The progress of a training."""
-
-    step: int
-    steps: int
-    epoch: int
-    """From 1."""
-    loss: float
-    """Mean squared error of the last batch."""
-    pairs_per_second: float
-    """Since this process began."""
-    seconds_left: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +105,7 @@ def train(
     *,
     every: int = 200,
     device: str | None = None,
-    on_step: Callable[[T5Progress], None] = lambda progress: None,
+    on_step: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> Trained:
     """Fine-tune the T5 in the folder `start`, and write the evaluator's folder `out`, whole or not at all.
 
@@ -133,13 +116,17 @@ def train(
     """
     check_task(recipe.task)
     _require_sizes(recipe, every)
-    with _claimed(out), torch.random.fork_rng():
+    kept = out.with_name(f"{out.name}.training")
+    with claimed(out, out.with_name(f"{out.name}.lock")), torch.random.fork_rng():
+        if out.exists():
+            raise UsageError(f"{out} is there already; give another folder")
         checkpoint = open_t5(start, device, recipe.seed)
         inputs, targets = _inputs(checkpoint, data, recipe)
-        state = _begun(checkpoint, _hash([checkpoint.fingerprint(), asdict(recipe), _hash(data)]), recipe, _kept(out))
-        _learn(checkpoint, inputs, targets, state, recipe, every, _kept(out), on_step)
+        state = _begun(checkpoint, _hash([checkpoint.fingerprint(), asdict(recipe), _hash(data)]), recipe, kept)
+        _learn(checkpoint, inputs, targets, state, recipe, every, kept, on_step)
         done = _report(out, targets, state.losses, recipe)
         _publish(checkpoint, done, {"start": start, "data": _hash(data), "recipe": asdict(recipe)})
+        kept.unlink(missing_ok=True)
     return done
 
 
@@ -151,21 +138,20 @@ def _learn(
     recipe: T5Recipe,
     every: int,
     kept: Path,
-    on_step: Callable[[T5Progress], None],
+    on_step: Callable[[TrainingProgress], None],
 ) -> None:
     per_epoch = -(-len(inputs) // recipe.batch)
-    steps, first, started = per_epoch * recipe.epochs, len(state.losses), time.monotonic()
+    steps = per_epoch * recipe.epochs
+    watch = Stopwatch(len(state.losses), steps)
     state.model.train()
-    for step in range(first, steps):
+    for step in range(watch.first, steps):
         chosen = _order(len(inputs), step // per_epoch, recipe)[step % per_epoch]
         tensors = checkpoint.tensors([inputs[place] for place in chosen])
         goal = torch.tensor([targets[place] for place in chosen], device=state.model.device)
         state.losses.append(_turn(state, tensors, goal, recipe.rate * (1 - step / steps), recipe.clip))
         if (step + 1) % every == 0 or (step + 1) % per_epoch == 0:
             _keep(state, kept)
-        speed = (step + 1 - first) / (time.monotonic() - started)
-        left = (steps - step - 1) / speed
-        on_step(T5Progress(step + 1, steps, step // per_epoch + 1, state.losses[-1], speed * recipe.batch, left))
+        on_step(watch.progress(step + 1, len(chosen), state.losses[-1], epoch=step // per_epoch + 1))
     state.model.eval()
 
 
@@ -222,14 +208,13 @@ def _keep(state: _T5State, kept: Path) -> None:
 
 
 def _publish(checkpoint: Checkpoint, done: Trained, about: dict[str, Any]) -> None:
-    """Put the folder in place, whole, and remove the checkpoint."""
+    """Put the folder in place, whole."""
     fresh = done.folder.with_name(f"{done.folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     checkpoint.save(fresh)
     card = {**about, "pairs": done.pairs, "positives": done.positives, "losses": done.losses}
     write_text(fresh / "training.json", json.dumps(card, indent=1) + "\n")
     os.rename(fresh, done.folder)
-    _kept(done.folder).unlink(missing_ok=True)
 
 
 def _report(out: Path, targets: Sequence[float], losses: Sequence[float], recipe: T5Recipe) -> Trained:
@@ -240,19 +225,6 @@ def _report(out: Path, targets: Sequence[float], losses: Sequence[float], recipe
 
 def _hash(values: Sequence[Any]) -> str:
     return sha256(json.dumps(to_json(list(values))).encode()).hexdigest()
-
-
-def _kept(out: Path) -> Path:
-    return out.with_name(f"{out.name}.training")
-
-
-@contextmanager
-def _claimed(out: Path) -> Iterator[None]:
-    """While this lasts, `out` does not exist and no other process makes it."""
-    with claimed(out, out.with_name(f"{out.name}.lock")):
-        if out.exists():
-            raise UsageError(f"{out} is there already; give another folder")
-        yield
 
 
 def _require_sizes(recipe: T5Recipe, every: int) -> None:

@@ -1,12 +1,14 @@
-"""What the trainings with torch share: a claim on what they make, checkpoints to go on from, and one step."""
+"""Parts that the trainings with torch share: a claim on the result, checkpoints to go on from, one step, progress."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
+from time import monotonic
 from typing import Any
 from zipfile import is_zipfile
 
@@ -15,6 +17,40 @@ from filelock import FileLock, Timeout
 from torch import Tensor
 
 from surefoot.errors import ModelError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingProgress:
+    """How far a training is."""
+
+    step: int
+    steps: int
+    loss: float
+    """Of the last batch, or the mean over the last ones."""
+    pairs_per_second: float
+    """Since this process began."""
+    seconds_left: float
+    dev: float | None = None
+    """Mean ROC-AUC over the development files, at the last look."""
+    epoch: int | None = None
+    """From 1; None: there is only one."""
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Times a training that goes on after `first` of its steps."""
+
+    first: int
+    steps: int
+    pairs: int = 0
+    began: float = field(default_factory=monotonic)
+
+    def progress(self, step: int, pairs: int, loss: float, **seen: Any) -> TrainingProgress:
+        """The progress after this step, which learned from so many pairs; `seen`: `dev` or `epoch`."""
+        self.pairs += pairs
+        spent = monotonic() - self.began
+        left = spent / (step - self.first) * (self.steps - step)
+        return TrainingProgress(step, self.steps, loss, self.pairs / spent, left, **seen)
 
 
 @contextmanager
@@ -39,7 +75,7 @@ def keep(path: Path, value: Any) -> None:
 
 
 def saved(path: Path, device: Any = "cpu") -> Any:
-    """What `torch.save` wrote to a file, on the device. Raises ModelError for a file that is missing or damaged."""
+    """A value that `torch.save` wrote, on the device. Raises ModelError for a file that is missing or damaged."""
     if not is_zipfile(path):  # else torch would take it for a pickle of old, and fail in any way that bytes can
         raise ModelError(f"{path} is missing or damaged; run: surefoot train evaluator")
     try:

@@ -17,8 +17,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 
-from surefoot.embedders.static import pooled, unit
-from surefoot.lab.train.static import (
+from static_embedding import (
     MOST_CHARACTERS,
     VectorLesson,
     VectorRecipe,
@@ -29,6 +28,7 @@ from surefoot.lab.train.static import (
     turn,
     write,
 )
+from surefoot.embedders.static import pooled, unit
 from surefoot.protocols import Matrix
 
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "of", "##s"]

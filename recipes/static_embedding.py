@@ -1,6 +1,6 @@
 """Trains the weights of `surefoot.embedders.static`: word vectors whose sum points where a transformer's vector does.
 
-    python -m surefoot.lab.train.static --data A.jsonl B.jsonl --without TEST.jsonl --cache DIR --out static.npz
+    python recipes/static_embedding.py --data A.jsonl B.jsonl --without TEST.jsonl --cache DIR --out static.npz
 
 1. The teacher embeds the training texts and every word piece of its vocabulary. This is nearly all of the work, about
    40 texts a second and core; a stopped run goes on where it was.
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command of this module's docstring."""
     from surefoot.embedders.minilm import MiniLMEmbedder
 
-    parser = argparse.ArgumentParser(prog="python -m surefoot.lab.train.static", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python recipes/static_embedding.py", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="JSON lines to learn from")
     parser.add_argument("--without", type=Path, nargs="*", default=[], help="JSON lines whose texts are left out")
     parser.add_argument("--cache", type=Path, required=True, help="folder for the teacher's vectors")

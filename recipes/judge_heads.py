@@ -1,6 +1,6 @@
 """Trains heads.json, the weights of the judges that need no language model.
 
-    python -m surefoot.lab.train.judges DATA --out heads.json
+    python recipes/judge_heads.py DATA --out heads.json
 
 1. "equivalence" (is the answer right?) learns from people's verdicts on every fourth question of EVOUNA's two sets,
    except questions that NQ-301 has too; the other three quarters and NQ-301 are left to measure on.

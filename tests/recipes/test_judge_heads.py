@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot.embedders.hashing import Hashing
-from surefoot.lab.train.judges import (
+from judge_heads import (
     Labelled,
     asked,
     correctness,
@@ -19,6 +18,7 @@ from surefoot.lab.train.judges import (
     planted,
     supported,
 )
+from surefoot.embedders.hashing import Hashing
 
 RANDOM = np.random.default_rng(0)
 
