@@ -127,7 +127,7 @@ def _built(name: str, suffix: str) -> Loader:
 
 def _opened(stream: BinaryIO, name: str) -> BinaryIO:
     module = PACKED.get(PurePath(name).suffix.lower())
-    return import_module(module).open(stream) if module else stream  # type: ignore[no-any-return]
+    return import_module(module).open(stream) if module else stream
 
 
 def _unpacked(stream: BinaryIO, name: str) -> bytes:

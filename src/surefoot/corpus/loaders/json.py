@@ -20,7 +20,7 @@ class JsonLoader:
     """Reads JSON, with key paths instead of sentences."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-        """A document for each object of a list, else one for the file; a place is a JSON pointer, such as "/hosts/2"."""
+        """A document for each object of a list, else one for the file; places are JSON pointers like "/hosts"."""
         text, problem = decoded(stream)
         if problem:
             yield problem
