@@ -102,7 +102,7 @@ def test_a_page_of_man_is_read_as_it_is_shown():
         ("definition", "OPTIONS", "L26", "-q\n: Says nothing."),
         ("paragraph", "OPTIONS › Other options", "L29", "Kinds:"),
         ("list", "OPTIONS › Other options", "L30", "- lower\n- upper"),
-        ("table", "OPTIONS › Other options", "L42", "| Code | Meaning |\n| --- | --- |\n| 0 | all well |"),
+        ("table", "OPTIONS › Other options", "L35", "| Code | Meaning |\n| --- | --- |\n| 0 | all well |"),
     ]
 
 

@@ -9,7 +9,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 from io import BytesIO
 from pathlib import PurePath
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.corpus.loaders.html import HtmlLoader
@@ -26,7 +26,7 @@ class EmlLoader:
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The mail as one document, titled by its subject. What is attached is listed, and not read."""
         try:
-            mail = cast(EmailMessage, BytesParser(policy=policy.default).parse(stream))
+            mail = BytesParser(policy=policy.default).parse(stream)
             headers = [(key, paragraph(str(mail[key]))) for key in _HEADERS if mail[key]]
             attached = [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()]
             body = tuple(_body(mail))

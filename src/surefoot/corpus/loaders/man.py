@@ -359,6 +359,7 @@ class _Page:
     def _on_TS(self, words: list[str]) -> None:
         self._end_words()
         self._rows = []
+        self._place = self._number
 
     def _on_TE(self, words: list[str]) -> None:
         lines, self._rows = self._rows or [], None
