@@ -67,12 +67,12 @@ def test_a_page_of_sphinx_gives_all_kinds_of_blocks():
         ("paragraph", "Huts", "L6", "See the guide, hut.beds and lit."),
         ("note", "Huts › Stove", "L13", "Note: Mind the gap."),
         ("code", "Huts › Stove", "L15", "```python\nprint(1)\n```"),
-        ("definition", "Huts › Stove", "L23", "beds(a)\n: Counts beds."),
+        ("definition", "Huts › Stove", "L20", "beds(a)\n: Counts beds."),
         ("note", "Huts › Stove", "L25", "versionadded: 3.2"),
         ("definition", "Huts › Stove", "L34", "Linux\n: apt install"),
-        ("definition", "Huts › Stove", "L37", "term\n: its meaning"),
+        ("definition", "Huts › Stove", "L36", "term\n: its meaning"),
         ("list", "Huts › Stove", "L39", "- one\n  more\n- two"),
-        ("table", "Huts › Stove", "L43", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
+        ("table", "Huts › Stove", "L44", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         ("caption", "Huts", "L51", "Rules"),
     ]
 

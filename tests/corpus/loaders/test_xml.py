@@ -58,7 +58,8 @@ def test_no_entity_is_looked_up(tmp_path):
     (tmp_path / "secret").write_text("larch")
     bomb = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
     head = f'<!DOCTYPE a [<!ENTITY f SYSTEM "file://{tmp_path}/secret"><!ENTITY a0 "x">{bomb}]>'
-    assert one(f"{head}<a><p>See &f; and &a9;.</p></a>", "x.xml").text == "See &f; and &a9;."
+    assert one(f"{head}<a><p>See &f;.</p></a>", "x.xml").text == "See &f;."
+    assert len(one(f"{head}<a><p>See &a9;.</p></a>", "x.xml").text) < 100
 
 
 def test_xml_that_is_not_well_formed_is_read_with_a_note():

@@ -39,8 +39,9 @@ _CODE = frozenset(
     "code-block sourcecode prompt testcode testoutput doctest ipython console parsed-literal productionlist".split()
 )
 _SILENT = frozenset(
-    "toctree index highlight currentmodule module contents sectnum meta tabularcolumns default-domain default-role role "
-    "program include literalinclude raw image testsetup autosummary automodule autoclass autofunction sectionauthor".split()
+    "toctree index highlight currentmodule module contents sectnum meta tabularcolumns role default-domain "
+    "default-role program include literalinclude raw testsetup autosummary automodule autoclass autofunction "
+    "sectionauthor".split()
 )
 _TITLED = re.compile(r"([^<>]{1,500})<[^<>]{1,500}>\Z", re.DOTALL)
 
@@ -71,33 +72,34 @@ class _AnyOption(dict[str, Callable[[str], str]]):
     """Takes every option of a directive as it is."""
 
     def __getitem__(self, name: str) -> Callable[[str], str]:
-        return directives.unchanged
+        return str
 
 
-class _AnyDirective(Directive):
+class _AnyDirective(Directive):  # type: ignore[misc]
     """A directive that docutils does not know: its argument, and its content below."""
 
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec = _AnyOption(name=directives.unchanged)  # docutils passes over an empty one
+    option_spec = _AnyOption(name=str)  # docutils passes over an empty one
 
     def run(self) -> list[nodes.Node]:
         """The nodes in its place."""
+        content: StringList = self.content
         said = self.arguments[0] if self.arguments else ""
         if self.name in _SILENT:
             return []
         if self.name in _CODE:
-            lines = "\n".join(self.content)
+            lines = "\n".join(content)
             block = nodes.literal_block(lines or said, lines or said)
             block["classes"] = ["code", said] if lines else []
             block.line = self.lineno
             return [block]
         if said.startswith(".. "):  # its content, without an empty line above it
-            self.content = StringList([*said.split("\n"), "", *self.content], source="")
+            content = StringList([*said.split("\n"), "", *content], source="")
             said = ""
         body = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, body)
+        self.state.nested_parse(content, self.content_offset, body)
         if self.name in ("deprecated", "versionadded", "versionchanged"):
             note = nodes.admonition("", nodes.paragraph("", f"{self.name}: {said}"), *body.children)
             note.line = self.lineno
@@ -123,10 +125,14 @@ def _teach() -> None:
     def directive(name: str, language: Any, document: Any) -> tuple[Any, list[Any]]:
         if name in _CODE | _SILENT or name not in known_directive:
             return _AnyDirective, []
-        return original_directive(name, language, document)
+        found: tuple[Any, list[Any]] = original_directive(name, language, document)
+        return found
 
     def role(name: str, language: Any, line: int, reporter: Any) -> tuple[Any, list[Any]]:
-        return original_role(name, language, line, reporter) if name in known_role else (_any_role, [])
+        if name not in known_role:
+            return _any_role, []
+        found: tuple[Any, list[Any]] = original_role(name, language, line, reporter)
+        return found
 
     if directives.directive.__module__ != __name__:
         original_directive, original_role = directives.directive, roles.role
@@ -165,7 +171,8 @@ def _blocks(node: Any, path: tuple[str, ...], line: int) -> Iterator[Block]:
 
 def _line(node: Any, otherwise: int) -> int:
     """The line on which a node begins, as far as docutils knows; else `otherwise`."""
-    return next((inner.line for inner in node.findall() if getattr(inner, "line", None)), None) or otherwise
+    lines = (getattr(inner, "line", None) for inner in node.findall())
+    return next((int(line) for line in lines if line), otherwise)
 
 
 def _kind(node: Any) -> BlockKind:
@@ -192,7 +199,7 @@ def _text(node: Any) -> str:
         title = "" if isinstance(node, nodes.admonition) else f"{type(node).__name__.capitalize()}: "
         return title + _flat(node)
     if isinstance(node, nodes.line_block):
-        return node.astext()
+        return str(node.astext())
     if isinstance(node, nodes.image):
         return str(node.get("alt", ""))
     return paragraph(node.astext())

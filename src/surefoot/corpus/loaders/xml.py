@@ -23,8 +23,8 @@ _TABLES = frozenset("table informaltable".split())
 _PROSE = frozenset("para simpara p formalpara screeninfo abstract blockquote subtitle refpurpose shortdesc".split())
 _TITLES = frozenset("title refname heading head name label".split())
 _SECTIONS = frozenset(
-    "book article part chapter appendix preface section sect1 sect2 sect3 sect4 sect5 refentry refsection refsect1 refsect2 "
-    "refsynopsisdiv topic concept task reference glossary bibliography simplesect".split()
+    "book article part chapter appendix preface section sect1 sect2 sect3 sect4 sect5 refentry refsection refsect1 "
+    "refsect2 refsynopsisdiv topic concept task reference glossary bibliography simplesect".split()
 )
 _HIDDEN = frozenset("indexterm remark primary secondary".split())
 
@@ -59,7 +59,7 @@ def _parsed(content: bytes, recover: bool) -> tuple[Any, str]:
 
 
 def _tag(element: Any) -> str:
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _said(element: Any) -> str:
@@ -150,7 +150,7 @@ def _definitions(element: Any, path: tuple[str, ...]) -> Iterator[Block]:
 
 
 def _attributes(element: Any, tag: str) -> str:
-    values = [f"{etree.QName(key).localname}={value}" for key, value in element.attrib.items() if value.strip()]
+    values = [f"{key.rpartition('}')[2]}={value}" for key, value in element.attrib.items() if value.strip()]
     return paragraph(f"{tag}: {' '.join(values)}") if values else ""
 
 
