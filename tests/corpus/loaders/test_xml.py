@@ -53,12 +53,20 @@ def test_records_are_lines_of_name_and_value():
     ]
 
 
+def test_a_short_entity_of_plain_text_is_put_in():
+    """Manuals name their own subject by one."""
+    assert one('<!DOCTYPE a [<!ENTITY hut "larch">]><a><p>The &hut; burns, <b>&hut;</b></p></a>', "x.xml").text == (
+        "The larch burns, larch"
+    )
+
+
 def test_no_entity_is_looked_up(tmp_path):
     """Neither a file's nor one that unfolds to any size."""
     (tmp_path / "secret").write_text("larch")
     bomb = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
     head = f'<!DOCTYPE a [<!ENTITY f SYSTEM "file://{tmp_path}/secret"><!ENTITY a0 "x">{bomb}]>'
     assert one(f"{head}<a><p>See &f;.</p></a>", "x.xml").text == "See &f;."
+    assert one(f"{head}<a><li><p>&f;</p><p>x</p></li></a>", "x.xml").text.split() == ["&f;", "x"]
     assert len(one(f"{head}<a><p>See &a9;.</p></a>", "x.xml").text) < 100
 
 

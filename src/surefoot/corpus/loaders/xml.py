@@ -1,6 +1,7 @@
 """XML: the text of its elements, under their titles; DocBook with its lists, tables, code and notes.
 
-No entity is looked up, no other file is opened, and the parser's own limits on size and depth hold.
+No other file is opened, and the parser's own limits on size and depth hold. Of the entities that a file declares the
+short ones of plain text are put in; all others stay as they are written.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from lxml import etree
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.text.blocks import bullets, code, definition, paragraph, table
 
+_LONGEST_ENTITY = 100
+"""Characters of an entity, at most, that is put in wherever it is named."""
+
+_ENTITY = "{surefoot}entity"
 _CODE = frozenset(
     "programlisting screen literallayout synopsis cmdsynopsis funcsynopsis pre code-block codeblock".split()
 )
@@ -41,6 +46,7 @@ class XmlLoader:
             if root is None or not "".join(root.itertext()).strip():
                 raise Unreadable(f"is not XML that can be read ({why}); mend it, or save it as .txt")
             yield DocumentProblem(f"is not well-formed ({why}); it was read as far as it makes sense", skipped=False)
+        _put_in_entities(root)
         found = tuple(_blocks(root, ()))
         if not found:
             raise Unreadable("holds no text")
@@ -56,6 +62,19 @@ def _parsed(content: bytes, recover: bool) -> tuple[Any, str]:
         return etree.fromstring(content, parser), ""
     except (etree.LxmlError, ValueError) as error:
         return None, " ".join(str(error).split())[:200]
+
+
+def _put_in_entities(root: Any) -> None:
+    """Replace the references to short texts, which cannot unfold, by these, and all others by how they are written."""
+    declared = root.getroottree().docinfo.internalDTD
+    values = {entity.name: entity.content or "" for entity in (declared.iterentities() if declared is not None else ())}
+    for reference in [*root.iter(etree.Entity)]:
+        value = values.get(reference.name, "")
+        is_plain = 0 < len(value) <= _LONGEST_ENTITY and not set(value) & {"&", "<", "%"}
+        word = etree.Element(_ENTITY)
+        word.text, word.tail = value if is_plain else f"&{reference.name};", reference.tail
+        reference.getparent().replace(reference, word)
+    etree.strip_tags(root, _ENTITY)
 
 
 def _tag(element: Any) -> str:
