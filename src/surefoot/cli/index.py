@@ -37,8 +37,9 @@ def index(
 ) -> None:
     """Index documents, tables, notebooks, mails, man pages and source code; only what changed is read.
 
-    A GLOB is held against the path as it is indexed, or against the name alone where it has no "/"; "*" matches "/"
-    too. It counts for this run only: files of PATH that it leaves out leave the index.
+    A GLOB is held against a file's path, or against its name where the GLOB has no "/".
+
+    It counts for this run only: files of PATH that it leaves out leave the index.
     """
     builder = Builder(configured(config, settings, index))
     target = Path(builder.config["index"]["path"])
