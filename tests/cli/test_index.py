@@ -38,17 +38,28 @@ def test_what_cannot_be_read_is_named_on_standard_error(surefoot: Callable[..., 
 
 def test_ignored_files_are_named_by_their_suffix(surefoot: Callable[..., Any], here: Path) -> None:
     """So that one sees which kinds are not read."""
-    for name in ("a.rst", "b.rst", "c.gz"):
+    for name in ("a.log", "b.log", "c.log", "d.log", "e.gz"):
         (here / "library" / name).touch()
-    assert "Files     2 new, 3 ignored (.rst 2, .gz 1)\n" in surefoot("index", "library").out
+    done = surefoot("index", "library").out
+    assert "Files     2 new, 5 not read\n" in done
+    assert "Not read  4 .log: library/a.log, library/b.log, library/c.log, …\n" in done
+    assert "Not read  1 .gz: library/e.gz\n" in done
+    assert "library/d.log\n" in surefoot("index", "library", "--verbose").out
+
+
+def test_patterns_choose_which_files_are_indexed(surefoot: Callable[..., Any], here: Path) -> None:
+    """Each may be given several times."""
+    (here / "library" / "c.md").write_text("# Old")
+    done = surefoot("index", "library", "--include", "*.md", "--include", "*.txt", "--exclude", "library/c.*")
+    assert "Not read  1 left out: library/c.md\n" in done.out
 
 
 def test_a_file_of_another_kind_is_refused_in_a_sentence(surefoot: Callable[..., Any], here: Path) -> None:
     """With what could be read."""
-    (here / "passwd").touch()
+    (here / "passwd").write_bytes(b"\0")
     done = surefoot("index", "passwd")
     assert done.code == 2
-    assert "passwd is of a kind that is not read; these are: .csv .docx" in " ".join(done.err.split())
+    assert "passwd is of a kind that is not read; these are: .adoc" in " ".join(done.err.split())
 
 
 def test_rebuild_forgets_what_was_there(indexed: Callable[..., Any]) -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import attacks
 from surefoot.corpus import limits
 from surefoot.corpus.build import BATCH, Changes, build
+from surefoot.corpus.discover import Patterns
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import IndexFault
@@ -75,7 +76,7 @@ def test_passages_carry_their_title_path_and_text(docs, place):
     (docs / "hut.md").write_text("# Hut\n\nForty beds.")
     report = build([docs], place, Hashing())
     ((passage,), _, _) = content(place)
-    assert (passage.title, passage.text, passage.url) == ("Hut", "# Hut\n\nForty beds.", "docs/hut.md")
+    assert (passage.title, passage.text, passage.url) == ("Hut", "Forty beds.", "docs/hut.md#L3")
     assert report.files == report.documents == report.passages == Changes(added=1)
 
 
@@ -244,13 +245,38 @@ def test_a_file_with_some_bad_rows_is_not_skipped(docs, place):
 
 
 def test_ignored_files_are_counted_by_kind(docs, place):
-    """The commonest first."""
-    for name in ("a.txt", "b.rst", "c.RST", "d.gz", "e", ".f"):
+    """The commonest first, each with its paths; text without a suffix is read."""
+    for name in ("a.txt", "b.log", "c.LOG", "d.gz", "e", ".f"):
         (docs / name).write_text("text")
+    (docs / "h").write_bytes(b"\0")
     (docs / "g.txt").symlink_to(docs / "a.txt")
     kinds = build([docs], place, Hashing()).ignored
-    assert kinds[0] == (".rst", 2)
-    assert set(kinds[1:]) == {(".gz", 1), ("without a suffix", 1), ("hidden", 1), ("links", 1)}
+    assert kinds[0] == (".log", ("docs/b.log", "docs/c.LOG"))
+    assert set(kinds[1:]) == {
+        (".gz", ("docs/d.gz",)),
+        ("binary or empty", ("docs/h",)),
+        ("hidden", ("docs/.f",)),
+        ("links", ("docs/g.txt",)),
+    }
+
+
+def test_patterns_choose_files_for_one_run(docs, place):
+    """What a run leaves out leaves the index, and the next run without the pattern brings it back."""
+    (docs / "old").mkdir(parents=True)
+    for name in ("a.txt", "b.md", "old/c.txt"):
+        (docs / name).write_text("text")
+    assert build([docs], place, Hashing()).files.added == 3
+    chosen = build([docs], place, Hashing(), patterns=Patterns(include=["*.txt"], exclude=["docs/old/*"]))
+    assert (chosen.files.removed, chosen.files.unchanged) == (2, 1)
+    assert chosen.ignored == (("left out", ("docs/b.md", "docs/old/c.txt")),)
+    assert build([docs], place, Hashing()).files.added == 2
+
+
+def test_patterns_that_leave_nothing_say_so(docs, place):
+    """A typing error in a pattern does not empty an index."""
+    (docs / "a.txt").write_text("text")
+    with pytest.raises(IndexFault, match="--include and --exclude leave all of them out"):
+        build([docs], place, Hashing(), patterns=Patterns(include=["*.tex"]))
 
 
 @pytest.mark.slow

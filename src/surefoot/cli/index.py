@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +12,11 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
+from surefoot.corpus.discover import Patterns
 from surefoot.corpus.loaders import MAX_BYTES
 
 _KINDS = 8
+_NAMES = 3
 
 
 def index(
@@ -23,9 +26,21 @@ def index(
     settings: Settings = None,
     rebuild: Annotated[bool, Option("--rebuild", help="Start from nothing; only these paths are in it then.")] = False,
     push: Annotated[bool, Option("--push", help="Then copy the index to the configured retriever's server.")] = False,
+    include: Annotated[
+        list[str] | None, Option("--include", metavar="GLOB", help="Only files whose path matches; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, Option("--exclude", metavar="GLOB", help="No files whose path matches; may be repeated.")
+    ] = None,
+    verbose: Annotated[bool, Option("--verbose", help="Name every file that is not read.")] = False,
     max_mb: Annotated[int, Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
 ) -> None:
-    """Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."""
+    """Index documents, tables, notebooks, mails, man pages and source code; only what changed is read.
+
+    A GLOB is held against a file's path, or against its name where the GLOB has no "/".
+
+    It counts for this run only: files of PATH that it leaves out leave the index.
+    """
     builder = Builder(configured(config, settings, index))
     target = Path(builder.config["index"]["path"])
     with pulling():
@@ -38,14 +53,15 @@ def index(
             embedder,
             rebuild=rebuild,
             max_bytes=max_mb * 1_000_000,
+            patterns=Patterns(include or (), exclude or ()),
             on_progress=lambda done, total, path: progress.update(task, completed=done, total=total),
         )
-    _say(report, builder, target)
+    _say(report, builder, target, verbose)
     if push:
         out.print(builder.push())
 
 
-def _say(report: IndexReport, builder: Builder, target: Path) -> None:
+def _say(report: IndexReport, builder: Builder, target: Path, verbose: bool) -> None:
     for path, reason in report.skipped:
         err.say(f"skipped {path}: {reason}")
     for path, note in report.notes:
@@ -59,16 +75,23 @@ def _say(report: IndexReport, builder: Builder, target: Path) -> None:
             (files.unchanged, "unchanged"),
             (files.removed, "gone"),
             (files.skipped, "skipped"),
-            (sum(count for _, count in report.ignored), f"ignored ({_kinds(report)})"),
+            (sum(len(paths) for _, paths in report.ignored), "not read"),
         )
         if count
     )
     out.print(f"Files     {changed}", soft_wrap=True)
+    for line in _ignored(report, verbose):
+        out.print(line, soft_wrap=True)
     total = builder.index.info().passages
     out.print(f"Passages  {total:,} ({passages.added:,} new) in {target} · {report.seconds:.1f} s", soft_wrap=True)
 
 
-def _kinds(report: IndexReport) -> str:
-    """The commonest kinds of ignored files, and how many of each."""
-    named = ", ".join(f"{plain(kind)} {count}" for kind, count in report.ignored[:_KINDS])
-    return f"{named}, …" if len(report.ignored) > _KINDS else named
+def _ignored(report: IndexReport, verbose: bool) -> Iterator[str]:
+    """A line for each kind of files that are not read, with their number and the first names, or all."""
+    kinds = report.ignored if verbose else report.ignored[:_KINDS]
+    for kind, paths in kinds:
+        named = paths if verbose else paths[:_NAMES]
+        more = ", …" if len(paths) > len(named) else ""
+        yield f"Not read  {len(paths):,} {plain(kind)}: {', '.join(map(plain, named))}{more}"
+    if rest := len(report.ignored) - len(kinds):
+        yield f"Not read  {rest} more kinds; --verbose names all"

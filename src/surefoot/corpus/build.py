@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.corpus.discover import Found, FoundFile, find
+from surefoot.corpus.discover import ALL, Found, FoundFile, Patterns, find
 from surefoot.corpus.integrity import passage_sum, seal, vector_sum
 from surefoot.corpus.loaders import MAX_BYTES, DocumentProblem, supported
 from surefoot.corpus.readers import READERS, CutDocument, Reading, Request
@@ -67,9 +67,9 @@ class IndexReport:
     documents: Changes
     passages: Changes
     """The passages of an updated document count as removed and as added."""
-    ignored: tuple[tuple[str, int], ...]
-    """(kind, count) of the files below the given folders that are not read, the commonest kind first: a suffix, or
-    "hidden", "links" or "no regular files"."""
+    ignored: tuple[tuple[str, tuple[str, ...]], ...]
+    """(kind, paths) of the files below the given folders that are not read, the commonest kind first: a suffix, or
+    "binary or empty", "hidden", "links", "no regular files", or "left out" by the patterns."""
     skipped: tuple[tuple[str, str], ...]
     """(path, reason) of each file or row that should be in the index and is not."""
     notes: tuple[tuple[str, str], ...]
@@ -98,17 +98,19 @@ def build(
     *,
     rebuild: bool = False,
     max_bytes: int = MAX_BYTES,
+    patterns: Patterns = ALL,
     on_progress: OnProgress = lambda done, total, path: None,
 ) -> IndexReport:
     """Bring the index up to date with these files and folders; passages from other places stay.
 
-    A file that was not touched is not opened; of a changed file only the changed documents are embedded, each passage
-    as its title, a line end, and its text. `rebuild` makes a new index, of `paths` alone, and puts it in place when it
-    is complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, and the next run
-    completes it. Raises IndexFault, and what the embedder raises.
+    `patterns` choose among the files below a folder, in this run alone; what they leave out leaves the index too. A
+    file that was not touched is not opened, unless its name does not tell its format; of a changed file only the
+    changed documents are embedded, each passage as its title, a line end, and its text. `rebuild` makes a new index, of
+    `paths` alone, and puts it in place when it is complete. Interrupted at any point, even by a kill, it leaves an
+    index that can be searched, and the next run completes it. Raises IndexFault, and what the embedder raises.
     """
     started, live = perf_counter(), Path(index_path)
-    found = [_some(find(Path(path), max_bytes), path) for path in paths]
+    found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
     if not any(each.files for each in found):
         raise IndexFault(
             "; ".join(f"{path} {why}" for each in found for path, why in each.skipped) or "no path to index"
@@ -129,7 +131,8 @@ def build(
 def _some(found: Found, path: str | Path) -> Found:
     # Even if the index has files from there: a folder that is not mounted must not empty the index.
     if found.root.is_dir() and not found.files and not found.skipped:
-        raise IndexFault(f"{path} holds no file that can be read; these can: {supported()}")
+        left = "; --include and --exclude leave all of them out" if found.ignored["left out"] else ""
+        raise IndexFault(f"{path} holds no file that can be read{left}; these can: {supported()}")
     return found
 
 
@@ -180,7 +183,7 @@ class _Build:
             files=self._changes("files", files, len(empty)),
             documents=self._changes("documents", self._documents),
             passages=self._changes("passages", self._passages),
-            ignored=tuple(sum((each.ignored for each in found), Counter()).most_common()),
+            ignored=_ignored(found),
             skipped=(*skipped, *((path, problem.reason) for path, problem in told if problem.skipped)),
             notes=tuple((path, problem.reason) for path, problem in told if not problem.skipped),
             seconds=perf_counter() - started,
@@ -335,6 +338,14 @@ class _Build:
             seal(self._db)
             self._db.commit()
         self._on_progress(*self._progress)
+
+
+def _ignored(found: Sequence[Found]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All that is ignored, by kind, the commonest first."""
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, paths in (entry for each in found for entry in each.ignored.items()):
+        kinds[kind] += paths
+    return tuple(sorted(((kind, tuple(paths)) for kind, paths in kinds.items() if paths), key=lambda e: -len(e[1])))
 
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:

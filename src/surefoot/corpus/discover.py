@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 
-from surefoot.corpus.loaders import MAX_BYTES, STREAMED, formats, supported
+from surefoot.corpus.loaders import MAX_BYTES, PACKED, STREAMED, head_of, loader_of, needs_head, suffix_of, supported
 from surefoot.errors import IndexFault
 
 
@@ -31,6 +32,30 @@ class FoundFile:
     """
 
 
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Which files of a folder are wanted, by globs over their paths as indexed.
+
+    `*` matches "/" too. A pattern without "/" is held against the file's name alone.
+    """
+
+    include: Sequence[str] = ()
+    """Empty: all."""
+    exclude: Sequence[str] = ()
+    """Beats `include`."""
+
+    def want(self, path: str) -> bool:
+        """Whether a file is wanted."""
+        return (not self.include or _any(self.include, path)) and not _any(self.exclude, path)
+
+
+ALL = Patterns()
+
+
+def _any(patterns: Sequence[str], path: str) -> bool:
+    return any(fnmatchcase(path if "/" in pattern else path.rpartition("/")[2], pattern) for pattern in patterns)
+
+
 @dataclass(slots=True)
 class Found:
     """The files at or below one path."""
@@ -39,34 +64,59 @@ class Found:
     """Absolute, without symbolic links."""
     files: list[FoundFile] = field(default_factory=list)
     """In the order of their paths."""
-    ignored: Counter[str] = field(default_factory=Counter)
-    """How many files below a folder are not read, by suffix, or as hidden, links, or no regular files. A hidden folder
-    counts as one."""
+    ignored: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Paths below a folder that are not read, by the reason: their suffix, "binary or empty", "hidden", "links", "no
+    regular files", or "left out" by the patterns. A hidden folder is one path."""
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """(path, reason) of each file that should be read but cannot."""
     closed: list[Path] = field(default_factory=list)
     """Folders that could not be opened."""
 
 
-def find(given: Path, max_bytes: int = MAX_BYTES) -> Found:
+def find(given: Path, max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> Found:
     """The readable files at or below a path. The path may be a symbolic link; links below it are not followed.
 
-    Raises IndexFault where nothing is there, or that cannot be told.
+    `patterns` choose among the files below a folder. Raises IndexFault where nothing is there, or that cannot be told.
     """
     found = Found(_root(given))
     # An absolute path, or one through "..", would say something about the machine.
     name = Path(found.root.name) if given.is_absolute() or ".." in given.parts else given
     if found.root.is_dir():
         for place in _below(found, name):
-            if place.suffix.lower() in formats():
-                _add(found, place, name / place.relative_to(found.root), max_bytes)
+            path = name / place.relative_to(found.root)
+            if not patterns.want(path.as_posix()):
+                found.ignored["left out"].append(_label(path))
+            elif kind := _unreadable(place):
+                found.ignored[kind].append(_label(path))
             else:
-                found.ignored[place.suffix.lower() or "without a suffix"] += 1
-    elif found.root.suffix.lower() not in formats():
+                _add(found, place, path, max_bytes)
+    elif _unreadable(found.root):
         found.skipped.append((name.as_posix(), f"is of a kind that is not read; these are: {supported()}"))
     else:
         _add(found, found.root, name, max_bytes)
     return found
+
+
+def _unreadable(place: Path) -> str:
+    """The kind of a file that no loader reads; empty: one does, or opening it will say why not. Only a file whose
+    name does not tell its format is opened."""
+    head = b""
+    if needs_head(place.name):
+        if place.is_symlink() or not place.is_file():
+            return ""
+        try:
+            with place.open("rb") as file:
+                head = head_of(file, place.name)
+        except OSError:
+            return ""
+    if loader_of(place.name, head):
+        return ""
+    packed = PurePath(place.name.lower()).suffix
+    return suffix_of(place.name) + (packed if packed in PACKED else "") or "binary or empty"
+
+
+def _label(path: Path) -> str:
+    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
 
 
 def _root(given: Path) -> Path:
@@ -88,20 +138,21 @@ def _below(found: Found, name: Path) -> Iterator[Path]:
 
     for folder, folders, files in os.walk(found.root, onerror=closed):
         hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
-        found.ignored.update("hidden" for _ in hidden)
+        if hidden:
+            found.ignored["hidden"] += (_label(name / Path(folder, entry).relative_to(found.root)) for entry in hidden)
         folders[:] = sorted(set(folders).difference(hidden))
         yield from (Path(folder, file) for file in sorted(set(files).difference(hidden)))
 
 
 def _add(found: Found, place: Path, path: Path, max_bytes: int) -> None:
-    label = os.fsencode(path.as_posix()).decode("utf-8", "replace")
+    label = _label(path)
     try:
         status = place.lstat()
     except OSError as error:
         found.skipped.append((label, f"cannot be read: {error.strerror}"))
         return
     if not S_ISREG(status.st_mode):
-        found.ignored["links" if S_ISLNK(status.st_mode) else "no regular files"] += 1
+        found.ignored["links" if S_ISLNK(status.st_mode) else "no regular files"].append(label)
     elif status.st_size > max_bytes and place.suffix.lower() not in STREAMED:
         found.skipped.append((label, _too_large(status.st_size, max_bytes)))
     else:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfWriter
 
-from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable, _rows, formats, read
+from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable, _rows, formats, read
 
 
 def documents(content: bytes, name: str) -> list[Document]:
@@ -62,7 +62,8 @@ def word(fill) -> bytes:
 
 def test_a_text_file_is_one_document_titled_by_its_name():
     """The simplest case."""
-    assert one(b"Mind the gap.\r\nAll of it.", "gaps.txt") == Document("", "gaps", "Mind the gap.\nAll of it.")
+    block = Block("Mind the gap.\nAll of it.", place="L1")
+    assert one(b"Mind the gap.\r\nAll of it.", "gaps.txt") == Document("", "gaps", (block,))
 
 
 @pytest.mark.parametrize(
@@ -124,43 +125,8 @@ def test_a_kind_whose_library_is_missing_is_refused_with_what_to_install(monkeyp
 
 def test_an_unknown_kind_is_refused_with_the_kinds_that_are_read():
     """The message says what would work."""
-    with pytest.raises(Unreadable, match=r"\.csv .*\.txt"):
+    with pytest.raises(Unreadable, match=r"\.csv .*\.txt .* source code"):
         documents(b"", "a.exe")
-
-
-def test_markdown_is_titled_by_its_first_heading_and_keeps_its_sections():
-    """Offsets are those of the headings in the text."""
-    text = "# Huts\n\nOpen.\n\n## Rules ##\nQuiet.\n"
-    found = one(text.encode(), "x.md")
-    assert (found.title, found.text) == ("Huts", text)
-    assert found.sections == ((0, "Huts"), (text.index("## Rules"), "Rules"))
-
-
-def test_an_underlined_heading_is_one():
-    """The older way to write a title."""
-    assert one(b"Huts\n====\nOpen.", "x.md").sections == ((0, "Huts"),)
-
-
-def test_a_comment_in_a_code_block_is_no_heading():
-    """Shell comments begin with a hash as well."""
-    found = one(b"~~~\n```\n# no\n~~~\n\n# Yes\ntext", "x.md")
-    assert found.title == "Yes"
-    assert len(found.sections) == 1
-
-
-def test_headings_in_a_row_open_one_section():
-    """A heading alone would be a passage that says nothing."""
-    assert one(b"# A\n\n## B\ntext\n## C\n", "x.md").sections == ((0, "B"), (15, "C"))
-
-
-def test_a_file_that_ends_in_hashes_is_read():
-    """They head nothing, and there is no character behind them to look at."""
-    assert one(b"Wages rose.\n##", "x.md").sections == ()
-
-
-def test_markdown_without_a_heading_is_titled_by_its_name():
-    """There is always a title."""
-    assert one(b"#no heading", "notes.md").title == "notes"
 
 
 def test_html_gives_its_main_text_and_title():
@@ -303,7 +269,9 @@ def test_a_word_document_that_unpacks_to_too_much_is_refused():
 def test_json_lines_give_a_document_a_row():
     """Id, title, text and address, each where it is given."""
     row = {"id": 7, "title": "Hut", "text": "Forty beds.", "url": "https://a.example"}
-    assert one(json.dumps(row).encode(), "x.jsonl") == Document("7", "Hut", "Forty beds.", "https://a.example", "7")
+    assert one(json.dumps(row).encode(), "x.jsonl") == Document(
+        "7", "Hut", (Block("Forty beds."),), "https://a.example", "7"
+    )
 
 
 @pytest.mark.parametrize("field", _rows.TEXT)
@@ -349,20 +317,6 @@ def test_rows_without_an_id_keep_their_key_when_others_come_before():
     assert one(b'{"text": "a"}', "x.jsonl").id is None
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_a_table_gives_a_document_a_row(delimiter):
-    """Whatever stands between its columns; quoted cells may hold line ends."""
-    content = f'ID{delimiter}Title{delimiter}Text\n1{delimiter}Hut{delimiter}"Forty\nbeds"\n'
-    assert one(content.encode(), "x.csv") == Document("1", "Hut", "Forty\nbeds", None, "1")
-
-
-def test_a_table_without_a_text_column_uses_the_longest():
-    """Most tables do not call it text."""
-    content = b"name,remark\nHut,It has forty beds and a stove\nBarn,\n"
-    assert one(content, "x.csv").text == "It has forty beds and a stove"
-    assert problems(content, "x.csv") == ["the row that ends in line 3 has no text in remark"]
-
-
 def test_a_table_without_a_header_is_refused():
     """There is nothing to tell its columns by."""
     with pytest.raises(Unreadable, match="header"):
@@ -374,7 +328,7 @@ def test_a_cell_longer_than_the_csv_modules_own_limit_is_read():
     assert len(one(b"text\n" + b"x" * 200_000, "x.csv").text) == 200_000
 
 
-@pytest.mark.parametrize("suffix", formats())
+@pytest.mark.parametrize("suffix", {loader: suffix for suffix, loader in formats().items()}.values())
 @settings(max_examples=25, deadline=None)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(suffix, content):

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from io import TextIOWrapper
+from json import dumps
 from typing import Any, BinaryIO
 
-from surefoot.corpus.loaders import Document, DocumentProblem
+from surefoot.corpus.loaders import Block, Document, DocumentProblem
 from surefoot.corpus.loaders.text import encoding_of
-from surefoot.text.blocks import blocks
+from surefoot.text.blocks import blocks, paragraph
 
 MAX_LINE = 10_000_000
 """Characters of a line, at most; a longer one is a bad row, so that a damaged file does not fill the memory."""
 
 TEXT = ("text", "contents", "content", "body")
 """Names of a text column; the first that is not empty is taken."""
+
+LONGEST_PATH = 300
+"""Characters of a key path, at most: the deepest keys say what a value is, and each value repeats its path."""
+
+NAMING = ("id", "_id", "title", "url")
+"""Columns that name a row, and are no part of what it says where it has a text."""
 
 
 @contextmanager
@@ -40,17 +47,31 @@ def lines(text: TextIOWrapper) -> Iterator[str | None]:
         yield line or None
 
 
-def document(row: Mapping[str, Any], columns: Sequence[str] = TEXT) -> Document | str:
-    """The document in a row, with the text of the first of `columns` that is not empty; or the row's fault."""
-    words = next((value for name in columns if isinstance(value := row.get(name), str) and value.strip()), None)
-    if words is None:
-        return f"has no text in {' or '.join(columns)}"
+def document(
+    row: Mapping[str, Any], beside: Iterable[tuple[str, str]] = (), all_of_it: Iterable[tuple[str, str]] = ()
+) -> Document | str:
+    """The document in a row, with the text of the first of the columns TEXT that is not empty; or the row's fault.
+
+    `beside` are (column, value) to be said below its text. Where the row has no column of a text, `all_of_it` is what
+    it says.
+    """
+    words = next((value for name in TEXT if isinstance(value := row.get(name), str) and value.strip()), "")
+    whole = "" if any(name in row for name in TEXT) else said(all_of_it)
+    if not words and not whole:
+        return f"has no text in {' or '.join(TEXT)}"
     own = row.get("id", row.get("_id"))
     if isinstance(own, bool) or not isinstance(own, str | int | None):
         return "has an id that is neither text nor a whole number"
     id = str(own).strip() if own is not None else ""
     title, url = _plain(row.get("title")), _plain(row.get("url")) or None
-    return Document(id or _fingerprint(title, words, url or ""), title, blocks(words), url, id or None)
+    more = (said(beside) if words else whole,)
+    stable = id or _fingerprint(title, words, url or "", *filter(None, more))
+    return Document(stable, title, (*blocks(words), *map(Block, filter(None, more))), url, id or None)
+
+
+def said(pairs: Iterable[tuple[str, str]]) -> str:
+    """Lines of "column: value", without those that have no value."""
+    return "\n".join(f"{paragraph(name)}: {line}" for name, value in pairs if (line := paragraph(value)))
 
 
 def _plain(value: object) -> str:
@@ -60,3 +81,13 @@ def _plain(value: object) -> str:
 def _fingerprint(*parts: str) -> str:
     """In place of an id, so that a row keeps its identity when others are inserted before it."""
     return "#" + blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """(key path, value) of each text, number and truth value of a JSON value, such as ("hosts.2.name", "db1")."""
+    if isinstance(value, dict | list):
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, below in inside:
+            yield from leaves(below, f"{path}.{key}"[-LONGEST_PATH:] if path else str(key)[-LONGEST_PATH:])
+    elif value is not None:
+        yield path, value if isinstance(value, str) else dumps(value)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import chain
+from pathlib import PurePath
 from typing import BinaryIO, cast
 
 from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
-from surefoot.corpus.loaders._rows import MAX_LINE, TEXT, document, lines, opened
+from surefoot.corpus.loaders._rows import MAX_LINE, NAMING, TEXT, document, lines, opened
 
 _Row = tuple[int, list[str] | str]
 """The number of a row's last line, and its cells or its fault."""
-
-_LOOKED_AT = 100
 
 
 class CsvLoader:
     """Reads tables, a document a row."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-        """A row's text is in the column called so, else in the one with the longest cells; a bad row is a problem."""
+        """A row says the text in the column called so, and below it each other column as "column: value"; without such
+        a column it says all of them so, under the file's name. A bad row is a problem."""
         with opened(stream) as (text, problem):
             if problem:
                 yield problem
@@ -29,11 +30,23 @@ class CsvLoader:
             if isinstance(header, str):
                 raise Unreadable("has no header line that names its columns")
             names = [cell.strip().lower() for cell in header]
-            first = list(islice(rows, _LOOKED_AT))
-            columns = [name for name in TEXT if name in names] or [_longest(names, first)]
-            for number, cells in chain(first, rows):
-                row = cells if isinstance(cells, str) else document(dict(zip(names, cells, strict=False)), columns)
+            for number, cells in rows:
+                row = cells if isinstance(cells, str) else _document(header, names, cells, PurePath(name).stem)
                 yield DocumentProblem(f"the row that ends in line {number} {row}") if isinstance(row, str) else row
+
+
+def _document(header: Sequence[str], names: Sequence[str], cells: Sequence[str], stem: str) -> Document | str:
+    row = dict(zip(names, cells, strict=False))
+    taken = next((name for name in TEXT if row.get(name, "").strip()), None)
+    labelled = [
+        (header[n].strip() if n < len(header) and header[n].strip() else f"column {n + 1}", cell)
+        for n, cell in enumerate(cells)
+    ]
+    beside = [
+        pair for n, pair in enumerate(labelled) if n >= len(names) or (names[n] not in NAMING and names[n] != taken)
+    ]
+    found = document(row, beside, labelled)
+    return found if isinstance(found, str) or found.title or taken else replace(found, title=stem)
 
 
 def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:
@@ -52,11 +65,3 @@ def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:
         else:
             if any(cells):
                 yield reader.line_num, cells
-
-
-def _longest(names: Sequence[str], rows: Sequence[_Row]) -> str:
-    lengths = dict.fromkeys(names, 0)
-    for _, cells in rows:
-        for name, cell in zip(names, [] if isinstance(cells, str) else cells, strict=False):
-            lengths[name] += len(cell)
-    return max(names, key=lengths.__getitem__)

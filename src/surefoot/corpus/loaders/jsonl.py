@@ -1,13 +1,14 @@
-"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`; only the text is required."""
+"""JSON lines: one object a line, `{"id": …, "title": …, "text": …, "url": …}`; only the text is required.
+An object without any column of a text says all that it holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from json import JSONDecodeError
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from surefoot.corpus.loaders import Document, DocumentProblem
-from surefoot.corpus.loaders._rows import MAX_LINE, document, lines, opened
+from surefoot.corpus.loaders._rows import MAX_LINE, NAMING, document, leaves, lines, opened
 from surefoot.text.json_values import parsed
 
 
@@ -32,4 +33,9 @@ def _document(line: str | None) -> Document | str:
         row = parsed(line)
     except JSONDecodeError as error:
         return f"is not JSON that can be read: {error.msg}"
-    return document(row) if isinstance(row, dict) else "is not a JSON object"
+    return row_of(row) if isinstance(row, dict) else "is not a JSON object"
+
+
+def row_of(row: dict[str, Any]) -> Document | str:
+    """The document of a JSON object, or its fault: its text alone where it has one, else all its key paths."""
+    return document(row, all_of_it=() if row.keys() <= {*NAMING} else leaves(row))

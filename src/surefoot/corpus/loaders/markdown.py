@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import PurePath
 from typing import BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem
-from surefoot.corpus.loaders.text import decoded
-from surefoot.text.blocks import code, parts
+from surefoot.corpus.loaders.text import decoded, placed
+from surefoot.text.blocks import code
 
-_FRONT = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
-_HASHES = re.compile(r"(#{1,6})(?:\s|\Z)")
-_UNDERLINE = re.compile(r"(?:=+|-{2,})[ \t]*\Z")
+_FRONT = re.compile(r"\A(---|\+\+\+)\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
+_HASHES = re.compile(r" {0,3}(#{1,6})(?:\s|\Z)")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*\Z")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_NO_TITLE = re.compile(r"\s*(?:[|>#]|[-*+] |\d{1,3}[.)] )|\s*\Z")
+_DEFINED = re.compile(r" {0,3}\[([^\[\]\n]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?(?:[ \t]+[\"'(].{0,300})?\Z")
+_WRITTEN_CODE = re.compile(r"(`{1,3}[^`\n]{1,500}`{1,3})")
+_LINK = re.compile(
+    r"!?\[([^\[\]\n]{0,500})\]"
+    r"(?:\(<?([^()<>\s]{0,1000})>?(?:[ \t]+[\"'][^\"'\n]{0,300}[\"'])?\)|\[([^\[\]\n]{0,200})\])"
+)
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|blockquote|br|center|dd|details|div|dl|dt|em|figure|font|h[1-6]|hr|i|img|kbd|li|ol|p|picture|small"
+    r"|source|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>\n]{0,2000})?/?>",
+    re.IGNORECASE,
+)
 
 
 class MarkdownLoader:
@@ -27,43 +41,131 @@ class MarkdownLoader:
         if problem:
             yield problem
         front = _FRONT.match(text)
-        named = _FRONT_TITLE.search(front[1]) if front else None
+        named = _FRONT_TITLE.search(front[2]) if front else None
         found = tuple(headed(text))
         title = named[1].strip().strip("\"'") if named else next((block.path[0] for block in found if block.path), "")
         yield Document("", title or PurePath(name).stem, found)
 
 
+@dataclass(slots=True)
+class _Section:
+    """A heading, and the lines below it up to the next one."""
+
+    level: int
+    name: str
+    place: int
+    """The line of the heading."""
+    begin: int
+    """The first line below it."""
+    lines: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
 def headed(text: str) -> Iterator[Block]:
     """The blocks of a Markdown text under their headings; a heading with nothing below it is a caption."""
-    ends = [match.start() for match in re.finditer("\n", text)]
+    line = 1
+    if front := _FRONT.match(text):
+        yield Block(code(front[2], "yaml" if front[1] == "---" else "toml"), "code", place="L1")
+        line += text.count("\n", 0, front.end())
+        text = text[front.end() :]
     path: list[tuple[int, str]] = []
-    lonely = ""
-    front = _FRONT.match(text)
-    begin = front.end() if front else 0
-    if front:
-        yield Block(code(front[1], "yaml"), "code", place="L1")
-    for part in parts(text[begin:]):
-        said, place = text[begin + part.start : begin + part.end], f"L{bisect_right(ends, begin + part.start - 1) + 1}"
-        level, heading, rest = _heading(said) if part.kind in ("paragraph", "caption") else (0, "", said)
-        if level:
-            if lonely and path and path[-1][0] >= level:
-                yield Block(path[-1][1], "caption", tuple(name for _, name in path[:-1]), lonely)
-            path = [(depth, name) for depth, name in path if depth < level] + [(level, heading)]
-            lonely = place
-        if rest.strip():
-            lonely = ""
-            yield Block(rest, part.kind, tuple(name for _, name in path), place)
-    if lonely and path:
-        yield Block(path[-1][1], "caption", tuple(name for _, name in path[:-1]), lonely)
+    sections = list(_sections(text, line))
+    for section, following in pairwise([*sections, None]):
+        if section is None:
+            break
+        if section.level:
+            path = [(depth, name) for depth, name in path if depth < section.level] + [(section.level, section.name)]
+        names = tuple(name for _, name in path)
+        said = section.text()
+        if said.strip():
+            yield from placed(said, names, section.begin)
+        elif section.level and (following is None or following.level <= section.level):
+            yield Block(section.name, "caption", names[:-1], f"L{section.place}")
 
 
-def _heading(said: str) -> tuple[int, str, str]:
-    """The level of a heading, 0 for none, its words, and the text that follows it in the same paragraph."""
-    first, _, rest = said.partition("\n")
-    if hashes := _HASHES.match(first):
-        name = first[hashes.end() :].strip().rstrip("#").strip()
-        return (len(hashes[1]), name, rest) if name else (0, "", rest)
-    below, _, more = rest.partition("\n")
-    if below and _UNDERLINE.match(below.strip()):
-        return (1 if below.strip()[0] == "=" else 2), first.strip(), more
-    return 0, "", said
+def _sections(text: str, line: int) -> Iterator[_Section]:
+    """The sections in turn; their lines are without comments, with links as they are read."""
+    lines = _uncommented(text)
+    targets = dict(_targets(lines))
+    section, fence = _Section(0, "", line, line), ""
+    for number, said in enumerate(lines, start=line):
+        if fence:
+            fence = "" if said.strip().startswith(fence) and not said.strip().strip(fence[0]) else fence
+        elif opened := _FENCE.match(said):
+            fence = opened[1]
+        elif hashes := _HASHES.match(said):
+            if name := _shown(said[hashes.end() :], targets).strip().rstrip("#").strip():
+                yield section
+                section = _Section(len(hashes[1]), name, number, number + 1)
+                continue
+            said = ""
+        elif _UNDERLINE.match(said) and section.lines and not _NO_TITLE.match(section.lines[-1]):
+            # Of a paragraph of several lines the last alone is the title; the others stay with the section before.
+            name = section.lines.pop().strip()
+            yield section
+            section = _Section(1 if said.strip()[0] == "=" else 2, name, number - 1, number + 1)
+            continue
+        elif (defined := _DEFINED.match(said)) and not defined[1].startswith("^"):
+            said = ""
+        elif not said.startswith(("    ", "\t")):
+            said = _shown(said, targets)
+        section.lines.append(said)
+    yield section
+
+
+def _uncommented(text: str) -> list[str]:
+    """The lines, those in HTML comments empty; what stands in fences or backticks is no comment."""
+    lines, fence, inside, last = [], "", False, text.rfind("-->")
+    at = 0
+    for line in text.split("\n"):
+        kept, rest, here = "", line, at
+        at += len(line) + 1
+        if not inside and (opened := _FENCE.match(line)):
+            fence = ("" if line.strip().startswith(fence) else fence) if fence else opened[1]
+        while not fence and (inside or "<!--" in rest):
+            mark = "-->" if inside else "<!--"
+            before, found, after = rest.partition(mark)
+            if not inside and (before.count("`") % 2 or here + len(before) > last):
+                break
+            kept += "" if inside else before
+            here += len(before) + len(mark)
+            rest = after if found else ""
+            if not found:
+                break
+            inside = not inside
+        lines.append(kept + rest)
+    return lines
+
+
+def _targets(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """What the names of links stand for: `[name]: address`."""
+    for line in lines:
+        if defined := _DEFINED.match(line):
+            yield defined[1].lower(), defined[2]
+
+
+def _shown(line: str, targets: dict[str, str]) -> str:
+    """The line without HTML tags, and its links as their text, with the address where that leads out of the corpus."""
+
+    def link(found: re.Match[str]) -> str:
+        said, address, name = found.groups()
+        if address is None:
+            address = targets.get((name or said).lower())
+            if address is None:
+                return found[0]
+        return said if found[0][0] == "!" or "://" not in address or said == address else f"[{said}]({address})"
+
+    pieces = _WRITTEN_CODE.split(line)
+    for n in range(0, len(pieces), 2):
+        if "[" in pieces[n]:
+            pieces[n] = _LINK.sub(link, _LINK.sub(_pictures, pieces[n]))
+        if "<" in pieces[n]:
+            pieces[n] = _TAG.sub("", pieces[n])
+    return "".join(pieces)
+
+
+def _pictures(found: re.Match[str]) -> str:
+    """A picture as its description, first of all, since links may stand around pictures."""
+    return found[1] if found[0][0] == "!" and found[2] is not None else found[0]

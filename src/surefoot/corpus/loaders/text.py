@@ -6,12 +6,13 @@ import codecs
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
+from textwrap import dedent
 from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 
-from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
-from surefoot.text.blocks import blocks
+from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
+from surefoot.text.blocks import Part, code, parts
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -21,6 +22,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CHUNK = 1 << 20
+_INDENTED = 4
 _SAMPLE = 1 << 16
 # Without a mark, or on a file of today's machines, these are never what was meant (the cp ones are EBCDIC).
 _UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140".split()
@@ -29,14 +31,39 @@ _WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-ö�
 
 
 class TextLoader:
-    """Reads plain text in any common encoding."""
+    """Reads plain text in any common encoding, with the numbers of lines as places."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The whole file as one document, titled by its name."""
         text, problem = decoded(stream)
         if problem:
             yield problem
-        yield Document("", PurePath(name).stem, blocks(text))
+        yield Document("", PurePath(name).stem, tuple(placed(text, indented=True)))
+
+
+def placed(text: str, path: tuple[str, ...] = (), line: int = 1, indented: bool = False) -> Iterator[Block]:
+    """The blocks of a text that begins in this line of its file, each with its own line as its place.
+
+    `indented`: a paragraph that stands four columns or more to the right of most others is code.
+    """
+    found = parts(text)
+    margins = {part.start: _margin(text, part) for part in found if part.kind == "paragraph"}
+    usual = sorted(margins.values())[len(margins) // 2] if len(margins) > 1 else 0
+    at = 0
+    for part in found:
+        line += text.count("\n", at, part.start)
+        at = part.start
+        said = text[part.start : part.end]
+        if indented and margins.get(at, 0) >= usual + _INDENTED:
+            yield Block(code(dedent(text[text.rfind("\n", 0, at) + 1 : part.end])), "code", path, f"L{line}")
+        else:
+            yield Block(said, part.kind, path, f"L{line}")
+
+
+def _margin(text: str, part: Part) -> int:
+    """The columns that all lines of a paragraph stand to the right."""
+    lines = text[text.rfind("\n", 0, part.start) + 1 : part.end].expandtabs(4).split("\n")
+    return min(len(line) - len(line.lstrip()) for line in lines)
 
 
 def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:

@@ -1,0 +1,67 @@
+"""Which suffixes each loader reads, apart from the loaders, so that none is imported to find out."""
+
+from __future__ import annotations
+
+LANGUAGES = {
+    suffix: language
+    for language, suffixes in {
+        "bash": ".sh .bash .zsh .ksh",
+        "c": ".c .h",
+        "clojure": ".clj .cljs",
+        "cmake": ".cmake",
+        "cpp": ".cc .cpp .cxx .hh .hpp .hxx",
+        "csharp": ".cs",
+        "css": ".css .scss .less",
+        "dart": ".dart",
+        "elixir": ".ex .exs",
+        "erlang": ".erl .hrl",
+        "fish": ".fish",
+        "fortran": ".f90 .f95 .f03",
+        "go": ".go",
+        "groovy": ".groovy .gradle",
+        "haskell": ".hs",
+        "hcl": ".tf .hcl",
+        "java": ".java",
+        "javascript": ".js .mjs .cjs .jsx",
+        "julia": ".jl",
+        "kotlin": ".kt .kts",
+        "lisp": ".el .lisp",
+        "lua": ".lua",
+        "nix": ".nix",
+        "ocaml": ".ml .mli",
+        "perl": ".pl .pm",
+        "php": ".php",
+        "powershell": ".ps1 .psm1",
+        "proto": ".proto",
+        "python": ".py .pyi",
+        "r": ".r",
+        "ruby": ".rb",
+        "rust": ".rs",
+        "scala": ".scala",
+        "sql": ".sql",
+        "swift": ".swift",
+        "tcl": ".tcl",
+        "typescript": ".ts .tsx .mts",
+        "vim": ".vim",
+        "zig": ".zig",
+    }.items()
+    for suffix in suffixes.split()
+}
+"""By each suffix of source code its language, as one writes it behind a fence."""
+
+_OTHERS = {
+    "asciidoc": ".adoc .asciidoc",
+    "csv": ".csv .tsv",
+    "config": ".toml .ini .conf .cfg .cnf .properties .yaml .yml",
+    "html": ".html .htm .xhtml",
+    "jsonl": ".jsonl .ndjson",
+    "man": ".man",
+    "markdown": ".md .markdown",
+    "rst": ".rst .rest",
+    "tex": ".tex .ltx",
+    "text": ".txt .text .debian",
+    "xml": ".xml .dbk .docbook",
+}
+
+BY_LOADER = {name: suffixes.split() for name, suffixes in _OTHERS.items()} | {"code": [*LANGUAGES]}
+"""The suffixes of each built-in loader that reads others than the one it is named as."""

@@ -1,0 +1,55 @@
+"""Mails: who wrote to whom about what, the text, and the names of what is attached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from email import policy
+from email.errors import MessageError
+from email.message import EmailMessage
+from email.parser import BytesParser
+from io import BytesIO
+from pathlib import PurePath
+from typing import BinaryIO
+
+from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
+from surefoot.corpus.loaders.html import HtmlLoader
+from surefoot.text.blocks import blocks, bullets, paragraph
+
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_DAMAGE = (MessageError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Raised by Python's own reader on damaged mails."""
+
+
+class EmlLoader:
+    """Reads mails: their plain text, or their HTML where they have no other."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The mail as one document, titled by its subject. What is attached is listed, and not read."""
+        try:
+            mail = BytesParser(policy=policy.default).parse(stream)
+            headers = [(key, paragraph(str(mail[key]))) for key in _HEADERS if mail[key]]
+            attached = [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()]
+            body = tuple(_body(mail))
+        except _DAMAGE as error:
+            raise Unreadable(f"is a damaged mail ({type(error).__name__}); save it again") from error
+        if not headers:
+            raise Unreadable("has none of the headers of a mail; save it again as .eml, or as .txt")
+        head = Block("\n".join(f"{key}: {value}" for key, value in headers))
+        files = (Block(bullets(f"attached: {paragraph(file)}" for file in attached), "list"),) if attached else ()
+        yield Document("", dict(headers).get("Subject") or PurePath(name).stem, (head, *body, *files))
+
+
+def _body(mail: EmailMessage) -> Iterator[Block]:
+    part = mail.get_body(("plain", "html"))
+    if part is None:
+        return
+    content = part.get_content()
+    if part.get_content_subtype() != "html":
+        yield from blocks(str(content).replace("\r\n", "\n"))
+        return
+    try:
+        for item in HtmlLoader().read(BytesIO(str(content).encode("utf-8", "replace")), "mail.html"):
+            if isinstance(item, Document):
+                yield from item.blocks
+    except Unreadable:
+        return  # a mail of nothing but pictures

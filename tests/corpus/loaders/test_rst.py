@@ -1,0 +1,118 @@
+"""reStructuredText, with what Sphinx adds to it."""
+
+import pytest
+
+from corpus.loaders.opening import found, one, outline
+from surefoot.corpus.loaders import Unreadable
+
+PAGE = """\
+.. _top:
+
+Huts
+====
+
+See :ref:`the guide <guide>`, :func:`~hut.beds` and ``lit``.
+
+.. comment
+
+Stove
+-----
+
+.. note:: Mind the *gap*.
+
+.. code-block:: python
+   :linenos:
+
+   print(1)
+
+.. function:: beds(a)
+   :module: hut
+
+   Counts beds.
+
+.. versionadded:: 3.2
+
+.. toctree::
+
+   other
+
+.. tabs::
+   .. tab:: Linux
+
+      apt install
+
+term
+   its meaning
+
+* one
+
+  more
+* two
+
++---+---+
+| A | B |
++===+===+
+| 1 | 2 |
++---+---+
+
+Rules
+-----
+"""
+
+
+def test_a_page_of_sphinx_gives_all_kinds_of_blocks():
+    """Its directives and roles are not docutils' own."""
+    assert one(PAGE, "x.rst").title == "Huts"
+    assert outline(PAGE, "x.rst") == [
+        ("paragraph", "Huts", "L6", "See the guide, hut.beds and lit."),
+        ("note", "Huts › Stove", "L13", "Note: Mind the gap."),
+        ("code", "Huts › Stove", "L15", "```python\nprint(1)\n```"),
+        ("definition", "Huts › Stove", "L20", "beds(a)\n: Counts beds."),
+        ("note", "Huts › Stove", "L25", "versionadded: 3.2"),
+        ("definition", "Huts › Stove", "L34", "Linux\n: apt install"),
+        ("definition", "Huts › Stove", "L36", "term\n: its meaning"),
+        ("list", "Huts › Stove", "L39", "- one\n  more\n- two"),
+        ("table", "Huts › Stove", "L44", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
+        ("caption", "Huts", "L51", "Rules"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        ".. include:: {}",
+        ".. literalinclude:: {}",
+        ".. raw:: html\n   :file: {}",
+        ".. csv-table::\n   :file: {}",
+        ".. math::\n   :file: {}",
+        ".. |a| replace:: x\n.. include:: {}\n   :literal:",
+    ],
+)
+def test_no_other_file_is_read(directive, tmp_path):
+    """A document of somebody else's could name any."""
+    (tmp_path / "secret").write_text("larch")
+    assert "larch" not in one("Open.\n\n" + directive.format(tmp_path / "secret"), "x.rst").text
+
+
+def test_what_docutils_complains_of_is_read():
+    """A table that is not drawn well is better than none."""
+    assert "larch" in one("Open.\n\n+---+\n| larch |\n+---+\n", "x.rst").text
+
+
+def test_a_file_without_text_is_refused():
+    """Comments alone are none."""
+    with pytest.raises(Unreadable, match="no text"):
+        one(".. a comment\n", "x.rst")
+
+
+def test_a_line_that_docutils_would_not_read_is_named():
+    """The file would have no text, without a reason."""
+    with pytest.raises(Unreadable, match="a line of more than 10,000 characters; break it"):
+        one("x" * 10_001, "x.rst")
+
+
+def test_a_question_leads_to_the_line(tmp_path):
+    """Of the definition that answers it."""
+    passage = found(tmp_path, "a.rst", PAGE, "beds counts")
+    assert passage.title == "Huts › Stove"
+    assert passage.url.startswith("docs/a.rst#L")
