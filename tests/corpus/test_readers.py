@@ -381,7 +381,7 @@ def test_what_a_library_prints_is_no_answer(folder, fresh, monkeypatch):
 
 def test_a_process_that_reads_imports_nothing_that_it_does_not_need():
     """It starts in half of the time, and a limit of memory is all the files'."""
-    code = "import sys, surefoot.corpus.worker; print({'numpy', 'httpx', 'pypdf', 'trafilatura'} & set(sys.modules))"
+    code = "import sys, surefoot.corpus.worker; print({'numpy', 'httpx', 'pypdfium2', 'trafilatura'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
