@@ -16,8 +16,9 @@ import surefoot
 from surefoot.components import ROOMS
 
 SOURCE = Path(surefoot.__file__).parent
-HEAVY = tuple(
-    "numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg pypdfium2 trafilatura docx pptx openpyxl".split()
+HEAVY = (
+    *"numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg".split(),
+    *"pypdfium2 trafilatura docx pptx openpyxl".split(),
 )
 
 LAYERS = (

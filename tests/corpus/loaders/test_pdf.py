@@ -81,13 +81,13 @@ def test_the_lines_of_a_paragraph_are_joined():
     page = [
         *typed(LONG, "nearly so."),
         *typed(LONG, "the second.", y=660),
-        (65, 636, f"I. {LONG[:-8]}"),
+        (65, 636, f"I. {LONG[:-9]}"),
         (50, 624, "ends."),
     ]
     assert blocks(page) == [
         Block(f"{LONG} nearly so.", place="page=1"),
         Block(f"{LONG} the second.", place="page=1"),
-        Block(f"I. {LONG[:-8]} ends.", place="page=1"),
+        Block(f"I. {LONG[:-9]} ends.", place="page=1"),
     ]
 
 
@@ -99,7 +99,9 @@ def test_a_line_that_its_author_ended_is_no_part_of_the_next():
 
 def test_short_lines_in_a_row_are_a_list():
     """Three or more, as names in a column."""
-    assert blocks(typed("Anna", "Bert", "Cleopatra")) == [Block("- Anna\n- Bert\n- Cleopatra", "list", place="page=1")]
+    assert blocks(typed("Anna", "Bo", "Bernhard Gruber")) == [
+        Block("- Anna\n- Bo\n- Bernhard Gruber", "list", place="page=1")
+    ]
 
 
 def test_a_word_that_a_lines_end_cuts_is_made_whole():
@@ -213,8 +215,8 @@ def test_a_pdf_is_found_with_its_page(tmp_path):
     (tmp_path / "ice.pdf").write_bytes(pdf(typed("The hut is open."), typed("The glacier is 41 km long.")))
     build([tmp_path], tmp_path / "made" / "index.db", Hashing())
     with Index.open(tmp_path / "made" / "index.db") as index:
-        (found,) = index.get(index.lexical("glacier", 1))
-    assert (found.text, found.url) == ("The glacier is 41 km long.", "ice.pdf#page=2")
+        (found,) = index.lexical("glacier", 1)
+    assert (found.text, (found.url or "").rpartition("/")[2]) == ("The glacier is 41 km long.", "ice.pdf#page=2")
 
 
 def test_a_scanned_pdf_is_refused_with_what_to_do():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from surefoot.corpus.loaders import Block
+from surefoot.corpus.loaders._headings import OpenHeadings
 from surefoot.corpus.loaders._pdf_lines import Line
 from surefoot.text.blocks import code, definition, table
 from surefoot.text.words import sentences
@@ -68,28 +69,6 @@ class _Group:
         return self.lines[-1]
 
 
-@dataclass(slots=True)
-class _Path:
-    """The headings that are open, and the one that nothing has followed yet."""
-
-    open: list[tuple[int, str]] = field(default_factory=list)
-    lonely: str = ""
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for _, name in self.open)
-
-    def enter(self, level: int, title: str, place: str) -> Iterator[Block]:
-        """Open a heading; gives the one before as a caption if it would head nothing."""
-        if self.lonely and self.open[-1][0] >= level:
-            yield Block(self.open[-1][1], "caption", self.names()[:-1], self.lonely)
-        self.open = [(depth, name) for depth, name in self.open if depth < level] + [(level, title)]
-        self.lonely = place
-
-    def close(self) -> Iterator[Block]:
-        if self.lonely:
-            yield Block(self.open[-1][1], "caption", self.names()[:-1], self.lonely)
-
-
 def laid_out(pages: Sequence[Sequence[Line]], outline: Sequence[Heading]) -> Iterator[Block]:
     """The blocks of all pages, in their order, without running headers, footers and page numbers.
 
@@ -104,7 +83,7 @@ def _headed(pages: Sequence[Sequence[Line]], text: Text, outline: Sequence[Headi
     by_page: dict[int, list[Heading]] = defaultdict(list)
     for heading in outline:
         by_page[heading.page].append(heading)
-    path = _Path()
+    path = OpenHeadings()
     for number, page in enumerate(pages):
         place = f"page={number + 1}"
         headings = _outlined(page, by_page[number]) if outline else text.enlarged(page)
@@ -276,13 +255,13 @@ class Text:
             at += len(run)
         return found
 
-    def blocks(self, page: Sequence[Line], path: _Path, place: str) -> Iterator[Block]:
+    def blocks(self, page: Sequence[Line], path: OpenHeadings, place: str) -> Iterator[Block]:
         """The blocks of lines without a heading among them."""
         if not page:
             return
-        path.lonely = ""
+        headings = path.path()
         for kind, text in self._written(self._groups(page)):
-            yield Block(text, kind, path.names(), place)
+            yield Block(text, kind, headings, place)
 
     def _groups(self, page: Sequence[Line]) -> list[_Group]:
         groups: list[_Group] = []
