@@ -147,6 +147,18 @@ def test_running_headers_footers_and_page_numbers_are_left_out():
     )
 
 
+def test_a_header_that_changes_with_the_section_is_left_out():
+    """It stands where other pages have theirs."""
+    heads = ["Huts", "Huts", "Huts", "Ice"]
+    pages = [[(50, 760, head), *typed(f"Text {n}.", "Another line.")] for n, head in enumerate(heads)]
+    assert not {"Huts", "Ice"}.intersection(one(pdf(*pages)).text.split())
+
+
+def test_a_short_document_keeps_what_repeats():
+    """Two pages are too few to tell."""
+    assert one(pdf(typed("Huts", "Open."), typed("Huts", "Shut."))).text.count("Huts") == 2
+
+
 def test_code_keeps_its_lines_and_indentation():
     """In a monospaced font; an empty line is one."""
     page = [(50, 700, "if hut:", "C"), (74, 688, "sleep()", "C"), (50, 664, "go()", "C"), (50, 640, "After.")]

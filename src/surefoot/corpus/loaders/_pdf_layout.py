@@ -127,18 +127,26 @@ def without_running(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     )
     shift, votes = next(iter(shifts.most_common(1)), (0, 0))
     numbered = votes >= max(_REPEATED, len(pages) // 3)
-    kept = []
-    for number, (page, candidates) in enumerate(zip(pages, edges, strict=True)):
-        running: set[int] = set()
-        open_sides = {True, False}
+    running: dict[int, list[Line]] = defaultdict(list)
+    bands: Counter[tuple[bool, int]] = Counter()
+    for number, candidates in enumerate(edges):
+        ended: set[bool] = set()
         for side, line, outermost, apart in candidates:
             often = repeated[_mark(line, side)] >= (_REPEATED if outermost else max(_REPEATED, len(pages) // 2))
-            if side in open_sides and apart and (often or (numbered and outermost and shift in _shifts(line, number))):
-                running.add(id(line))
+            if side not in ended and apart and (often or (numbered and outermost and shift in _shifts(line, number))):
+                running[number].append(line)
+                bands[side, round(line.y / 3)] += outermost
             else:
-                open_sides.discard(side)
-        kept.append([line for line in page if id(line) not in running])
-    return kept
+                ended.add(side)
+    for number, candidates in enumerate(edges):
+        # Where many pages have their header, what stands apart there is one too, though no other page says the same.
+        running[number] += [
+            line
+            for side, line, outermost, apart in candidates
+            if outermost and apart and 4 * bands[side, round(line.y / 3)] > len(pages) >= _REPEATED
+        ]
+    left_out = {id(line) for found in running.values() for line in found}
+    return [[line for line in page if id(line) not in left_out] for page in pages]
 
 
 def _edges(page: Sequence[Line]) -> list[tuple[bool, Line, bool, bool]]:
