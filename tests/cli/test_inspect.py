@@ -47,7 +47,7 @@ def test_doctor_finds_nothing_wrong_where_all_is_well(
     found = lines(done.out)
     assert "2 passages of 2 documents" in found["index"]
     assert "full-text search" in found["SQLite"]
-    assert found["loaders"] == "can read .csv .docx .epub .htm .html .jsonl .md .pdf .pptx .txt .xlsx"
+    assert {".docx", ".pdf", ".pptx", ".txt"} <= set(found["loaders"].split())
     assert "scripted" in found["language model"]
 
 

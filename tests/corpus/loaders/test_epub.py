@@ -56,6 +56,14 @@ def test_chapters_come_in_the_order_of_the_spine():
     ]
 
 
+def test_a_chapter_has_its_title_on_the_path():
+    """Once, whether a heading repeats it or not; the book's own title is no chapter's."""
+    plain = page("Ice", "The glacier is 41 km long.").replace("<h1>Ice</h1>", "")
+    (document,) = items(book({"a.xhtml": ICE, "b.xhtml": plain, "c.xhtml": plain.replace("Ice<", "Ice book<")}))
+    paths = {(block.place[-7], block.path) for block in document.blocks if "glacier" in block.text}
+    assert paths == {("a", ("Ice",)), ("b", ("Ice",)), ("c", ())}
+
+
 def test_a_cover_without_text_costs_nothing():
     """Most books begin with a picture."""
     (document,) = items(book({"cover.xhtml": page("Cover", ""), "ice.xhtml": ICE}))

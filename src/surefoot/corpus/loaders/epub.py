@@ -73,7 +73,7 @@ def _refuse(archive: ZipFile, chapters: tuple[str, ...]) -> None:
 
 
 def _blocks(page: bytes, chapter: str, book: str) -> Iterator[Block]:
-    """The blocks of a chapter, under its title where it has no headings; none where it has no text, as a cover."""
+    """The blocks of a chapter, under its title; none where it has no text, as a cover."""
     try:
         found = [
             item for item in HtmlLoader().read(BytesIO(page), PurePath(chapter).name) if isinstance(item, Document)
@@ -83,4 +83,5 @@ def _blocks(page: bytes, chapter: str, book: str) -> Iterator[Block]:
     for document in found:
         named = () if document.title in (book, PurePath(chapter).stem) else (document.title,)
         for block in document.blocks:
-            yield Block(block.text, block.kind, block.path or named, chapter)
+            path = block.path if block.path[:1] == named else named + block.path
+            yield Block(block.text, block.kind, path, chapter)
