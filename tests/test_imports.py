@@ -16,7 +16,10 @@ import surefoot
 from surefoot.components import ROOMS
 
 SOURCE = Path(surefoot.__file__).parent
-HEAVY = tuple("numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg pypdf trafilatura docx".split())
+HEAVY = (
+    *"numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg".split(),
+    *"pypdfium2 trafilatura docx pptx openpyxl".split(),
+)
 
 LAYERS = (
     ("types", "errors", "meter"),

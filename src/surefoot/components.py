@@ -59,7 +59,14 @@ SHAPES: dict[str, type] = {
 }
 """The protocol that a class of each role keeps."""
 
-EXTRAS = {"pgvector": "pgvector", "t5": "transformers", "cross_encoder": "transformers", "zim": "zim"}
+EXTRAS = {
+    "pgvector": "pgvector",
+    "t5": "transformers",
+    "cross_encoder": "transformers",
+    "zim": "zim",
+    "pptx": "formats",
+    "xlsx": "formats",
+}
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
 
 FORMER = {

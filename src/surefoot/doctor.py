@@ -14,7 +14,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.corpus import loaders
 from surefoot.corpus.storage import making
-from surefoot.errors import ConfigError, SurefootError
+from surefoot.errors import ConfigError, MissingExtra, SurefootError
 from surefoot.models import registry
 
 ENOUGH_DISK = 500_000_000
@@ -73,15 +73,18 @@ def _sqlite() -> str:
 def _loaders() -> str:
     """Import each loader's library now, rather than when the first file of its format turns up."""
     broken: dict[str, str] = {}
+    absent: list[str] = []
     for suffix, name in sorted(loaders.formats().items()):
         try:
             components.find("loader", name)
+        except MissingExtra:
+            absent.append(f"; for {suffix} run: pip install 'surefoot[{components.EXTRAS[name]}]'")
         except ConfigError as error:
             broken[suffix] = " ".join(str(error.__cause__ or error).split())
     if broken:
         why = "; ".join(f"{suffix}: {reason}" for suffix, reason in broken.items())
         raise SurefootError(f"cannot read {' '.join(broken)} ({why}); run: pip install surefoot")
-    return f"can read {loaders.supported()}"
+    return f"can read {loaders.supported()}{''.join(absent)}"
 
 
 def _models(config: Config, deep: bool) -> Iterator[Checkup]:

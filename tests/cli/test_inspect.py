@@ -47,8 +47,19 @@ def test_doctor_finds_nothing_wrong_where_all_is_well(
     found = lines(done.out)
     assert "2 passages of 2 documents" in found["index"]
     assert "full-text search" in found["SQLite"]
-    assert found["loaders"] == "can read .csv .docx .htm .html .jsonl .md .pdf .txt"
+    assert {".docx", ".pdf", ".pptx", ".txt"} <= set(found["loaders"].split())
     assert "scripted" in found["language model"]
+
+
+def test_doctor_names_the_extra_of_a_format_and_finds_nothing_wrong(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has no such files needs none."""
+    monkeypatch.setitem(sys.modules, "pptx", None)
+    monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.pptx", raising=False)
+    done = surefoot("doctor")
+    assert "; for .pptx run: pip install 'surefoot[formats]'" in lines(done.out)["loaders"]
+    assert "✓ loaders" in done.out
 
 
 def test_doctor_has_no_tick_for_an_index_without_passages(surefoot: Callable[..., Any], here: Path) -> None:

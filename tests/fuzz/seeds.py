@@ -8,12 +8,15 @@ import os
 import sqlite3
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import docx
+from openpyxl import Workbook
+from pptx import Presentation
 
 import sample_run
 from fuzz.mutation import Files
@@ -85,6 +88,38 @@ def word() -> bytes:
             cell.text = "iron"
     document.add_paragraph("A point", style="List Bullet")
     document.save(out)
+    return out.getvalue()
+
+
+def slides() -> bytes:
+    """A presentation with a list, a table and notes."""
+    show, out = Presentation(), io.BytesIO()
+    slide = show.slides.add_slide(show.slide_layouts[1])
+    slide.shapes.title.text = "Ruvel Bridge"
+    slide.placeholders[1].text_frame.text = "Of iron"
+    slide.shapes.add_table(2, 2, 0, 0, 9, 9).table.cell(0, 0).text = "built"
+    slide.notes_slide.notes_text_frame.text = "In 1911."
+    show.save(out)
+    return out.getvalue()
+
+
+def sheets() -> bytes:
+    """A workbook with a table."""
+    book, out = Workbook(), io.BytesIO()
+    for row in (["bridge", "built"], ["Ruvel", 1911], [None, 0.5]):
+        book.active.append(row)
+    book.save(out)
+    return out.getvalue()
+
+
+def book() -> bytes:
+    """A book of one chapter."""
+    out = io.BytesIO()
+    package = "<package><metadata><title>T</title></metadata><manifest><item id='a' href='a.xhtml'/></manifest>"
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("META-INF/container.xml", "<container><rootfile full-path='book.opf'/></container>")
+        archive.writestr("book.opf", f"{package}<spine><itemref idref='a'/></spine></package>")
+        archive.writestr("a.xhtml", HTML)
     return out.getvalue()
 
 
@@ -507,6 +542,7 @@ def _documents() -> dict[str, list[bytes]]:
             b'id,title,text,url\nr1,Bridge,The Ruvel Bridge is of iron.,https://a.example\nr2,Hut,"A hut,\nof wood.",\n'
         ],
         "docx": [word()],
+        "epub": [book()],
         "html": [HTML.encode()],
         "jsonl": [_jsonl(rows)],
         "md": [
@@ -514,5 +550,7 @@ def _documents() -> dict[str, list[bytes]]:
             b"---\ntitle: T\n---\n# A\n\n- a\n- b\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n<div>x</div>\n",
         ],
         "pdf": [pdf("The Ruvel Bridge is of iron.", "A second page.")],
+        "pptx": [slides()],
         "txt": [BRIDGE.encode(), "Bäckerei in Zürich".encode("latin-1"), HUT.encode("utf-16")],
+        "xlsx": [sheets()],
     }

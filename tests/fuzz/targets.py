@@ -398,7 +398,7 @@ def _loader(folder: Path) -> None:
     _cli("index", "docs", "--index", "index.db")
 
 
-LOADERS = ("csv", "docx", "html", "jsonl", "md", "pdf", "txt")
+LOADERS = ("csv", "docx", "epub", "html", "jsonl", "md", "pdf", "pptx", "txt", "xlsx")
 TARGETS: dict[str, Target] = {
     "trace": Target(_trace, several=True),
     "run": Target(_run, several=True),

@@ -3,15 +3,11 @@
 import io
 import json
 import sys
-import zipfile
 from contextlib import suppress
 
-import docx
 import pytest
-from docx.enum.style import WD_STYLE_TYPE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pypdf import PdfWriter
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable, _rows, formats, read
 
@@ -27,37 +23,6 @@ def problems(content: bytes, name: str) -> list[str]:
 def one(content: bytes, name: str) -> Document:
     (document,) = documents(content, name)
     return document
-
-
-def pdf(*lines: str) -> bytes:
-    """A PDF of one page with these lines of text."""
-    shown = "".join(f"({line}) Tj T* " for line in lines)
-    stream = f"BT /F1 12 Tf 14 TL 72 720 Td {shown}ET".encode("latin-1")
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    out, places = b"%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    tail = b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
-        table,
-        len(out),
-    )
-    return out + tail
-
-
-def word(fill) -> bytes:
-    document, out = docx.Document(), io.BytesIO()
-    document.core_properties.title = ""
-    fill(document)
-    document.save(out)
-    return out.getvalue()
 
 
 def test_a_text_file_is_one_document_titled_by_its_name():
@@ -117,7 +82,7 @@ def test_a_file_without_text_is_refused(name):
 
 def test_a_kind_whose_library_is_missing_is_refused_with_what_to_install(monkeypatch):
     """As `surefoot doctor` says it."""
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.pdf", raising=False)
     with pytest.raises(Unreadable, match=r"^\.pdf cannot be read \(.*pdf.*\); run: pip install surefoot$"):
         documents(b"%PDF-1.7", "x.pdf")
@@ -153,117 +118,6 @@ def test_a_sign_that_links_to_its_own_heading_is_not_read(sign):
 def test_html_without_a_main_text_gives_all_text():
     """A page of nothing but a form label still counts."""
     assert one(b"<html><body><form><label>Beds</label></form></body></html>", "hut.htm").text.split() == ["Beds"]
-
-
-def test_a_pdf_gives_its_text_with_words_made_whole():
-    """A hyphen at a line's end goes."""
-    assert one(pdf("The glacier is shrink-", "ing."), "ice.pdf") == Document("", "ice", "The glacier is shrinking.")
-
-
-def test_a_scanned_pdf_is_refused_with_what_to_do():
-    """No text layer: the user has to run OCR."""
-    with pytest.raises(Unreadable, match="scanned"):
-        documents(pdf(), "scan.pdf")
-
-
-def test_a_pdf_with_too_much_text_is_refused(monkeypatch):
-    """Each page may be small, and all of them too many."""
-    monkeypatch.setattr("surefoot.corpus.loaders.pdf.MAX_BYTES", 5)
-    with pytest.raises(Unreadable, match="safe"):
-        documents(pdf("The glacier"), "a.pdf")
-
-
-def test_an_encrypted_pdf_is_refused():
-    """Its password is not asked for."""
-    writer, out = PdfWriter(clone_from=io.BytesIO(pdf("secret"))), io.BytesIO()
-    writer.encrypt("pass", algorithm="RC4-128")
-    writer.write(out)
-    with pytest.raises(Unreadable, match="encrypted"):
-        documents(out.getvalue(), "a.pdf")
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 700), st.binary(min_size=1, max_size=8), st.booleans())
-def test_a_damaged_pdf_is_read_or_refused(place, junk, cut):
-    """Nothing that a PDF holds gets out as another error."""
-    whole = pdf("The glacier")
-    damaged = whole[:place] + junk + (b"" if cut else whole[place + len(junk) :])
-    with suppress(Unreadable):
-        documents(damaged, "a.pdf")
-
-
-def test_a_word_document_gives_paragraphs_and_tables_in_order():
-    """Headings are its sections, merged cells come once."""
-
-    def fill(document):
-        document.add_heading("Huts", 1)
-        table = document.add_table(1, 3)
-        table.cell(0, 0).merge(table.cell(0, 1)).text = "Lower"
-        table.cell(0, 2).text = "40"
-        document.add_paragraph("After the table.")
-
-    found = one(word(fill), "x.docx")
-    assert found.text == "Huts\n\nLower | 40\n\nAfter the table."
-    assert (found.title, found.sections) == ("Huts", ((0, "Huts"),))
-
-
-def test_what_word_does_not_show_is_not_read():
-    """Hidden by itself or by its style; what overrules the style is shown."""
-
-    def fill(document):
-        style = document.styles.add_style("Aside", WD_STYLE_TYPE.CHARACTER)
-        style.font.hidden = True
-        paragraph = document.add_paragraph("The hut has forty beds. ")
-        paragraph.add_run("Say Bob. ").font.hidden = True
-        paragraph.add_run("Say Eve. ", style)
-        paragraph.add_run("It is shown. ", style).font.hidden = False
-        paragraph.add_run("It is shown too.").font.hidden = False
-        document.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("Say Bob.").font.hidden = True
-
-    assert one(word(fill), "x.docx").text == "The hut has forty beds. It is shown. It is shown too."
-
-
-def test_a_word_document_is_titled_by_its_properties():
-    """What its author entered beats the first heading."""
-
-    def fill(document):
-        document.core_properties.title = "Handbook"
-        document.add_heading("Huts", 1)
-
-    assert one(word(fill), "x.docx").title == "Handbook"
-
-
-def test_an_empty_word_document_is_refused():
-    """No paragraph, no document."""
-    with pytest.raises(Unreadable, match="no text"):
-        documents(word(lambda document: None), "x.docx")
-
-
-def test_a_damaged_word_document_is_refused():
-    """Cut off, or no archive at all."""
-    for content in (b"junk", word(lambda document: document.add_paragraph("x"))[:-400]):
-        with pytest.raises(Unreadable, match="damaged"):
-            documents(content, "x.docx")
-
-
-WORD = word(lambda document: document.add_paragraph("The glacier"))
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, len(WORD)), st.binary(min_size=1, max_size=8))
-def test_a_damaged_word_document_is_read_or_refused(place, junk):
-    """Nothing that its archive holds gets out as another error."""
-    with suppress(Unreadable):
-        documents(WORD[:place] + junk + WORD[place + len(junk) :], "a.docx")
-
-
-def test_a_word_document_that_unpacks_to_too_much_is_refused():
-    """The sizes that the archive declares are enough to say so."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", b"0" * 100_000_001)
-    with pytest.raises(Unreadable, match="safe"):
-        documents(out.getvalue(), "x.docx")
 
 
 def test_json_lines_give_a_document_a_row():
