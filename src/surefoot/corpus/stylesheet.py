@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, islice
 from operator import ge, gt, le, lt
 from typing import Any
@@ -21,6 +22,8 @@ from surefoot.corpus.loaders import Unreadable
 
 LONGEST = 2_000_000
 """Characters of style sheets in a page; tinycss2 reads a quarter of a million a second where rules are short."""
+LONGEST_KEPT = 50_000
+"""Characters of a sheet that is parsed once for all pages that have it, as those of a manual do."""
 MOST_PARTS, DEEPEST = 150, 20
 """Parts of a selector, with those that it is nested in, and depth of brackets: both are followed by recursion."""
 STEPS, STEPS_AN_ELEMENT = 1_000_000, 20
@@ -133,7 +136,7 @@ class Stylesheet:
         self._characters += len(css)
         if self._characters > LONGEST:
             raise Unreadable(_TOO_MUCH)
-        self._read(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), (), 0, 0)
+        self._read((_kept if len(css) <= LONGEST_KEPT else _parsed)(css), (), 0, 0)
 
     def matching(self, node: Node) -> tuple[Rule, ...]:
         """The rules that hold for an element."""
@@ -332,6 +335,14 @@ class Stylesheet:
                 places.append(tags[element.tag])
             parent.numbered = places, tags
         return parent.numbered
+
+
+def _parsed(css: str) -> list[Any]:
+    rules: list[Any] = tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True)
+    return rules
+
+
+_kept = lru_cache(maxsize=4)(_parsed)
 
 
 def holds(query: Tokens) -> bool:

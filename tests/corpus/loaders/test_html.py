@@ -70,6 +70,15 @@ def test_a_heading_with_nothing_below_it_is_a_caption() -> None:
     assert said(body) == [("caption", "Beds"), ("paragraph", "a"), ("caption", "Roof")]
 
 
+@pytest.mark.parametrize("foot", ["<nav><a href=a>Up</a></nav>", "<footer>2026</footer>", "<div id=footer>2026</div>"])
+def test_a_menu_or_footer_stands_below_no_heading(foot: str) -> None:
+    """A heading right before it is not lost."""
+    found = blocks(f"<h2>Beds</h2>{foot}")
+    assert [(block.kind, block.path) for block in found][1:] == [("caption", ())]
+    assert found[0].path == ()
+    assert found[1].text == "Beds"
+
+
 # Lines
 
 
@@ -247,10 +256,9 @@ def test_menus_are_contents_of_their_own() -> None:
 
 def test_a_bar_of_links_is_contents_with_what_names_them() -> None:
     """As the makers of manuals put one above each section."""
-    body = (
-        "<h2>Rooms</h2><div class=header><p>Next: <a href=#b>Beds and tables</a>, Up: <a href=#t>The Hut</a></p></div>"
-    )
-    assert [(b.kind, b.path) for b in blocks(f"{body}<h2>Beds</h2><p>a</p>")] == [
+    bar = "<div class=header><p>Next: <a href=#b>Beds and tables</a>, Up: <a href=#t>The Hut</a></p></div>"
+    assert [(b.kind, b.path) for b in blocks(f"<h2>Rooms</h2><p>a</p>{bar}<h2>Beds</h2><p>b</p>")] == [
+        ("paragraph", ("Rooms",)),
         ("contents", ()),
         ("paragraph", ("Beds",)),
     ]

@@ -273,12 +273,16 @@ class _Walk:
         return found
 
     def _bar(self, element: HtmlElement) -> None:
+        lonely = self._lonely  # a menu stands below no heading
         if found := self._boxed(element):
             self._put(Block("\n".join(block.text for block in found), "contents", (), found[0].place))
+        self._lonely = lonely
 
     def _foot(self, element: HtmlElement) -> None:
+        lonely = self._lonely
         for block in self._boxed(element):
             self._put(replace(block, path=()))
+        self._lonely = lonely
 
     def _code(self, element: HtmlElement) -> None:
         before, self._begun = self._begun, self._count.copy()
