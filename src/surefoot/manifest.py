@@ -35,9 +35,14 @@ def environment() -> dict[str, Any]:
         "libraries": dict(_versions()),
         "revision": _revision(Path(__file__).parent),
         "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "memory": _memory(),
     }
+
+
+def cores() -> int:
+    """The cores that this process may use; in a container fewer than the machine's."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def fingerprint(path: str | Path) -> str:
