@@ -111,13 +111,7 @@ class Network:
         )
 
     def post(
-        self,
-        url: str,
-        json: Any,
-        *,
-        secret: Mapping[str, str] | None = None,
-        keep: Keep = True,
-        trusted: bool = False,
+        self, url: str, json: Any, *, secret: Mapping[str, str] | None = None, keep: Keep = True, trusted: bool = False
     ) -> Reply:
         """The server's reply to this JSON; all else as in `get`. It may be sent twice, so it must change nothing."""
         address = self._exchanges().checked(url, None)
