@@ -135,6 +135,7 @@ class Paced:
         if budget and budget.money is not None and prices is None:
             raise ConfigError("a budget of money needs prices; set judge.price_asked and judge.price_said")
         self.inner = llm
+        self.name = llm.name
         self.purse = Purse(budget or Budget())
         self.pace = CallPace(in_flight, requests, tokens)
         self.told = CallTally()
@@ -148,11 +149,6 @@ class Paced:
     def stop(self) -> None:
         """Let no call begin, or wait any longer, for good; calls in flight end by themselves."""
         self.pace.stopped.set()
-
-    @property
-    def name(self) -> str:
-        """The inner one's."""
-        return self.inner.name
 
     def complete(
         self,
