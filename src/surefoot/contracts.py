@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any
 
 from surefoot import protocols
-from surefoot.components import SHAPES
+from surefoot.components import ROLES
 from surefoot.errors import ConfigError, NetworkError, SearchError, UsageError
 from surefoot.meter import metered
 from surefoot.types import (
@@ -277,7 +277,7 @@ def verify(role: str, component: Any) -> None:
     """Run the role's check. Raises AssertionError with the broken promise, ConfigError for an unknown role."""
     if role not in CONTRACTS:
         raise ConfigError(f"no role called '{role}'; there are: {', '.join(CONTRACTS)}")
-    fits = isinstance(component, SHAPES[role])
+    fits = isinstance(component, ROLES[role][1])
     _holds(fits, "has the verb of its role, and the names that go with it", component)
     CONTRACTS[role](component)
 
