@@ -22,7 +22,8 @@ from rich.progress import (
 from rich.table import Table
 
 from surefoot.models import files
-from surefoot.store import write_text
+from surefoot.store import to_json, write_text
+from surefoot.text.json_values import spelled
 
 REASONS = 3
 """Reasons for missing scores that a command shows, at most."""
@@ -86,6 +87,11 @@ def tabled(left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[Re
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def print_json(value: Any) -> None:
+    """Print what a command reports as JSON, on one line."""
+    out.print(spelled(to_json(value)), soft_wrap=True)
 
 
 def write_json(file: Path | None, value: Any) -> None:
