@@ -78,7 +78,7 @@ class Builder:
     @cached_property
     def index(self) -> Index:
         """The index that the retrievers search."""
-        return components.assemble("[index]", _opened, self.config["index"], {})  # type: ignore[no-any-return]
+        return components.assemble("[index]", Index.open, self.config["index"], {})  # type: ignore[no-any-return]
 
     @cached_property
     def embedder(self) -> Any:
@@ -308,10 +308,6 @@ def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Source
         if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns):
             raise ConfigError(f'[sources] {key} must be a list of patterns, as in ["faq/*"], not {patterns!r}')
     return Sources(tuple(vouched), tuple(doubted))
-
-
-def _opened(path: str) -> Index:
-    return Index.open(Path(path))
 
 
 def _preset(preset: str) -> Thresholds:
