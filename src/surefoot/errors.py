@@ -105,5 +105,5 @@ class Throttled(SearchError):
 
 
 def on_one_line(error: object, most: int = 300) -> str:
-    """What a library's error says, fit for a message of ours: on one line, cut; its kind where it says nothing."""
+    """The text of a library's error, fit for a message of ours: on one line, cut; its kind where it has no text."""
     return " ".join(str(error).split())[:most] or type(error).__name__
