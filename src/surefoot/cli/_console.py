@@ -110,7 +110,7 @@ def bar(*columns: ProgressColumn) -> Iterator[Progress]:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of what is done, of how many. What was there before says nothing about how long the rest takes."""
+    """A bar of what is done, of how many; the time left counts only what was done since it began."""
     with bar(MofNCompleteColumn()) as progress:
         task, begun = progress.add_task(name, total=None), False
 

@@ -21,7 +21,7 @@ REMEMBERED = 20_000
 class Remembered:
     """Another evaluator's grades, each asked for once: the latest 20,000 are kept, and count as `cached`.
 
-    Two pairs are the same when only the passages' ids differ. What could not be graded is asked for again, each time.
+    Two pairs are the same when only the passages' ids differ. One that could not be graded is asked for again.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
