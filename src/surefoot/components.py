@@ -4,7 +4,7 @@ for what they do not use.
 A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in any
 case, and may end in the role's: `LLMGenerator` in `generators/llm.py`. A file whose name begins with an underscore is
 no component, but helps the others. Another package plugs in through the entry-point group of the role (see `GROUPS`),
-and `use = "package.module:Class"` names any class that has the role's verb. What is no such class is refused
+and `use = "package.module:Class"` names any class that has the role's verb. Anything else is refused
 before it is called, and the standard library, which holds none, before it is imported: `subprocess:Popen` would run its
 options.
 """
@@ -27,37 +27,26 @@ from surefoot import protocols
 from surefoot.act import POLICIES
 from surefoot.errors import ConfigError, MissingExtra, UsageError
 
-ROOMS = {
-    "retriever": "retrievers",
-    "evaluator": "evaluators",
-    "refiner": "refiners",
-    "rewriter": "rewriters",
-    "searcher": "searchers",
-    "generator": "generators",
-    "llm": "llms",
-    "embedder": "embedders",
-    "judge": "judges",
+ROLES: dict[str, tuple[str, type]] = {
+    "retriever": ("retrievers", protocols.Retriever),
+    "evaluator": ("evaluators", protocols.Evaluator),
+    "refiner": ("refiners", protocols.Refiner),
+    "rewriter": ("rewriters", protocols.Rewriter),
+    "searcher": ("searchers", protocols.Searcher),
+    "generator": ("generators", protocols.Generator),
+    "llm": ("llms", protocols.LLM),
+    "embedder": ("embedders", protocols.Embedder),
+    "judge": ("judges", protocols.Judge),
+    "policy": ("policies", protocols.Policy),
+    "loader": ("loaders", protocols.Loader),
 }
+"""Each role: what its components are called together, and the protocol that their classes keep."""
+
+ROOMS = {role: room for role, (room, _) in ROLES.items() if role not in ("policy", "loader")}
 """The package that holds the built-ins of each role that has a room of its own."""
 
-GROUPS = {role: f"surefoot.{room}" for role, room in ROOMS.items()}
-GROUPS |= {"policy": "surefoot.policies", "loader": "surefoot.loaders"}
+GROUPS = {role: f"surefoot.{room}" for role, (room, _) in ROLES.items()}
 """The entry-point group of every role. A loader is plugged in under the suffix that it reads."""
-
-SHAPES: dict[str, type] = {
-    "retriever": protocols.Retriever,
-    "evaluator": protocols.Evaluator,
-    "refiner": protocols.Refiner,
-    "rewriter": protocols.Rewriter,
-    "searcher": protocols.Searcher,
-    "generator": protocols.Generator,
-    "llm": protocols.LLM,
-    "embedder": protocols.Embedder,
-    "judge": protocols.Judge,
-    "policy": protocols.Policy,
-    "loader": protocols.Loader,
-}
-"""The protocol that a class of each role keeps."""
 
 EXTRAS = {
     "pgvector": "pgvector",
@@ -252,8 +241,9 @@ def _not_the_standard_librarys(what: str, module: str) -> None:
 
 def _of_role(role: str, name: str, found: Any) -> Callable[..., Any]:
     """Check that what was found is a class with the verb of the role, without calling it."""
-    verb = next(key for key, value in vars(SHAPES[role]).items() if inspect.isfunction(value) and key[0] != "_")
-    wanted = inspect.signature(getattr(SHAPES[role], verb))
+    _, protocol = ROLES[role]
+    verb = next(key for key, value in vars(protocol).items() if inspect.isfunction(value) and key[0] != "_")
+    wanted = inspect.signature(getattr(protocol, verb))
     shape = f"{verb}({', '.join([*wanted.parameters][1:])})"
     if not inspect.isclass(found):
         raise ConfigError(f"{role} '{name}' is a {type(found).__name__}, and not a class with {shape}")

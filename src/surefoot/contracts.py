@@ -16,6 +16,7 @@ from math import isfinite
 from typing import Any
 
 from surefoot import protocols
+from surefoot.components import ROLES
 from surefoot.errors import ConfigError, NetworkError, SearchError, UsageError
 from surefoot.meter import metered
 from surefoot.types import (
@@ -265,29 +266,20 @@ def loader(component: protocols.Loader) -> None:
         _holds(not empty, "gives no document without a text", empty)
 
 
-CONTRACTS: dict[str, tuple[Any, Callable[[Any], None]]] = {
-    "retriever": (protocols.Retriever, retriever),
-    "evaluator": (protocols.Evaluator, evaluator),
-    "policy": (protocols.Policy, policy),
-    "refiner": (protocols.Refiner, refiner),
-    "rewriter": (protocols.Rewriter, rewriter),
-    "searcher": (protocols.Searcher, searcher),
-    "llm": (protocols.LLM, llm),
-    "generator": (protocols.Generator, generator),
-    "embedder": (protocols.Embedder, embedder),
-    "judge": (protocols.Judge, judge),
-    "loader": (protocols.Loader, loader),
+CONTRACTS: dict[str, Callable[[Any], None]] = {
+    check.__name__: check
+    for check in (retriever, evaluator, policy, refiner, rewriter, searcher, llm, generator, embedder, judge, loader)
 }
-"""The protocol and the check of each role."""
+"""The check of each role."""
 
 
 def verify(role: str, component: Any) -> None:
     """Run the role's check. Raises AssertionError with the broken promise, ConfigError for an unknown role."""
     if role not in CONTRACTS:
         raise ConfigError(f"no role called '{role}'; there are: {', '.join(CONTRACTS)}")
-    protocol, check = CONTRACTS[role]
-    _holds(isinstance(component, protocol), "has the verb of its role, and the names that go with it", component)
-    check(component)
+    fits = isinstance(component, ROLES[role][1])
+    _holds(fits, "has the verb of its role, and the names that go with it", component)
+    CONTRACTS[role](component)
 
 
 def _tuple_of(kind: type, found: Any) -> bool:

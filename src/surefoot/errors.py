@@ -102,3 +102,8 @@ class Throttled(SearchError):
         super().__init__(message)
         self.wait = wait
         """Seconds to wait, as the provider asks; None: it does not say."""
+
+
+def on_one_line(error: object, most: int = 300) -> str:
+    """The text of a library's error, fit for a message of ours: on one line, cut; its kind where it has no text."""
+    return " ".join(str(error).split())[:most] or type(error).__name__

@@ -17,7 +17,6 @@ from surefoot.errors import UsageError
 LIBRARIES = ("surefoot", "numpy", "onnxruntime", "tokenizers", "xllamacpp", "torch", "transformers", "ray")
 """Libraries whose version may change a figure."""
 
-_BLOCK = 1 << 20
 _PATIENCE = 10.0
 """Seconds allowed to git."""
 
@@ -35,9 +34,14 @@ def environment() -> dict[str, Any]:
         "libraries": dict(_versions()),
         "revision": _revision(Path(__file__).parent),
         "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "memory": _memory(),
     }
+
+
+def cores() -> int:
+    """The cores that this process may use; in a container fewer than the machine's."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def fingerprint(path: str | Path) -> str:
@@ -47,14 +51,11 @@ def fingerprint(path: str | Path) -> str:
         files = sorted(file for file in place.rglob("*") if file.is_file())
         listed = (f"{file.relative_to(place).as_posix()}\0{fingerprint(file)}\n" for file in files)
         return hashlib.sha256("".join(listed).encode(errors="surrogatepass")).hexdigest()
-    found = hashlib.sha256()
     try:
         with place.open("rb") as file:
-            while block := file.read(_BLOCK):
-                found.update(block)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    return found.hexdigest()
 
 
 def _versions() -> Iterable[tuple[str, str]]:

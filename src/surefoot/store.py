@@ -118,13 +118,13 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all, also when the machine stops in the middle."""
+def write_bytes(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write a file, whole or not at all, also when the machine stops in the middle; `mode` less the umask."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Not tempfile, whose files nobody else may read: a model in a shared folder is for all whom the umask lets.
     temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -78,7 +78,7 @@ def test_nothing_waits_for_a_run_that_has_stopped() -> None:
 def test_nothing_is_begun_by_a_run_that_has_stopped() -> None:
     """Neither what waits for its turn under a limit a minute, nor what comes then."""
     inner = Failing()
-    llm = Paced(inner, requests=1)
+    llm = Paced(inner, requests_per_minute=1)
     llm.complete(ASK)
     begun = time.monotonic()
     with ThreadPoolExecutor(3) as pool:
@@ -186,7 +186,7 @@ def test_a_call_that_hangs_costs_no_more_than_its_timeout() -> None:
 def test_what_reached_the_endpoint_in_vain_counts_against_the_budget() -> None:
     """It may have been answered when nobody listened any more, and be paid; what never arrived is not."""
     with endpoint(hanging=1.0) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), timeout=0.1, retries=5, budget=Budget(calls=2))
+        llm = Paced(OpenAI("m", server.url, retries=0), timeout=0.1, retries=5, budget="2 calls")
         with pytest.raises(OverBudget):
             llm.complete(ASK, max_tokens=50)
     assert server.told["hanging"] == 2
@@ -306,7 +306,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
 def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
     """By twelve threads at once; then there is nothing more for any."""
     with endpoint(latency=0.01) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), budget=Budget(calls=10))
+        llm = Paced(OpenAI("m", server.url, retries=0), budget="10 calls")
         ended, lock = 0, Lock()
 
         def ask(number: int) -> None:
@@ -324,16 +324,15 @@ def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
 
 def test_a_budget_of_money_is_not_exceeded() -> None:
     """By what the tokens cost; it needs prices."""
-    prices = Prices(1e6, 2e6)
-    llm = Paced(Scripted(["yes"] * 99), budget=Budget(money=100.0), prices=prices)
+    llm = Paced(Scripted(["yes"] * 99), budget="100", price_asked=1e6, price_said=2e6)
     while llm.purse.spent.money < 80:
         llm.complete(ASK, max_tokens=5)
     with pytest.raises(OverBudget):
         llm.complete(ASK, max_tokens=50)
     assert 80 <= llm.purse.spent.money <= 100
-    assert prices.of(3, 1) == 5
+    assert Prices(1e6, 2e6).of(3, 1) == 5
     with pytest.raises(ConfigError, match="needs prices"):
-        Paced(Scripted([]), budget=Budget(money=1.0))
+        Paced(Scripted([]), budget="1")
 
 
 def test_tokens_are_guessed_where_nobody_counts() -> None:
@@ -361,7 +360,7 @@ def test_tokens_that_nobody_can_have_counted_are_guessed() -> None:
     assert llm.purse.spent.tokens > 10
 
 
-@pytest.mark.parametrize("wrong", [{"in_flight": 0}, {"timeout": 0.0}, {"requests": 0.0}, {"retries": -1}])
+@pytest.mark.parametrize("wrong", [{"in_flight": 0}, {"timeout": 0.0}, {"requests_per_minute": 0.0}, {"retries": -1}])
 def test_limits_that_let_nothing_through_are_refused(wrong: dict[str, float]) -> None:
     """When it is built, not when it is asked."""
     with pytest.raises(ConfigError, match="must be more than 0"):

@@ -663,7 +663,7 @@ def test_who_waited_for_a_request_that_was_broken_off_is_told_so() -> None:
     flight: Future[Reply] = Future()
     flight.cancel()
     with pytest.raises(NetworkError, match=r"^x\.org gave no answer: .*broken off$"):
-        _awaited(flight, Ask("GET", "http://x.org/", {}, {}, None, MANY, trusted=False))
+        _awaited(flight, Ask("GET", "http://x.org/", {}, {}, None, MANY, False, True, 0.0, 0))
 
 
 # Secrets

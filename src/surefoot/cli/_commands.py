@@ -33,7 +33,7 @@ PANELS = {
         "Files to write": "--json --html --figure",
     },
     "improve": {
-        "What is tried, and what has to gain": "--try --metric --together --outside --seed",
+        "Changes to try, and the score that has to gain": "--try --metric --together --outside --seed",
         "Which questions are asked, and how": "--given --golds --limit --threads --ray",
     },
 }

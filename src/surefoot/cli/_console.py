@@ -22,7 +22,8 @@ from rich.progress import (
 from rich.table import Table
 
 from surefoot.models import files
-from surefoot.store import write_text
+from surefoot.store import to_json, write_text
+from surefoot.text.json_values import spelled
 
 REASONS = 3
 """Reasons for missing scores that a command shows, at most."""
@@ -88,6 +89,11 @@ def tabled(left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[Re
     return table
 
 
+def print_json(value: Any) -> None:
+    """Print what a command reports as JSON, on one line."""
+    out.print(spelled(to_json(value)), soft_wrap=True)
+
+
 def write_json(file: Path | None, value: Any) -> None:
     """Write what a command reports into the file that its user names, if one is named."""
     if file:
@@ -104,7 +110,7 @@ def bar(*columns: ProgressColumn) -> Iterator[Progress]:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of what is done, of how many. What was there before says nothing about how long the rest takes."""
+    """A bar of what is done, of how many; the time left counts only what was done since it began."""
     with bar(MofNCompleteColumn()) as progress:
         task, begun = progress.add_task(name, total=None), False
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot.cli._console import headed, out, plain
+from surefoot.cli._console import headed, out, plain, print_json, tabled
 from surefoot.cli._numbers import between, figure, number, share
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import opened, scores_of
@@ -17,8 +17,6 @@ from surefoot.evaluate.score.agreement import Agreement, agreed, missing
 from surefoot.evaluate.score.correction import WITHIN, Correction, corrections
 from surefoot.evaluate.score.labels import Label, labelled
 from surefoot.stats.groups import FEW
-from surefoot.store import to_json
-from surefoot.text.json_values import spelled
 
 NAMED = 3
 """Names that a note about too few groups lists, at most."""
@@ -65,8 +63,7 @@ def agree(
     means = corrections(given, [one for one in told if isinstance(one, Label)], groups, within)
     lost = missing(given, told)
     if as_json:
-        report = {"agreements": to_json(found), "means": to_json(means), "without_scores": lost}
-        out.print(spelled(report), soft_wrap=True)
+        print_json({"agreements": found, "means": means, "without_scores": lost})
         return
     for judge in dict.fromkeys(one.judge for one in found):
         _show([one for one in found if one.judge == judge], [one for one in means if one.judge == judge])
@@ -107,19 +104,17 @@ def _agreements(found: Sequence[Agreement]) -> Table:
 
 
 def _means(means: Sequence[Correction]) -> Table:
-    table = headed(["mean of"], ["labels", "judge", "people alone", "with the judge", "λ"])
+    rows = []
     for one in means:
         figures = share(one.judged), figure(one.people), figure(one.corrected), f"{one.weight:.2f}"
-        table.add_row(plain(one.metric), f"{one.labels:,}/{one.records:,}", *figures)
-    return table
+        rows.append((plain(one.metric), f"{one.labels:,}/{one.records:,}", *figures))
+    return tabled(["mean of"], ["labels", "judge", "people alone", "with the judge", "λ"], rows)
 
 
 def _needed(means: Sequence[Correction]) -> Table:
     within = means[0].within
-    table = headed(["labels needed"], [f"mean ±{within:g} alone", "with the judge", f"bias of {within:g} shown"])
-    for one in means:
-        table.add_row(plain(one.metric), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed)))
-    return table
+    rows = ((plain(one.metric), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed))) for one in means)
+    return tabled(["labels needed"], [f"mean ±{within:g} alone", "with the judge", f"bias of {within:g} shown"], rows)
 
 
 def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator[str]:

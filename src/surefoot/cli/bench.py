@@ -58,7 +58,7 @@ def evaluator(
     """Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed.
 
     Settings of evaluator and thresholds are for the first --evaluator; those beside it have the options that are named
-    with them. What takes thresholds stays empty for one that has none yet.
+    with them. Figures that take thresholds stay empty for one that has none yet.
     """
     if probe and blank:
         raise UsageError("--probe changes one thing about a pair and --blank hides one; use either")

@@ -9,14 +9,12 @@ from typing import Annotated
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot.cli._console import headed, out, plain
+from surefoot.cli._console import out, plain, print_json, tabled
 from surefoot.cli._numbers import between, chance, number, share, signed
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import DIFFERENCE, Comparison, Moved, compared
 from surefoot.stats.groups import FEW
 from surefoot.stats.text import NONE
-from surefoot.store import to_json
-from surefoot.text.json_values import spelled
 
 SHOWN = 5
 """Scores that are listed of those that fell most, and of those that rose most."""
@@ -33,18 +31,13 @@ def compare(
     """Compare two evaluations on the records that both have: differences, with tests."""
     found = compared(opened(first), opened(second), difference)
     if as_json:
-        out.print(spelled(to_json(found)), soft_wrap=True)
+        print_json(found)
         return
-    said = f"A is {first}, B is {second}. {found.records:,} records are in both; differences are of B less A."
-    out.say(said)
-    out.print()
-    out.print(_differences(found))
-    out.print()
-    out.print(_sizes(found))
-    for title, moved in (("fell most", found.fell), ("rose most", found.rose)):
-        if moved:
-            out.print()
-            out.print(_moved(title, moved[:SHOWN]))
+    out.say(f"A is {first}, B is {second}. {found.records:,} records are in both; differences are of B less A.")
+    moved = {"fell most": found.fell[:SHOWN], "rose most": found.rose[:SHOWN]}
+    for table in (_differences(found), _sizes(found), *(_moved(title, some) for title, some in moved.items() if some)):
+        out.print()
+        out.print(table)
     out.print()
     out.print("p: by chance so far apart, or further; Holm: p corrected over all metrics.", style="dim")
     out.print("shows: the difference that so many records find four times in five.", style="dim")
@@ -53,26 +46,24 @@ def compare(
 
 
 def _differences(found: Comparison) -> Table:
-    table = headed(["metric"], ["records", "A", "B", "B − A", "95 % interval", "p", "Holm"])
+    rows = []
     for one in found.changes:
         sizes = number(one.of), share(one.before), share(one.after), signed(one.difference)
-        table.add_row(plain(one.metric), *sizes, between(one.low, one.high, True), chance(one.p), chance(one.holm))
-    return table
+        rows.append((plain(one.metric), *sizes, between(one.low, one.high, True), chance(one.p), chance(one.holm)))
+    return tabled(["metric"], ["records", "A", "B", "B − A", "95 % interval", "p", "Holm"], rows)
 
 
 def _sizes(found: Comparison) -> Table:
-    table = headed(["metric"], ["only A", "only B", "test", "shows", f"records to show {found.asked:g}"])
+    rows = []
     for one in found.changes:
         alone = number(len(one.only_first)), number(len(one.only_second))
-        table.add_row(plain(one.metric), *alone, one.test or NONE, share(one.visible), number(one.needed))
-    return table
+        rows.append((plain(one.metric), *alone, one.test or NONE, share(one.visible), number(one.needed)))
+    return tabled(["metric"], ["only A", "only B", "test", "shows", f"records to show {found.asked:g}"], rows)
 
 
 def _moved(title: str, moved: tuple[Moved, ...]) -> Table:
-    table = headed([title, "metric"], ["A", "B"])
-    for one in moved:
-        table.add_row(plain(one.record_id), plain(one.metric), share(one.before), share(one.after))
-    return table
+    rows = ((plain(one.record_id), plain(one.metric), share(one.before), share(one.after)) for one in moved)
+    return tabled([title, "metric"], ["A", "B"], rows)
 
 
 def _notes(found: Comparison) -> Iterator[str]:

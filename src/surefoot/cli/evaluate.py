@@ -23,7 +23,7 @@ from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
-from surefoot.evaluate.score.scoring import OnProgress, ScoringPlan, ScoringProgress
+from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
 from surefoot.protocols import Judge
 from surefoot.types import Diagnosis, Record, Score
 
@@ -114,22 +114,15 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         tokens=known.get("tokens_per_minute"),
         prices=builder.judging.prices if asks else None,
     )
-    for line in _told(planned, judges):
-        out.say(line)
-
-
-def _told(planned: ScoringPlan, judges: Sequence[Judge]) -> Iterator[str]:
-    yield f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}"
+    spent, money = planned.spent, planned.money
+    out.say(f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}")
     rest = f"{planned.kept:,} are there already, {planned.not_applicable:,} do not apply"
-    yield f"{planned.judgements:,} judgements to make; {rest}"
-    spent = planned.spent
-    yield f"about {spent.calls:,} calls, {spent.asked:,} tokens asked and {spent.said:,} said; re-asks come on top"
+    out.say(f"{planned.judgements:,} judgements to make; {rest}")
+    out.say(f"about {spent.calls:,} calls, {spent.asked:,} tokens asked and {spent.said:,} said; re-asks come on top")
     if told := len({judge.metric for judge in judges if hasattr(judge, "expected")}):
-        yield f"the diagnosis takes {told + 1} calls more, or up to twice as many"
-    money = (
-        "no prices are set: judge.price_asked, judge.price_said" if planned.money is None else f"{planned.money:.2f}"
-    )
-    yield f"about {planned.seconds / 60:.1f} minutes of calls; money: {money}"
+        out.say(f"the diagnosis takes {told + 1} calls more, or up to twice as many")
+    price = "no prices are set: judge.price_asked, judge.price_said" if money is None else f"{money:.2f}"
+    out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 
 
 def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:

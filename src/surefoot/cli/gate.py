@@ -10,14 +10,12 @@ import typer
 from rich.text import Text
 from typer import Argument, Option
 
-from surefoot.cli._console import headed, out, plain
+from surefoot.cli._console import out, plain, print_json, tabled
 from surefoot.cli._numbers import share
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import FIGURES, Condition, gate
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.stats.groups import FEW
-from surefoot.store import to_json
-from surefoot.text.json_values import spelled
 from surefoot.types import Summary
 
 _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}
@@ -44,7 +42,7 @@ def gated(
     sums = summaries(found.scores, found.groups)
     checks = gate(conditions, sums)
     if as_json:
-        out.print(spelled(to_json(checks)), soft_wrap=True)
+        print_json(checks)
     else:
         _show(checks, sums)
     if any(check.kept is False for check in checks):
@@ -54,12 +52,12 @@ def gated(
 
 
 def _show(checks: Sequence[Condition], sums: Sequence[Summary]) -> None:
-    table = headed(["condition", "metric"], ["figure", "value", ""])
+    rows = []
     for check in checks:
-        words, colour = _VERDICT[check.kept]
         value = f"{check.value:,.0f}" if check.figure == "scored" and check.value is not None else share(check.value)
-        table.add_row(plain(check.condition), plain(check.metric), check.figure, value, Text(words, style=colour))
-    out.print(table)
+        verdict = Text(*_VERDICT[check.kept])
+        rows.append((plain(check.condition), plain(check.metric), check.figure, value, verdict))
+    out.print(tabled(["condition", "metric"], ["figure", "value", ""], rows))
     for check in checks:
         if check.because:
             out.say(f"{check.condition}: {check.because}", "yellow")

@@ -25,7 +25,6 @@ from surefoot.config.faults import (
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
-from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
@@ -48,6 +47,9 @@ CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
 
 JUDGES = ("embedded", "llm")
 """Ways to judge a metric: on this machine without a language model, or by one."""
+
+_NOT_PACED = ("seconds", "cache")
+"""Limits of `[judge]` that are for its plan, and for its cache."""
 
 JUDGEMENTS = ".surefoot/judgements.db"
 """Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
@@ -76,7 +78,7 @@ class Builder:
     @cached_property
     def index(self) -> Index:
         """The index that the retrievers search."""
-        return components.assemble("[index]", _opened, self.config["index"], {})  # type: ignore[no-any-return]
+        return components.assemble("[index]", Index.open, self.config["index"], {})  # type: ignore[no-any-return]
 
     @cached_property
     def embedder(self) -> Any:
@@ -156,12 +158,12 @@ class Builder:
     def judging(self) -> Paced:
         """The language model that judges ask: that of `[judge.llm]` or else of `[llm]`, within the limits of
         `[judge]`."""
-        own = {key: value for key, value in self.config["judge"].items() if key in LIMITS[:-1]}
+        own = {key: value for key, value in self.config["judge"].items() if key in LIMITS and key not in _NOT_PACED}
         section = self._judging_section
         if section["use"] == "openai":
             section = {**section, "retries": 0}  # Paced does it, which sees that too much is asked
         parts = {"llm": lambda: self._built("llm", section)}
-        return components.assemble("[judge]", _paced, {"in_flight": self.in_flight, **own}, parts)  # type: ignore[no-any-return]
+        return components.assemble("[judge]", Paced, {"in_flight": self.in_flight, **own}, parts)  # type: ignore[no-any-return]
 
     @property
     def in_flight(self) -> int:
@@ -291,26 +293,6 @@ def _raise(faults: Iterable[str]) -> None:
         raise ConfigError(*found)
 
 
-def _paced(
-    llm: LLM,
-    in_flight: int,
-    requests_per_minute: float | None = None,
-    tokens_per_minute: float | None = None,
-    timeout: float = 60.0,
-    retries: int = 2,
-    patience: float = 300.0,
-    seconds: float = 2.0,  # for the plan alone
-    price_asked: float | None = None,
-    price_said: float | None = None,
-    budget: str = "",
-) -> Paced:
-    if (price_asked is None) != (price_said is None):
-        raise ConfigError("[judge] price_asked and price_said, of a million tokens each, come together")
-    prices = None if price_asked is None or price_said is None else Prices(price_asked, price_said)
-    most = Budget.read(budget) if budget else None
-    return Paced(llm, in_flight, requests_per_minute, tokens_per_minute, timeout, retries, patience, most, prices)
-
-
 def _stands_alone(part: Any) -> bool:
     """True for an evaluator that is not itself made of evaluators."""
     return (
@@ -326,10 +308,6 @@ def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Source
         if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns):
             raise ConfigError(f'[sources] {key} must be a list of patterns, as in ["faq/*"], not {patterns!r}')
     return Sources(tuple(vouched), tuple(doubted))
-
-
-def _opened(path: str) -> Index:
-    return Index.open(Path(path))
 
 
 def _preset(preset: str) -> Thresholds:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
@@ -20,6 +19,7 @@ from platformdirs import user_state_path
 
 from surefoot import components
 from surefoot.errors import ConfigError, UnagreedCode
+from surefoot.store import write_bytes
 from surefoot.text.json_values import parsed
 
 ALLOWED = "SUREFOOT_TRUST"
@@ -89,16 +89,7 @@ def remember(names: Iterable[str]) -> None:
     kept[_here()] = sorted({*kept.get(_here(), []), *names})
     place = memory()
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # tempfile's files are for their owner alone, and so is this one: who can write it can have code run.
-    with tempfile.NamedTemporaryFile("w", dir=place.parent, delete=False, encoding="utf-8") as file:
-        try:
-            file.write(json.dumps(kept, indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-            os.replace(file.name, place)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+    write_bytes(place, json.dumps(kept, indent=1).encode() + b"\n", mode=0o600)  # who can write it can have code run
 
 
 def memory() -> Path:

@@ -27,6 +27,7 @@ from typing import Any, BinaryIO
 from surefoot.corpus import limits
 from surefoot.corpus.loaders import DocumentProblem, Unreadable
 from surefoot.errors import UsageError
+from surefoot.manifest import cores
 from surefoot.types import Passage
 
 MOST = 4
@@ -346,7 +347,7 @@ class Readers:
 
     def warm(self, count: int) -> None:
         """Start so many processes before they are needed."""
-        readers = [self._lend() for _ in range(min(count, _cores(), MOST))]
+        readers = [self._lend() for _ in range(min(count, cores(), MOST))]
         for reader in readers:
             reader.start()
             self._take_back(reader)
@@ -391,11 +392,7 @@ def _ask_ahead(reader: Reader, todo: deque[Request], asked: deque[Reading]) -> N
 def _useful(requests: Sequence[Request]) -> int:
     """How many processes are worth starting."""
     by_size = 1 + sum(request.size for request in requests) // _EACH
-    return min(len(requests), by_size, _cores(), MOST)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(len(requests), by_size, cores(), MOST)
 
 
 def _collect(out: BinaryIO, lines: Queue[bytes | None]) -> None:

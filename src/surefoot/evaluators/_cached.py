@@ -21,33 +21,21 @@ REMEMBERED = 20_000
 class Remembered:
     """Another evaluator's grades, each asked for once: the latest 20,000 are kept, and count as `cached`.
 
-    Two pairs are the same when only the passages' ids differ. What could not be graded is asked for again, each time.
+    Two pairs are the same when only the passages' ids differ. One that could not be graded is asked for again.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.inner = evaluator
+        self.name = evaluator.name
+        self.points = bool(getattr(evaluator, "points", False))
+        self.reads: tuple[str, ...] | None = getattr(evaluator, "reads", None)
         self._known: OrderedDict[bytes, Grade] = OrderedDict()
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        """The inner one's."""
-        return self.inner.name
 
     @property
     def thresholds(self) -> Thresholds:
         """The inner one's; raises what it raises where it has none."""
         return self.inner.thresholds
-
-    @property
-    def points(self) -> bool:
-        """True if the inner one's grades have spans."""
-        return bool(getattr(self.inner, "points", False))
-
-    @property
-    def reads(self) -> tuple[str, ...] | None:
-        """The languages that the inner one has learned; None: it does not say."""
-        return getattr(self.inner, "reads", None)
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; the inner evaluator gets each new pair once. Raises what it raises."""

@@ -70,7 +70,7 @@ class LLMEvaluator:
     aloud needs more.
 
     Cost: one call for every `per_call` passages of a question, and one more for those that the reply left out or
-    spoiled. What has no readable grade after that could not be graded. Raises what the model raises.
+    spoiled. A passage that still has no readable grade stays without one. Raises what the model raises.
     """
 
     thresholds: Thresholds = Thresholds(

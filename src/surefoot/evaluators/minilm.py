@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -34,7 +33,8 @@ from tokenizers import Encoding, Tokenizer
 
 from surefoot import meter
 from surefoot.act import fitted_for
-from surefoot.errors import ConfigError, ModelError
+from surefoot.errors import ConfigError, ModelError, on_one_line
+from surefoot.manifest import cores
 from surefoot.models.wordpiece import wordpiece
 from surefoot.protocols import Pair
 from surefoot.stats.calibration import Calibration
@@ -122,7 +122,7 @@ class MiniLM:
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
         self._card = _card(self._path.with_suffix(".json"))
-        self._pool = ThreadPoolExecutor(threads or _cores(), "minilm")
+        self._pool = ThreadPoolExecutor(threads or cores(), "minilm")
         self._loading = Lock()
         self.thresholds = self._card.thresholds
         self.name = self.thresholds.evaluator
@@ -162,7 +162,9 @@ class MiniLM:
         try:
             relevance, evidence = session.run(None, feed)
         except (*_FAULTS, ValueError) as error:
-            raise ModelError(f"the evaluator's model {self._path} does not run: {_line(error)}; {_WAY_OUT}") from error
+            raise ModelError(
+                f"the evaluator's model {self._path} does not run: {on_one_line(error)}; {_WAY_OUT}"
+            ) from error
         logit = float(relevance[0])
         if not np.isfinite(evidence).all():
             logit = math.nan
@@ -254,10 +256,6 @@ def _with_marks(found: Range | None, text: str) -> Range | None:
     return start, end
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _lacking(pieces: Pieces) -> str:
     """The part without anything readable: "question", "passage" or, empty, none."""
     if pieces.ids[1] == SEP:
@@ -313,8 +311,4 @@ def _session(path: Path, sha256: str) -> InferenceSession:
         skipped = ["SkipLayerNormFusion"]
         return InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
     except (OSError, *_FAULTS) as error:
-        raise ModelError(f"the evaluator's model {path} does not load: {_line(error)}; {_WAY_OUT}") from error
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+        raise ModelError(f"the evaluator's model {path} does not load: {on_one_line(error)}; {_WAY_OUT}") from error

@@ -100,9 +100,7 @@ def only(trace: Trace, numbers: Sequence[int]) -> Decision:
     """The decision over these passages alone, by their numbers."""
     return redecide(
         replace(
-            trace,
-            passages=tuple(trace.passages[n] for n in numbers),
-            grades=tuple(trace.grades[n] for n in numbers),
+            trace, passages=tuple(trace.passages[n] for n in numbers), grades=tuple(trace.grades[n] for n in numbers)
         )
     )
 

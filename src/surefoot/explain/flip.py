@@ -38,11 +38,7 @@ def fewest_words(
     if found.passage is None or not (baseline := found.baseline):
         raise ConfigError("this is an attribution of passages; words are flipped from one of words")
     words = Words(found.question, found.passage, found.units)
-    score_of, before, every = (
-        ScoreFunction(evaluator, words, baseline),
-        label(found.full, thresholds),
-        words.units,
-    )
+    score_of, before, every = (ScoreFunction(evaluator, words, baseline), label(found.full, thresholds), words.units)
 
     def flipping(losses: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
         """Of the losses that flip the label, the number and the score after it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 
 from surefoot.draw.svg import Scale, clean, line, text
 from surefoot.explain.action import Why
@@ -25,29 +26,7 @@ from surefoot.explain.explanation import (
 )
 from surefoot.types import Attribution, Trace
 
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #24292f; --dim: #59636e; --edge: #d8dee4;
-  --up: 213 94 0; --down: 0 114 178 }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #0d1117; --ink: #e6edf3; --dim: #9198a1; --edge: #30363d; --up: 255 140 66; --down: 75 163 217 } }
-body { font: 16px/1.6 system-ui, 'DejaVu Sans', 'Segoe UI', sans-serif; background: var(--paper); color: var(--ink);
-  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
-h1 { font-size: 1.5rem; line-height: 1.3 } h2 { font-size: 1.15rem; margin-top: 2.2rem }
-.dim, caption, dt { color: var(--dim) } dt { font-size: .85rem } dd { margin: 0 0 .8rem } summary { cursor: pointer }
-.words { line-height: 2.1 } .words span { padding: .1em .15em; border-radius: .25em } sup { font-size: .7em }
-.up1 { background: rgb(var(--up) / .14) } .up2 { background: rgb(var(--up) / .3) }
-.up3 { background: rgb(var(--up) / .46); font-weight: 600 }
-.down1 { background: rgb(var(--down) / .14) } .down2 { background: rgb(var(--down) / .3) }
-.down3 { background: rgb(var(--down) / .46); font-weight: 600 }
-.wide { overflow-x: auto } table { border-collapse: collapse; margin: .8rem 0; overflow-wrap: normal }
-caption { text-align: left; font-size: .85rem } th { text-align: left; font-weight: 600 }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--edge); vertical-align: top }
-.figure { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
-svg { display: block; max-width: 100%; height: auto } svg text { fill: var(--ink); font-size: 13px }
-svg .dim { fill: var(--dim) } svg .axis { stroke: var(--edge); stroke-width: 2 }
-svg .other { stroke: var(--dim); stroke-width: 1.5 } svg .best { stroke: rgb(var(--up)); stroke-width: 4 }
-svg .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4 }
-"""
+_STYLE = (files("surefoot") / "web" / "explanation.css").read_text("utf-8")
 
 
 def page(told: Explanation) -> str:

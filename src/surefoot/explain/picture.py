@@ -40,10 +40,7 @@ def of_one(found: Attribution) -> str:
     shown = strongest(found, 2 * WORDS)
     height = 84 + ROW * len(shown) + 44
     sums = f"without words {found.base:.3g}; all words {number(sum(found.values))}; whiskers: one standard error"
-    body = [
-        *_bars(found, shown, MARGIN, 76, WIDE - 2 * MARGIN, 24),
-        text(MARGIN, height - 18, sums, "dim small"),
-    ]
+    body = [*_bars(found, shown, MARGIN, 76, WIDE - 2 * MARGIN, 24), text(MARGIN, height - 18, sums, "dim small")]
     return sheet(WIDE, height, _STYLE, label, about, f"{about}. {_said(found, shown)}", body)
 
 

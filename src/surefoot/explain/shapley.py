@@ -131,13 +131,7 @@ def exact(game: Game, players: int) -> Shares:
 
 
 def interactions(
-    game: Counted,
-    players: int,
-    firsts: Sequence[int],
-    seconds: Sequence[int],
-    *,
-    rounds: int = 16,
-    seed: int = 0,
+    game: Counted, players: int, firsts: Sequence[int], seconds: Sequence[int], *, rounds: int = 16, seed: int = 0
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The Shapley interaction index of each of `firsts` with each of `seconds`, and its standard error.
 

@@ -2,8 +2,8 @@
 
 The game is told in pairs: by how much a coalition is worth more than its complement. That is all of it that Shapley
 values depend on. The guess is a kernel ridge regression: a linear part, and one in which two coalitions are alike that
-agree in the players that matter. What it is wrong by is known for each pair from a fit without that pair (leave one
-out), so that who adds the mean of that to the guess's values is right on average, however wrong the guess.
+agree in the players that matter. Its error is known for each pair from a fit without that pair (leave one out). The
+guess's values plus the mean of these errors are right on average, however wrong the guess.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Guess:
     signs: Vector
     """A row a pair: 1 where a player is in the coalition, -1 where it is in the complement."""
     unlike: Vector | None
-    """What each player's being elsewhere adds to how unlike coalitions are; None: the guess is linear."""
+    """How much each player's being elsewhere adds to how unlike coalitions are; None: the guess is linear."""
     inverse: Vector
     weights: Vector
     off: Vector

@@ -31,15 +31,11 @@ class Kept:
 
     def __init__(self, llm: LLM, file: Path, where: str = "") -> None:
         self.inner = llm
+        self.name = llm.name
         self._where = where
         self._cache = Cache(file, math.inf)
         self._lock = Lock()
         self._asking: dict[str, Event] = {}
-
-    @property
-    def name(self) -> str:
-        """The inner one's."""
-        return self.inner.name
 
     def complete(
         self,

@@ -100,13 +100,14 @@ class CallTally:
 class Paced:
     """Another model, asked within limits by any number of threads.
 
-    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many; `requests` and `tokens` are
-    limits per minute, None: no limit. A call has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long
-    as the endpoint asks and is repeated for up to `patience` seconds; after other passing failures it is repeated
-    `retries` times. Once nobody has been answered for `patience` seconds nothing is repeated: the quota may be spent.
-    Silence counts as a refusal for the pace, since a server that queues everything answers nothing in time. An endpoint
-    that takes no JSON schema is asked without one from then on. The limits hold for calls over the network; a model in
-    this process keeps a thread as long as it likes.
+    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many. A limit per minute of None
+    is none. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a million tokens. A call has
+    `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as the endpoint asks and is repeated for up
+    to `patience` seconds; after other passing failures it is repeated `retries` times. Once nobody has been
+    answered for `patience` seconds nothing is repeated: the quota may be spent. Silence counts as a refusal for the
+    pace, since a server that queues everything answers nothing in time. An endpoint that takes no JSON schema is
+    asked without one from then on. The limits hold for calls over the network; a model in this process keeps a
+    thread as long as it likes.
 
     A call that reached the endpoint and brought nothing may still be charged: the budget loses the most that it can
     cost.
@@ -118,28 +119,32 @@ class Paced:
         self,
         llm: LLM,
         in_flight: int = 64,
-        requests: float | None = None,
-        tokens: float | None = None,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
         timeout: float = 60.0,
         retries: int = 2,
         patience: float = 300.0,
-        budget: Budget | None = None,
-        prices: Prices | None = None,
+        price_asked: float | None = None,
+        price_said: float | None = None,
+        budget: str = "",
     ) -> None:
         if (
             min(in_flight, timeout) <= 0
             or retries < 0
-            or any(most is not None and most <= 0 for most in (requests, tokens))
+            or any(most is not None and most <= 0 for most in (requests_per_minute, tokens_per_minute))
         ):
             raise ConfigError("in_flight, timeout and the limits a minute must be more than 0, and retries not less")
-        if budget and budget.money is not None and prices is None:
+        if (price_asked is None) != (price_said is None):
+            raise ConfigError("[judge] price_asked and price_said, of a million tokens each, come together")
+        self.prices = None if price_asked is None or price_said is None else Prices(price_asked, price_said)
+        self.purse = Purse(Budget.read(budget) if budget else Budget())
+        if self.purse.budget.money is not None and self.prices is None:
             raise ConfigError("a budget of money needs prices; set judge.price_asked and judge.price_said")
         self.inner = llm
-        self.purse = Purse(budget or Budget())
-        self.pace = CallPace(in_flight, requests, tokens)
+        self.name = llm.name
+        self.pace = CallPace(in_flight, requests_per_minute, tokens_per_minute)
         self.told = CallTally()
         self._timeout, self._retries, self._patience = timeout, retries, patience
-        self.prices = prices
         self._lock = Lock()
         self._plain = False
         self._failing = math.inf
@@ -148,11 +153,6 @@ class Paced:
     def stop(self) -> None:
         """Let no call begin, or wait any longer, for good; calls in flight end by themselves."""
         self.pace.stopped.set()
-
-    @property
-    def name(self) -> str:
-        """The inner one's."""
-        return self.inner.name
 
     def complete(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 import sys
@@ -18,8 +17,9 @@ from typing import Any
 from xllamacpp import CommonParams, Server
 
 from surefoot import meter
-from surefoot.errors import ConfigError, ModelError
+from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
+from surefoot.manifest import cores
 from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.types import Completion, Message
@@ -56,7 +56,7 @@ class Local:
         self.name = model if model in known else Path(model).stem
         self._model = model
         self._network = network
-        self._threads = threads or max(1, _cores() - 1)
+        self._threads = threads or max(1, cores() - 1)
         self._context = context
         self._lock = Lock()
         self._loaded: Server | None = None
@@ -84,7 +84,7 @@ class Local:
         try:
             server.handle_chat_completions(asked, answer.take)
         except (RuntimeError, ValueError) as error:
-            raise ModelError(f"{self.name} cannot take the request: {_one_line(error)}") from error
+            raise ModelError(f"{self.name} cannot take the request: {on_one_line(error)}") from error
         completion = answer.completion(self.name)
         meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
         return completion
@@ -126,7 +126,7 @@ class Local:
             return Server(self._params(file, host, port, key))
         except RuntimeError as error:
             check = f"surefoot models verify {self.name}" if self._model in registry.REGISTRY else "another .gguf file"
-            raise ModelError(f"{file} does not load as a model; try: {check} ({_one_line(error)})") from error
+            raise ModelError(f"{file} does not load as a model; try: {check} ({on_one_line(error)})") from error
 
     def _params(self, file: Path, host: str, port: int, key: str) -> CommonParams:
         params = CommonParams()
@@ -179,13 +179,4 @@ def _explain(error: object, model: str) -> str:
     if isinstance(error, dict) and "n_prompt_tokens" in error:
         sizes = f"{error['n_prompt_tokens']} tokens against a context of {error.get('n_ctx')}"
         return f"the prompt is too long for {model}: {sizes}; give it fewer passages or a larger context"
-    return f"{model} cannot answer: {_one_line(Reported(error))}"
-
-
-def _one_line(said: object) -> str:
-    return " ".join(str(said).split())[:300]
-
-
-def _cores() -> int:
-    """The cores that this process may use; in a container fewer than the machine's."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"{model} cannot answer: {on_one_line(Reported(error))}"

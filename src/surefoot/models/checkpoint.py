@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers.utils import logging
 
-from surefoot.errors import ConfigError, ModelError, NetworkError
+from surefoot.errors import ConfigError, ModelError, NetworkError, on_one_line
 from surefoot.models import registry
 from surefoot.network import Network
 
@@ -101,7 +101,9 @@ class Checkpoint:
                 rows: list[list[float]] = self.model(**self.tensors(inputs)).logits.float().tolist()
         except (RuntimeError, IndexError, ValueError) as error:
             longest = max(len(e.ids) for e in inputs)
-            raise ModelError(f"{self.source} failed on {len(inputs)} × {longest} pieces: {_line(error)}") from error
+            raise ModelError(
+                f"{self.source} failed on {len(inputs)} × {longest} pieces: {on_one_line(error)}"
+            ) from error
         return rows
 
     def fingerprint(self) -> str:
@@ -168,7 +170,9 @@ def _tokenizer(source: str, network: Network | None) -> Any:
     except NetworkError:
         raise
     except Exception as error:  # the tokenizers library raises nothing narrower for a damaged file
-        raise ModelError(f"the tokenizer of {source} does not load: {_line(error)}; copy its files again") from error
+        raise ModelError(
+            f"the tokenizer of {source} does not load: {on_one_line(error)}; copy its files again"
+        ) from error
     if not found.is_fast:
         raise ModelError(f"the tokenizer of {source} is not one of the tokenizers library; save it with tokenizer.json")
     found.backend_tokenizer.no_truncation()
@@ -206,9 +210,8 @@ def _reading(source: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
-        raise ModelError(
-            f"the checkpoint {source} does not load: {_line(error)}; give a whole one, as save_pretrained writes it"
-        ) from error
+        said = f"the checkpoint {source} does not load: {on_one_line(error)}"
+        raise ModelError(f"{said}; give a whole one, as save_pretrained writes it") from error
 
 
 @contextmanager
@@ -230,13 +233,9 @@ def _placed(model: Any, device: str | None) -> Any:
     try:
         return model.to(wanted)
     except (RuntimeError, AssertionError) as error:
-        raise ConfigError(f"the device '{wanted}' cannot be used: {_line(error)}; cpu always can") from error
+        raise ConfigError(f"the device '{wanted}' cannot be used: {on_one_line(error)}; cpu always can") from error
 
 
 def _padded(rows: Sequence[Sequence[int]], fill: int) -> Any:
     width = max(map(len, rows))
     return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__

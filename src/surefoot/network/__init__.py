@@ -22,7 +22,7 @@ from surefoot.errors import ConfigError, NetworkError
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
 from surefoot.network.pace import Late, left, within
-from surefoot.network.values import Ask, Reply
+from surefoot.network.values import Ask, Keep, Reply
 
 if TYPE_CHECKING:
     import ssl
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Network", "Reply"]
 
-Keep = bool | Callable[[Reply], bool]
-
+_MOST = 5_000_000
+"""Bytes of a body that are read, unless a call says otherwise."""
 _HURRY = 1.0  # seconds; with less left, a request that another thread had no time for is not made again
 
 
@@ -84,7 +84,7 @@ class Network:
         *,
         headers: Mapping[str, str] | None = None,
         secret: Mapping[str, str] | None = None,
-        most: int = 5_000_000,
+        most: int = _MOST,
         seconds: float | None = None,
         spacing: float | None = None,
         retries: int | None = None,
@@ -103,28 +103,21 @@ class Network:
         NetworkError.
         """
         address = self._exchanges().checked(url, params)
-        ask = Ask("GET", address, _headers(headers), _headers(secret), None, most, trusted, leave)
-        return self._answered(ask, keep, seconds, spacing, retries)
+        spacing = self._spacing if spacing is None else spacing
+        retries = self._retries if retries is None else retries
+        own, hidden = _headers(headers), _headers(secret)
+        return self._answered(
+            Ask("GET", address, own, hidden, None, most, trusted, keep, spacing, retries, leave), seconds
+        )
 
     def post(
-        self,
-        url: str,
-        json: Any,
-        *,
-        headers: Mapping[str, str] | None = None,
-        secret: Mapping[str, str] | None = None,
-        most: int = 5_000_000,
-        seconds: float | None = None,
-        spacing: float | None = None,
-        retries: int | None = None,
-        keep: Keep = True,
-        trusted: bool = False,
+        self, url: str, json: Any, *, secret: Mapping[str, str] | None = None, keep: Keep = True, trusted: bool = False
     ) -> Reply:
         """The server's reply to this JSON; all else as in `get`. It may be sent twice, so it must change nothing."""
         address = self._exchanges().checked(url, None)
-        typed = {"Content-Type": "application/json", **_headers(headers)}
-        ask = Ask("POST", address, typed, _headers(secret), json_.dumps(json).encode(), most, trusted)
-        return self._answered(ask, keep, seconds, spacing, retries)
+        typed, body = {"Content-Type": "application/json"}, json_.dumps(json).encode()
+        manners = keep, self._spacing, self._retries
+        return self._answered(Ask("POST", address, typed, _headers(secret), body, _MOST, trusted, *manners), None)
 
     def require(self, host: str, port: int | None = None) -> None:
         """Raise NetworkError unless this host, which the user's configuration names, is allowed; for libraries that
@@ -144,36 +137,29 @@ class Network:
             self._made = self._made or Exchanges(self._guard, self._agent)
             return self._made
 
-    def _answered(
-        self, ask: Ask, keep: Keep, seconds: float | None, spacing: float | None, retries: int | None
-    ) -> Reply:
+    def _answered(self, ask: Ask, seconds: float | None) -> Reply:
+        """The reply of this request; where it may be kept, the kept one, or that of an equal one under way."""
         with within(self._seconds if seconds is None else seconds):
-            numbers = (self._spacing if spacing is None else spacing, self._retries if retries is None else retries)
-            if not keep:
-                return self._exchanges().asked(ask, *numbers)
-            return self._shared(ask, keep, *numbers)
+            while ask.keep:
+                with self._flight(ask) as (flight, first):
+                    if first:
+                        reply = self._kept(ask) or self._brought(ask)
+                        flight.set_result(reply)
+                        return reply
+                    if brought := _awaited(flight, ask):
+                        return brought
+            return self._exchanges().asked(ask)
 
-    def _shared(self, ask: Ask, keep: Keep, spacing: float, retries: int) -> Reply:
-        """The kept reply, or that of this request, or that of an equal one under way."""
-        while True:
-            with self._flight(ask) as (flight, first):
-                if first:
-                    reply = self._kept(ask, keep) or self._brought(ask, keep, spacing, retries)
-                    flight.set_result(reply)
-                    return reply
-                if brought := _awaited(flight, ask):
-                    return brought
-
-    def _kept(self, ask: Ask, keep: Keep) -> Reply | None:
+    def _kept(self, ask: Ask) -> Reply | None:
         reply = self._cache.get(ask.key) if self._cache else None
-        if not reply or len(reply.body) > ask.most or not _worth_keeping(reply, ask, keep):
+        if not reply or len(reply.body) > ask.most or not _worth_keeping(reply, ask):
             return None
         meter.count(cached=1)
         return reply
 
-    def _brought(self, ask: Ask, keep: Keep, spacing: float, retries: int) -> Reply:
-        reply = self._exchanges().asked(ask, spacing, retries)
-        if self._cache and _worth_keeping(reply, ask, keep):
+    def _brought(self, ask: Ask) -> Reply:
+        reply = self._exchanges().asked(ask)
+        if self._cache and _worth_keeping(reply, ask):
             self._cache.put(ask.key, reply)
         return reply
 
@@ -216,14 +202,16 @@ def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
     return replace(reply, cached=True)
 
 
-def _worth_keeping(reply: Reply, ask: Ask, keep: Keep) -> bool:
+def _worth_keeping(reply: Reply, ask: Ask) -> bool:
     """Whether the reply is a good answer, or a stranger's 404, and repeats no secret. A 404 at an address of the user's
     own configuration is for the user to mend."""
     if reply.status not in ((200, 203) if ask.trusted else (200, 203, 404)):
         return False
     said = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])
     secrets = [word.encode() for value in ask.secret.values() for word in value.split()[-1:]]
-    return not any(secret in said for secret in secrets) and (keep is True or (callable(keep) and keep(reply)))
+    return not any(secret in said for secret in secrets) and (
+        ask.keep is True or (callable(ask.keep) and ask.keep(reply))
+    )
 
 
 def _headers(given: Mapping[str, str] | None) -> dict[str, str]:

@@ -50,21 +50,15 @@ class Exchanges:
         self._permitted(address)
         return str(address)
 
-    def asked(self, ask: Ask, spacing: float, retries: int) -> Reply:
+    def asked(self, ask: Ask) -> Reply:
         """The server's last reply, after as many retries as the deadline allows; raises NetworkError."""
-        try:
-            return self._insisted(ask, spacing, retries)
-        except _Broken as error:
-            raise NetworkError(str(error)) from error
-
-    def _insisted(self, ask: Ask, spacing: float, retries: int) -> Reply:
         failures = 0
         while True:
             failures += 1
-            last = failures > retries
+            last = failures > ask.retries
             pause = 0.0 if last else backoff(failures)
             try:
-                reply = self._followed(ask, spacing)
+                reply = self._followed(ask)
             except _Broken:
                 if last or not self._turns.hold(origin(httpx.URL(ask.url)), pause, _FAILED):
                     raise
@@ -94,7 +88,7 @@ class Exchanges:
             raise NetworkError(f"an address of {url.host} holds a login; put a key into the environment instead")
         self._guard.check(*origin(url))
 
-    def _followed(self, ask: Ask, spacing: float) -> Reply:
+    def _followed(self, ask: Ask) -> Reply:
         """The reply of the server or of one that it redirects to, which gets no secret unless it is the same."""
         home = origin(httpx.URL(ask.url))
         headers = {"User-Agent": self._agent, "Accept-Encoding": "gzip", **ask.headers, **ask.secret}
@@ -102,7 +96,7 @@ class Exchanges:
         for _ in range(_REDIRECTS + 1):
             self._permitted(request.url)
             wanted = ask.leave(str(request.url)) if ask.leave else None
-            if late := self._turns.wait(origin(request.url), max(spacing, wanted or 0.0)):
+            if late := self._turns.wait(origin(request.url), max(ask.spacing, wanted or 0.0)):
                 raise Late(f"{request.url.host} was not asked: {late}")
             trusted = home if ask.trusted and origin(request.url) == home else None
             found = self._exchanged(self._client(trusted), request, ask.most)

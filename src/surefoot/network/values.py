@@ -24,6 +24,10 @@ _NEVER = ("utf-7", "idna", "punycode", "unicode_escape", "unicode-escape", "raw_
 """Python's codecs that no page is in: they hide markup, or take quadratic time."""
 
 
+Keep = bool | Callable[["Reply"], bool]
+"""Whether a reply may be kept, or which replies may."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """One request, ready to send."""
@@ -38,6 +42,10 @@ class Ask:
     most: int
     """Most bytes of body that are read."""
     trusted: bool
+    keep: Keep
+    spacing: float
+    """Seconds between two requests to the host, at least."""
+    retries: int
     leave: Callable[[str], float | None] | None = None
     """Called with each address before it is asked."""
 

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from surefoot.errors import ConfigError, MissingExtra, ModelError
+from surefoot.errors import ConfigError, MissingExtra, ModelError, on_one_line
 from surefoot.lab.train.training import saved
 from surefoot.models.wordpiece import wordpiece
 from surefoot.text.words import STOP_WORDS
@@ -118,8 +118,8 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
         fresh = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(_FRESH)}
         network.load_state_dict({**weights, **fresh})
     except (OSError, KeyError, RuntimeError, SafetensorError) as error:
-        said = " ".join(str(error).split())[:300]
-        raise ConfigError(f"{path} cannot be used: {said}; name a folder that holds all-MiniLM-L6-v2") from error
+        said = f"{path} cannot be used: {on_one_line(error)}; name a folder that holds all-MiniLM-L6-v2"
+        raise ConfigError(said) from error
     return network
 
 
