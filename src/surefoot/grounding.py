@@ -52,8 +52,8 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
     carries most of what it says beyond the question. A citation is quoted when the strip holds words that the
     sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
-    that it adds. A bare yes or no adds nothing to check: it is passed on as not quoted. A draft that brings citations of
-    its own consists of quotations, and each is compared with its passage letter by letter.
+    that it adds. A bare yes or no adds nothing to check: it is passed on as not quoted. A draft that brings citations
+    of its own consists of quotations, and each is compared with its passage letter by letter.
 
     An address is passed on only where a source was fetched from it, or where the user's own documents hold it and
     nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of

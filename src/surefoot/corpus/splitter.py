@@ -94,7 +94,7 @@ def _together(block: Block) -> tuple[tuple[str, ...], str, bool]:
 
 
 def _opening(block: Block, start: int) -> str:
-    """The lines that a part of a block needs before it: a table's header, the fence of code, the term of a definition."""
+    """The lines that a part of a block needs before it: a table's header, the fence of code, a definition's term."""
     if start <= 0:
         return ""
     if block.kind == "code":

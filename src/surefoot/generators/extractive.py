@@ -22,25 +22,51 @@ _STEPS = re.compile(r"\b(?:how|wie|comment|cómo|come|hoe|як|как)\b|怎么|
 
 
 class Extractive:
-    """Answers with what the reader points at, in the strip that it thinks most of: a sentence of a paragraph, a list
-    with the line that leads to it, a row of a table with its header, a block of code.
+    """Answers with what the reader points at in the best strips: a sentence of a paragraph, a list with the line that
+    leads to it, a row of a table with its header, a block of code.
 
     `reader`: an evaluator whose grades have spans. Configured, it is the pipeline's own evaluator where that points,
     and the shipped one where not, so that another evaluator changes what is read and not who reads.
 
-    `whole` False: with no more of it than the words it points at. Strips that point at the same words add up: what
-    several sources say wins over what the best one says alone. It refuses where nothing is pointed at, or where no
-    strip that points holds the answer with a probability of `least` (for a reader without probabilities: always, as
-    it says by pointing). Cost: one graded pair a strip, most of them known from refinement; no language-model call.
+    Strips that point at the same words add up: what several sources say wins over what the best one says alone. Where
+    the reader is less sure of the first quotation than `sure`, others follow it, up to `most` of them and `words` words
+    in all. `whole` False: with no more than the words that the best strip points at. It refuses where nothing is
+    pointed at, or where no strip that points holds the answer with a probability of `least` (for a reader without
+    probabilities: always, as it says by pointing). Cost: one graded pair a strip, most of them known from refinement;
+    no language-model call.
     """
 
-    def __init__(self, reader: Evaluator, least: float = 0.2, whole: bool = True) -> None:
+    def __init__(
+        self,
+        reader: Evaluator,
+        least: float = 0.2,
+        whole: bool = True,
+        sure: float = 0.9,
+        most: int = 3,
+        words: int = 70,
+    ) -> None:
         self.reader = reader
         self.least = least
         self.whole = whole
+        self.sure = sure
+        self.most = most
+        self.words = words
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
-        """The words, cited to the strip that points at them best; a refusal when there are none."""
+        """The quotations, each cited to the strip that points at it best; a refusal when there are none."""
+        ranked = self._ranked(question, knowledge)
+        if not ranked:
+            return Answer("", refused=True, model=self.reader.name)
+        if self.whole:
+            answer = self._quoting(question, ranked, knowledge)
+        else:
+            answer = Answer(f"{ranked[0].pointed} [{ranked[0].marker}]", model=self.reader.name)
+        if on_text:
+            on_text(answer.text)
+        return answer
+
+    def _ranked(self, question: str, knowledge: Knowledge) -> list[_Vote]:
+        """The best vote for each of the words that strips point at, the best of all first."""
         read = [led(passage.text, strip.start, strip.end) for strip, passage in knowledge]
         pairs = [(question, replace(p, text=text)) for (_, p), (text, _) in zip(knowledge, read, strict=True)]
         grades = map(finite, self.reader.grade(pairs))
@@ -51,24 +77,27 @@ class Extractive:
                 shift = strip.start - lead
                 span = max(strip.start, grade.span[0] + shift), max(strip.start + 1, grade.span[1] + shift)
                 votes[" ".join(words(pointed)) or pointed].append(_Vote(_weight(grade), marker, pointed, span))
-        if not votes:
-            return Answer("", refused=True, model=self.reader.name)
-        same = max(votes.values(), key=lambda found: sum(vote.weight for vote in found))
-        best = max(same, key=lambda vote: vote.weight)
-        answer = self._answer(question, best, *knowledge[best.marker - 1])
-        if on_text:
-            on_text(answer.text)
-        return answer
+        leaders = [max(found, key=lambda vote: vote.weight) for found in votes.values()]
+        weights = [sum(vote.weight for vote in found) for found in votes.values()]
+        return [leaders[n] for n in order([knowledge[vote.marker - 1][1] for vote in leaders], weights)]
 
-    def _answer(self, question: str, vote: _Vote, strip: Strip, passage: Passage) -> Answer:
-        if not self.whole:
-            return Answer(f"{vote.pointed} [{vote.marker}]", model=self.reader.name)
-        spans = extent(question, passage.text, vote.span)
-        quoted = [passage.text[slice(*span)] for span in spans]
-        text = _cited(_headed(question, passage.title, quoted), f" [{vote.marker}]")
-        slices = (Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans)
-        citations = tuple(Citation(vote.marker, each, each.text, quoted=True) for each in slices)
-        return Answer(text, citations, model=self.reader.name)
+    def _quoting(self, question: str, ranked: Sequence[_Vote], knowledge: Knowledge) -> Answer:
+        texts: list[str] = []
+        citations: list[Citation] = []
+        room = self.words
+        for vote in ranked if ranked[0].weight < self.sure else ranked[:1]:
+            strip, passage = knowledge[vote.marker - 1]
+            spans = extent(question, passage.text, vote.span)
+            slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
+            length = sum(len(each.text.split()) for each in slices)
+            if texts and (length > room or any(each in (c.strip for c in citations) for each in slices)):
+                continue
+            texts.append(_cited(_headed(question, passage.title, [each.text for each in slices]), f" [{vote.marker}]"))
+            citations += [Citation(vote.marker, each, each.text, quoted=True) for each in slices]
+            room -= length
+            if len(texts) == self.most or room <= 0:
+                break
+        return Answer("\n\n".join(texts), tuple(citations), model=self.reader.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +112,9 @@ class _Vote:
 
 
 def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
-    """The slices of a passage's text that answer where `span` was pointed at: the sentence, the list or the code that it
-    stands in, each with what leads to it; and behind a sentence that ends in a colon, or for a question that asks how,
-    the list or the code that follows."""
+    """The slices of a passage's text that answer where `span` was pointed at: the sentence, the list or the code that
+    it stands in, each with what leads to it; and behind a sentence that ends in a colon, or for a question that asks
+    how, the list or the code that follows."""
     every = parts(text)
     at = next((n for n, part in enumerate(every) if span[0] < part.end), len(every) - 1)
     part = every[at]

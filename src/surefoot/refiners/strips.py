@@ -30,8 +30,9 @@ class Strips:
     sentences is one strip), or one of the three ways of the paper's script: "fixed_num" (windows of 50 words),
     "excerption" (pieces in threes, repeated ones dropped), "selection" (the passage is the strip). Each strip is
     graded by the evaluator together with its passage's title, since "He was a politician" helps only when the title
-    says who, and with what leads up to it, such as the header of its table; the scripts grade the bare text. Strips below the evaluator's strip threshold are dropped, then the
-    `best` of the others are kept. "selection" keeps whole passages against the passages' own lower threshold.
+    says who, and with what leads up to it, such as the header of its table; the scripts grade the bare text. Strips
+    below the evaluator's strip threshold are dropped, then the `best` of the others are kept, by their grades and by
+    how well their passages were found. "selection" keeps whole passages against the passages' own lower threshold.
 
     Cost: one graded pair a strip, all in one batch.
     """

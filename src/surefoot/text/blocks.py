@@ -168,9 +168,7 @@ def _prose(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
             following = text[slice(*lines[last + 1])] if last + 1 < len(lines) else ""
             if not (defines and following.startswith("  ") and following.strip()):
                 break
-        elif not defines and (_FENCE.match(line) or line.startswith("|") or _ITEM.match(line)):
-            break
-        elif defines and last > n + 1 and not line.startswith("  "):
+        elif (last > n + 1 and not line.startswith("  ")) if defines else _begins(line):
             break
         last += 1
     start, end = _trimmed(text, lines[n][0], lines[last - 1][1])
@@ -178,6 +176,11 @@ def _prose(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
         return last, Part("paragraph", start, end, _said(text, start, end))
     body = lines[n + 1][0] + len(_TERM)
     return last, Part("definition", start, end, _said(text, body, end), _trimmed(text, *lines[n]))
+
+
+def _begins(line: str) -> bool:
+    """Whether a line cannot go on with a paragraph."""
+    return bool(_FENCE.match(line) or line.startswith("|") or _ITEM.match(line))
 
 
 def _said(text: str, start: int, end: int) -> tuple[Span, ...]:

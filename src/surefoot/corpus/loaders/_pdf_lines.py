@@ -79,14 +79,14 @@ def _placed(page: PdfTextPage, clean: str, raw: str, start: int, hyphen: bool) -
     first = len(raw) - len(raw.lstrip())
     last = max(first, len(raw.rstrip()) - 1)
     inner = (at for part in (1, 2, 3) if not raw[at := first + (last - first) * part // 4].isspace())
-    at = [pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + place) for place in (first, *inner, last)]
-    boxes = [_box(page, index) for index in at]
-    fonts = [_font(page, index) for index in at]
+    places = [pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + place) for place in (first, *inner, last)]
+    boxes = [_box(page, place) for place in places]
+    fonts = [_font(page, place) for place in places]
     return Line(
         clean,
         boxes[0].left,
         boxes[-1].right,
-        median(_baseline(page, index) for index in at),
+        median(_baseline(page, place) for place in places),
         median(box.top - box.bottom for box in boxes),
         fonts[0][0],
         all(mono for _, mono in fonts),
