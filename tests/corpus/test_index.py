@@ -222,9 +222,24 @@ def test_a_file_that_is_no_index_is_refused(tmp_path, content):
         Index.open(tmp_path / "index.db")
 
 
-def test_a_folder_is_no_index(tmp_path):
-    """Nor can it be opened as one."""
-    with pytest.raises(IndexFault, match=str(tmp_path)):
+@pytest.mark.parametrize("name", ["", "/", ".", "notes"])
+def test_a_folder_is_no_index(tmp_path, monkeypatch, name):
+    """Neither to search nor to build; the message says how to make one of it, or names the one that is in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Iron.")
+    with pytest.raises(IndexFault, match="is a folder, and an index is a file"):
+        build([tmp_path / "notes"], name, Hashing())
+    with pytest.raises(IndexFault, match=f"run: surefoot index {Path(name)}$"):
+        Index.open(name)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_folder_that_holds_an_index_is_told_to_name_it(tmp_path):
+    """Whoever gives the folder of the documents means the index that was made there."""
+    (tmp_path / ".surefoot").mkdir()
+    (tmp_path / ".surefoot" / "index.db").touch()
+    with pytest.raises(IndexFault, match=rf"name the one in it: --index {tmp_path}/\.surefoot/index\.db$"):
         Index.open(tmp_path)
 
 
@@ -284,7 +299,7 @@ def test_opening_an_index_does_not_change_it(tmp_path):
     assert path.stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("name", ["", "/", ".", "a\0b", "a\0/b.db"])
+@pytest.mark.parametrize("name", ["a\0b", "a\0/b.db"])
 def test_what_can_be_no_files_name_is_no_index(tmp_path, monkeypatch, name):
     """Neither to search nor to build, and nothing is made there."""
     monkeypatch.chdir(tmp_path)
