@@ -50,6 +50,11 @@ COMMANDS: Listing = {
         "ask:ask",
         "Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it.",
     ),
+    "search": (
+        "search:search",
+        "Find passages in your documents and grade them, without an answer; nothing is asked outside.",
+    ),
+    "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
     "trace": ("trace:trace", "Draw a recorded trace: grades, decision, strips, answer, and what each step cost."),
     "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
     "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),

@@ -154,14 +154,16 @@ def path(title: str) -> str:
     return " › ".join(cut(name, QUOTED * 2 // 3) for name in names)
 
 
-def passages(heading: str, trace: Trace, opens: Open = unopened, shown: int | None = None) -> list[RenderableType]:
-    """The best passages of a trace under a heading: `shown` of them whole, or where None, three in short."""
+def passages(
+    heading: str, trace: Trace, opens: Open = unopened, shown: int | None = None, short: bool = False
+) -> list[RenderableType]:
+    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; where None, three in short."""
     every = *trace.passages, *trace.external
     grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
     found = best(every, grades, SHORT if shown is None else shown)
     if not found:
         return []
-    listed = [_passage(number, *pair, opens, shown is None) for number, pair in enumerate(found, start=1)]
+    listed = [_passage(number, *pair, opens, short or shown is None) for number, pair in enumerate(found, start=1)]
     return [Text(heading, style="cyan"), *listed]
 
 
@@ -291,15 +293,15 @@ def _cells(text: str, row: Span) -> list[Span]:
 
 
 def _definition(text: str, part: Part, shown: Span, marks: Sequence[Mark]) -> Iterator[RenderableType]:
-    """The term, and its meaning below, indented."""
-    body = part.lead[1] if part.lead else part.start
-    if shown[0] < body:
-        yield from _prose(text, part, (shown[0], min(shown[1], body)), marks)
-    for start, stop in _lines(text, max(shown[0], body), shown[1]):
-        said = text[start:stop].lstrip()
-        bare = stop - len(said.removeprefix(": "))
-        if said:
-            yield Padding(_inked(text, bare, stop, marks), (0, 0, 0, 4))
+    """The term, also where only a part of its meaning is shown, and that below, indented."""
+    lead = part.lead or (part.start, part.start)
+    yield _inked(text, *lead, marks)
+    begins = lead[1] + text[lead[1] : part.end].find(":") + 1
+    for start, stop in _lines(text, max(shown[0], begins), shown[1]):
+        bare = start + len(text[start:stop]) - len(text[start:stop].lstrip())
+        if bare < stop:
+            before = Text("… " if start == shown[0] > begins and text[start - 1] != "\n" else "")
+            yield Padding(before + _inked(text, bare, stop, marks), (0, 0, 0, 4))
 
 
 def _prose(text: str, part: Part, shown: Span, marks: Sequence[Mark]) -> Iterator[RenderableType]:

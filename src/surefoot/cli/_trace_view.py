@@ -126,6 +126,12 @@ def retrieved(trace: Trace, shown: int) -> RenderableType:
     return Group(head, *troubles(trace, "retrieve", "grade"), _bars(trace.passages, grades, shown))
 
 
+def decided(trace: Trace) -> list[RenderableType]:
+    """How the question was read, what went wrong in finding and grading, and the decision."""
+    decision = [_decision(trace.decision)] if trace.decision else []
+    return [*_read_as(trace), *troubles(trace, "retrieve", "grade"), *decision]
+
+
 def _read_as(trace: Trace) -> list[RenderableType]:
     """The question that was asked in place of the user's own, whose spelling it mends."""
     return [line("Read as", Text(plain(trace.read_as), style="bold"))] if trace.read_as else []
