@@ -235,12 +235,28 @@ def test_a_folder_is_no_index(tmp_path, monkeypatch, name):
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
 
-def test_a_folder_that_holds_an_index_is_told_to_name_it(tmp_path):
+@pytest.mark.parametrize("folder", [".", ".surefoot"])
+def test_a_folder_that_holds_an_index_is_told_to_name_it(tmp_path, monkeypatch, folder):
     """Whoever gives the folder of the documents means the index that was made there."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / ".surefoot").mkdir()
     (tmp_path / ".surefoot" / "index.db").touch()
-    with pytest.raises(IndexFault, match=rf"name the one in it: --index {tmp_path}/\.surefoot/index\.db$"):
-        Index.open(tmp_path)
+    with pytest.raises(IndexFault, match=r"name the one in it: --index \.surefoot/index\.db$"):
+        Index.open(folder)
+
+
+def test_the_file_of_a_passage_is_found_where_it_lies_now(tmp_path):
+    """Absolute, also after the index has moved along with it; not where it is gone or was never indexed."""
+    (tmp_path / "old" / "notes").mkdir(parents=True)
+    (tmp_path / "old" / "notes" / "a.md").write_text("Iron.")
+    build([tmp_path / "old" / "notes"], tmp_path / "old" / "index.db", Hashing())
+    (tmp_path / "old").rename(tmp_path / "new")
+    with Index.open(tmp_path / "new" / "index.db") as index:
+        file = next(index.passages()).file
+        assert index.place(file) == tmp_path / "new" / "notes" / "a.md"
+        assert index.place("a.md") is None
+        (tmp_path / "new" / "notes" / "a.md").unlink()
+        assert index.place(file) is None
 
 
 def test_a_damaged_index_is_an_index_fault(tmp_path):

@@ -117,7 +117,8 @@ def _withheld(answer: Answer) -> list[RenderableType]:
 
 def _together(citation: Citation) -> tuple[int, str | None, bool, str]:
     """Citations that are alike in this share a line: a list and the sentence that leads to it, say."""
-    return citation.marker, citation.strip and citation.strip.passage_id, citation.quoted, citation.reason
+    strip = citation.strip
+    return citation.marker, strip.passage_id if strip else None, citation.quoted, citation.reason
 
 
 def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: bool) -> RenderableType:

@@ -186,10 +186,10 @@ def _refined(trace: Trace, shown: int) -> RenderableType:
     table.add_column(width=4)
     table.add_column(width=5, justify="right")
     table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    for number, strip in enumerate(kept, start=1):
+    for marker, strip in enumerate(kept, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
         text = Text.assemble((where, "italic"), plain(strip.text))
-        table.add_row(Text(f"[{number}]", style="green"), number(strip.score), text)
+        table.add_row(Text(f"[{marker}]", style="green"), number(strip.score), text)
     for strip in dropped[: max(0, shown - len(kept))]:
         text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
         table.add_row(Text("✗", style="red"), Text(number(strip.score), style="dim"), text)

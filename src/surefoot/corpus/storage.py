@@ -81,8 +81,9 @@ def faults(path: Path) -> Iterator[None]:
 
 def _inside(folder: Path) -> str:
     """What to do where a folder was named as the index."""
-    if (folder / USUAL).is_file():
-        return f"name the one in it: --index {folder / USUAL}"
+    for held in (folder / USUAL, folder / Path(USUAL).name):
+        if held.is_file():
+            return f"name the one in it: --index {held}"
     return (
         f"name one, such as {folder / 'index.db'}; to make one of the folder's documents, run: surefoot index {folder}"
     )
