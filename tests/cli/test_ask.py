@@ -86,12 +86,10 @@ def test_the_advice_to_configure_a_searcher_is_given_once(indexed: Callable[...,
     assert "no searcher is configured" in indexed("trace", "kept.json").out
 
 
-def test_the_advice_is_given_where_nothing_can_be_remembered(
-    indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, here: Path
-) -> None:
+def test_the_advice_is_given_where_nothing_can_be_remembered(indexed: Callable[..., Any], here: Path) -> None:
     """A home that cannot be written to is no reason to fail, or to keep it back."""
-    (here / "file").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", str(here / "file"))
+    (here / "state" / "surefoot").mkdir(parents=True)
+    (here / "state" / "surefoot" / "hints").touch()
     for _ in range(2):
         assert "no searcher" in indexed("ask", QUESTION, "--set", "thresholds.upper=5").out
 

@@ -166,7 +166,9 @@ def test_a_citation_of_a_source_that_stands_alone_says_so() -> None:
     answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", quoted=True),))
     alone = Grade("a", 3.0, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS)
     trace = Trace("1", "How long?", external=(passage,), grades=(alone,), answer=answer)
-    assert "quoted “Ten days.” · https://pages.example/1 · no other source says the same" in drawn(whole(trace), 120)
+    assert "quoted “Ten days.” · outside: https://pages.example/1 · no other source says the same" in drawn(
+        whole(trace), 120
+    )
     assert "no other source" not in drawn(whole(replace(trace, grades=(replace(alone, cap=None),))), 120)
 
 

@@ -141,7 +141,8 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
 
 def _whence(passage: Passage, opens: Open) -> Text:
     """The title path and the address of a passage, which is a link where it opens."""
-    text = Text(f"{path(passage.title)} · " if passage.title else "", style="dim")
+    outside = "outside: " if passage.source == "external" else ""
+    text = Text.assemble((outside, "italic"), f"{path(passage.title)} · " if passage.title else "", style="dim")
     address = opens(passage)
     text.append(place(passage), style=f"link {address}" if address else "")
     return text
