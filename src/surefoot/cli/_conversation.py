@@ -9,9 +9,8 @@ from surefoot.text.screen import line
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Message
 
-LONGEST = 300
-"""Characters of a completed question that a model may write."""
 TOKENS = 60
+"""Of a completed question that a model writes, at most."""
 _TASK = (
     "Rewrite the second question so that it can be understood without the first. Keep its language and its words. "
     "Write the question, and nothing else."
@@ -42,11 +41,12 @@ class Conversation:
         if self.llm is None:
             return ""
         try:
-            said = self.llm.complete(prompt(question, self.earlier), max_tokens=TOKENS).text.strip()
+            reply = self.llm.complete(prompt(question, self.earlier), max_tokens=TOKENS)
         except ComponentError:
             return ""
-        fits = 0 < len(said) <= LONGEST and "\n" not in said and _own(question) <= set(words(said))
-        return said if fits else ""
+        said = reply.text.strip()
+        whole = said and not reply.truncated and "\n" not in said and _own(question) <= set(words(said))
+        return said if whole else ""
 
 
 def prompt(question: str, earlier: str) -> list[Message]:
