@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.act import finite
+from surefoot.evidence.ranking import order
 from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.words import content_words, stem, words
@@ -53,8 +54,10 @@ class Extractive:
                 votes[" ".join(words(pointed)) or pointed].append(_Vote(_weight(grade), marker, pointed, span))
         if not votes:
             return Answer("", refused=True, model=self.reader.name)
-        same = max(votes.values(), key=lambda found: sum(vote.weight for vote in found))
-        best = max(same, key=lambda vote: vote.weight)
+        groups = list(votes.values())
+        leaders = [max(found, key=lambda vote: vote.weight) for found in groups]
+        weights = [sum(vote.weight for vote in found) for found in groups]
+        best = leaders[order([knowledge[vote.marker - 1][1] for vote in leaders], weights)[0]]
         answer = self._answer(question, best, *knowledge[best.marker - 1])
         if on_text:
             on_text(answer.text)
