@@ -43,7 +43,16 @@ def test_a_cited_answer_is_verified_word_for_word() -> None:
     answer = ground(WHO, "It was built in 1911 by Tomas Aldwin [1].")
     assert answer == Answer(
         "It was built in 1911 by Tomas Aldwin. [1]",
-        (Citation(1, strip(BRIDGE), "was built in 1911 by Tomas Aldwin", quoted=True),),
+        (
+            Citation(
+                1,
+                strip(BRIDGE),
+                "was built in 1911 by Tomas Aldwin",
+                quoted=True,
+                title=BRIDGE.title,
+                url=BRIDGE.url,
+            ),
+        ),
         model="m",
     )
 
@@ -339,7 +348,7 @@ PAGE = "https://en.wikipedia.org/wiki/Bridge_(Ruvel)"
 )
 def test_what_was_retrieved_may_be_linked_to(text: str) -> None:
     """With whatever punctuation stands around it; and what is no address is left alone."""
-    assert linked(text, [PAGE, None]) == text
+    assert linked(text, {PAGE.rstrip(")")}) == text
 
 
 @pytest.mark.parametrize(
@@ -369,7 +378,7 @@ def test_what_was_retrieved_may_be_linked_to(text: str) -> None:
 )
 def test_no_other_address_is_passed_on(text: str, left: str) -> None:
     """Nor one that only begins like a source's, nor any target of a Markdown link or image."""
-    assert linked(text, [PAGE]) == left
+    assert linked(text, {PAGE.rstrip(")")}) == left
 
 
 @pytest.mark.parametrize(
@@ -392,14 +401,46 @@ def test_an_address_that_a_row_of_an_index_claims_is_not_passed_on(source: Sourc
     assert grounded(WHO, Answer(said), [(strip(row), row)]).text == said
 
 
-def test_a_link_that_the_source_holds_is_not_a_source() -> None:
-    """The words are verified, the address is not passed on, and what the model said is kept."""
-    bait = replace(BRIDGE, text="The Ruvel Bridge was built by Tomas Aldwin, see http://evil.example/x.")
+@pytest.mark.parametrize("doubt", [{"source": "external"}, {"standing": "doubted"}])
+def test_a_link_that_somebody_elses_source_holds_is_not_a_source(doubt: dict[str, Any]) -> None:
+    """The words are quoted, the address is not passed on, and what the model said is kept."""
+    bait = replace(BRIDGE, text="The Ruvel Bridge was built by Tomas Aldwin, see http://evil.example/x.", **doubt)
     said = "It was built by Tomas Aldwin, see http://evil.example/x. [1]"
     answer = grounded(WHO, Answer(said), [(strip(bait), bait)])
     assert answer.text == f"It was built by Tomas Aldwin, see {NO_LINK}. [1]"
     assert answer.withheld == said
     assert ground(WHO, "Tomas Aldwin built it.").withheld is None
+
+
+def test_an_address_in_the_users_own_documents_is_passed_on() -> None:
+    """They are not the web: a command of a manual is answered as it stands there."""
+    own = replace(BRIDGE, text="Tomas Aldwin says: git clone https://git.example/ruvel.git builds it.")
+    said = "Tomas Aldwin says: git clone https://git.example/ruvel.git builds it. [1]"
+    answer = grounded(WHO, Answer(said), [(strip(own), own)])
+    assert (answer.text, answer.withheld) == (said, None)
+    assert NO_LINK in grounded(WHO, Answer(said.replace("ruvel", "evil")), [(strip(own), own)]).text
+
+
+def test_quotations_are_compared_letter_by_letter() -> None:
+    """A generator that quotes says where; a slice that is not there is no quotation, and a draft of none is refused."""
+    own = strip(BRIDGE)
+    right, wrong = Citation(1, own, own.text, quoted=True), Citation(1, own, own.text.upper(), quoted=True)
+    found = grounded(WHO, Answer("Tomas Aldwin [1]", (right, wrong)), [(own, BRIDGE)])
+    assert [citation.quoted for citation in found.citations] == [True, False]
+    assert found.citations[0].title == BRIDGE.title
+    assert grounded(WHO, Answer("Tomas Aldwin [1]", (wrong,)), [(own, BRIDGE)]).refused
+
+
+def test_a_sentence_without_a_source_is_named() -> None:
+    """What a small model makes up beside a quotation must not read as checked."""
+    answer = ground(WHO, "It was built in 1911 by Tomas Aldwin [1]. Zebras dance gladly.")
+    assert answer.uncited == ("Zebras dance gladly.",)
+
+
+def test_the_lines_of_a_list_survive() -> None:
+    """A model's list stays one."""
+    answer = ground(WHO, "Builders:\n\n- Tomas Aldwin\n\n- Tomas Aldwin in 1911")
+    assert answer.text.count("\n") >= 2
 
 
 def test_endless_white_space_is_looked_through_once() -> None:

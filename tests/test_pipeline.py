@@ -577,7 +577,7 @@ def test_an_order_in_a_document_changes_no_action(
 
 def test_a_planted_link_is_not_passed_on() -> None:
     """The words of the source are, and the trace says what was taken out."""
-    bait = replace(GOOD, text=f"{GOOD.text} More at http://evil.example/x by Tomas Aldwin.")
+    bait = replace(GOOD, text=f"{GOOD.text} More at http://evil.example/x by Tomas Aldwin.", standing="doubted")
     trace = pipeline(bait, says="Tomas Aldwin built it, see http://evil.example/x.").run(QUESTION)
     assert trace.answer
     assert "evil" not in trace.answer.text

@@ -13,6 +13,7 @@ from surefoot.act import labelled, require_match
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError
 from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
@@ -38,7 +39,7 @@ class Pipeline:
     rewriter: Rewriter
     searcher: Searcher
     generator: Generator
-    k: int = 10
+    k: int = 30
     """Passages retrieved, and graded, for each question."""
     external_k: int = 30
     """Passages taken from outside, and graded, for each query."""
@@ -239,5 +240,5 @@ def bounded(find: Callable[[str, int], tuple[Passage, ...]], query: str, k: int)
 
 def useful(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Passage, ...]:
     """The passages whose grade is not INCORRECT, best first; what could not be graded is not built upon."""
-    pairs = [(p, g) for p, g in zip(passages, grades, strict=True) if g.label not in (None, Action.INCORRECT)]
-    return tuple(passage for passage, _ in sorted(pairs, key=lambda pair: -(pair[1].score or 0.0)))
+    ranked = best(passages, grades, len(passages))
+    return tuple(passage for passage, grade in ranked if grade.label not in (None, Action.INCORRECT))

@@ -199,7 +199,7 @@ def excerpt(text: str, span: Span | None) -> Span:
         return _window(text, units[at], words)
     while True:
         grown = [(first, last + 1), (first - 1, last)]
-        fitting = [(a, b) for a, b in grown if 0 <= a and b < len(units) and _fits(text, units[a][0], units[b][1])]
+        fitting = [(a, b) for a, b in grown if a >= 0 and b < len(units) and _fits(text, units[a][0], units[b][1])]
         if not fitting:
             return units[first][0], units[last][1]
         first, last = fitting[0]

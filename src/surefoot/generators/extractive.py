@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.act import finite
+from surefoot.evidence.ranking import order
 from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.words import content_words, stem, words
-from surefoot.types import Answer, Citation, Grade, Passage, Strip
+from surefoot.types import Answer, Citation, Grade, Strip
 
 LONGEST = 80
 """Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""

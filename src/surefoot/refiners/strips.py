@@ -10,6 +10,7 @@ from typing import Literal
 
 from surefoot.errors import ConfigError
 from surefoot.evidence.discounts import Discount, Evidence
+from surefoot.evidence.ranking import order
 from surefoot.protocols import Evaluator
 from surefoot.text.blocks import led, parts
 from surefoot.types import Passage, Strip, Thresholds
@@ -66,7 +67,7 @@ class Strips:
             self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, not why, why))
             for (n, start, end, why), grade in zip(cut, grades, strict=True)
         ]
-        return self._keep_best(strips)
+        return self._keep_best(strips, [passages[n] for n, *_ in cut])
 
     def _cut(self, evidence: Evidence, passage: Passage) -> list[tuple[int, int, str]]:
         """Strips of what counts as evidence, and between them each sentence that does not, with the reason."""
@@ -88,11 +89,11 @@ class Strips:
             return replace(strip, kept=False, reason=f"{strip.score:.2f} < {self.floor:.2f}")
         return strip
 
-    def _keep_best(self, strips: list[Strip]) -> tuple[Strip, ...]:
-        ranked = sorted((i for i, strip in enumerate(strips) if strip.kept), key=lambda i: -(strips[i].score or 0.0))
-        for place, i in enumerate(ranked):
-            if place >= self.best:
-                strips[i] = replace(strips[i], kept=False, reason=f"not among the best {self.best}")
+    def _keep_best(self, strips: list[Strip], origins: Sequence[Passage]) -> tuple[Strip, ...]:
+        kept = [i for i, strip in enumerate(strips) if strip.kept]
+        ranked = order([origins[i] for i in kept], [strips[i].score for i in kept])
+        for i in (kept[n] for n in ranked[self.best :]):
+            strips[i] = replace(strips[i], kept=False, reason=f"not among the best {self.best}")
         return tuple(strips)
 
 

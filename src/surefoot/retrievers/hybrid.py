@@ -10,7 +10,7 @@ from types import MappingProxyType
 from surefoot.protocols import Retriever
 from surefoot.types import Passage
 
-WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.3})
+WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
 """By a retriever's name; others weigh 1. Words find names and numbers, likeness what was said in other words. Over four
 question sets this finds as much among the first five as BM25 alone or up to 3 points more, for up to 4 points fewer
 first places; equal weights and a constant of 60 lose up to 6 points among the first five (benchmarks/embedders.md)."""
