@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from time import process_time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings

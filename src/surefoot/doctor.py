@@ -72,15 +72,6 @@ def _sqlite() -> str:
 
 def _loaders() -> str:
     """Import each loader's library now, rather than when the first file of its format turns up."""
-<<<<<<< HEAD
-    broken: dict[str, str] = {}
-    absent: list[str] = []
-    for suffix, name in sorted(loaders.formats().items()):
-        try:
-            components.find("loader", name)
-        except MissingExtra:
-            absent.append(f"; for {suffix} run: pip install 'surefoot[{components.EXTRAS[name]}]'")
-=======
     broken: dict[str, list[str]] = {}
     more: dict[str, list[str]] = {}
     for suffix, name in sorted(loaders.formats().items()):
@@ -88,15 +79,9 @@ def _loaders() -> str:
             components.find("loader", name)
         except MissingExtra as error:
             more.setdefault(str(error).rpartition("; ")[2], []).append(suffix)
->>>>>>> cli17
         except ConfigError as error:
             broken.setdefault(" ".join(str(error.__cause__ or error).split()), []).append(suffix)
     if broken:
-<<<<<<< HEAD
-        why = "; ".join(f"{suffix}: {reason}" for suffix, reason in broken.items())
-        raise SurefootError(f"cannot read {' '.join(broken)} ({why}); run: pip install surefoot")
-    return f"can read {loaders.supported()}{''.join(absent)}"
-=======
         faults = (f"cannot read {' '.join(kinds)} ({why}); run: {_install(why)}" for why, kinds in broken.items())
         raise SurefootError("; ".join(faults))
     return "; ".join(
@@ -107,7 +92,6 @@ def _loaders() -> str:
 def _install(why: str) -> str:
     """The line that mends an import. Older versions of pip leave out what trafilatura asks of lxml by an extra."""
     return f"pip install {'lxml_html_clean' if 'lxml_html_clean' in why else 'surefoot'}"
->>>>>>> cli17
 
 
 def _models(config: Config, deep: bool) -> Iterator[Checkup]:

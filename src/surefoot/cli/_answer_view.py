@@ -92,8 +92,9 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         cited = [*same]
         passage = origin[cited[0].strip.passage_id] if cited[0].strip else None
         drawn.append(_citation(cited, passage, opens, passage is not None and passage.id in alone))
-    for sentence in answer.uncited:
-        drawn.append(_indented(Text(f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”", style="red")))
+    drawn += [
+        _indented(Text(f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”", style="red")) for sentence in answer.uncited
+    ]
     return Group(*drawn, *passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown))
 
 
@@ -159,7 +160,7 @@ def path(title: str) -> str:
 def passages(
     heading: str, trace: Trace, opens: Open = unopened, shown: int | None = None, short: bool = False
 ) -> list[RenderableType]:
-    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; where None, three in short."""
+    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; None: three in short."""
     every = *trace.passages, *trace.external
     grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
     found = best(every, grades, SHORT if shown is None else shown)

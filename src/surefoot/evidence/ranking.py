@@ -15,9 +15,9 @@ CONSTANT = 10
 
 
 def order(passages: Sequence[Passage], values: Sequence[float | None]) -> list[int]:
-    """The places of the passages, the best first, by the sum of 1 / (CONSTANT + rank) over two rankings: by these values,
-    and by the retriever's score, which those from one retrieval have. Without such scores, by the values alone. None
-    comes last; of equals, what came first."""
+    """The places of the passages, the best first, by the sum of 1 / (CONSTANT + rank) over two rankings: by these
+    values, and by the retriever's score, which those from one retrieval have. Without such scores, by the values alone.
+    None comes last; of equals, what came first."""
     ranks = [_ranks(values)]
     if all(passage.score is not None for passage in passages):
         ranks.append(_ranks([passage.score for passage in passages]))
