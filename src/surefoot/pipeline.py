@@ -13,6 +13,7 @@ from surefoot.act import labelled, require_match
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError
 from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.hedge import hedged
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
@@ -197,7 +198,7 @@ class Pipeline:
         answer = grounded(run.asked, draft, knowledge) if draft else None
         if answer is None or answer.refused:
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, run.queries)
-        run.set("answer", answer)
+        run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:
         """The trace of each question, in order, `workers` at a time; one that fails is a trace with its error."""

@@ -219,6 +219,11 @@ class Trace:
     """UTC, ISO 8601."""
     schema: int = TRACE_SCHEMA
 
+    @property
+    def asked(self) -> str:
+        """The question that was searched, graded and answered."""
+        return self.read_as or self.question
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:

@@ -146,7 +146,7 @@ def _of_trace(
     if words:
         with pulling():
             graded = as_graded(trace, builder.evaluator, words)
-        told = _of_words(told, trace.question, graded, builder, flip, options)
+        told = _of_words(told, trace.asked, graded, builder, flip, options)
     if answer:
         needed = needs(trace, builder.generator)
         out.print(explanation.answer(needed))

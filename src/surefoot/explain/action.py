@@ -83,7 +83,7 @@ def why(trace: Trace) -> Why:
         raise TraceFault(f"trace {trace.id} has fewer grades than passages")
     best = was.best
     return Why(
-        trace.question,
+        trace.asked,
         was.action,
         was.because,
         best,
@@ -164,7 +164,7 @@ def _carried(trace: Trace, was: Decision) -> Attribution:
     units = tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages)
     return Attribution(
         of="best score" if by_score else "action (0 incorrect, 1 ambiguous, 2 correct)",
-        question=trace.question,
+        question=trace.asked,
         passage=None,
         units=units,
         **measured(found),

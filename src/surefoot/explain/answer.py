@@ -43,16 +43,16 @@ def needs(trace: Trace, generator: Generator) -> Needs:
     knowledge = _knowledge(trace)
     if not knowledge or trace.answer is None:
         raise TraceFault(f"trace {trace.id} has no answer that was made from strips")
-    whole = _answer(trace.question, generator, knowledge)
+    whole = _answer(trace.asked, generator, knowledge)
     return Needs(
         _said(whole),
         _same(whole, trace.answer),
-        tuple(_without(trace.question, generator, knowledge, n, whole) for n in range(len(knowledge))),
+        tuple(_without(trace.asked, generator, knowledge, n, whole) for n in range(len(knowledge))),
     )
 
 
 def _knowledge(trace: Trace) -> Knowledge:
-    origin = {passage.id: Evidence(trace.question).of(passage) for passage in trace.passages + trace.external}
+    origin = {passage.id: Evidence(trace.asked).of(passage) for passage in trace.passages + trace.external}
     try:
         return [(strip, origin[strip.passage_id]) for strip in trace.strips if strip.kept]
     except KeyError as error:

@@ -14,6 +14,7 @@ from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Strip
 
+UNSURE = "the reader is not sure of it"
 LONGEST = 80
 """Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
 
@@ -31,25 +32,27 @@ class Extractive:
 
     Strips that point at the same words add up: what several sources say wins over what the best one says alone. Where
     the reader is less sure of the first quotation than `sure`, others follow it, up to `most` of them and `words` words
-    in all. `whole` False: with no more than the words that the best strip points at. It refuses where nothing is
-    pointed at, or where no strip that points holds the answer with a probability of `least` (for a reader without
-    probabilities: always, as it says by pointing). Cost: one graded pair a strip, most of them known from refinement;
-    no language-model call.
+    in all; below `unsure` it says that they may not answer. `whole` False: with no more than the words that the best
+    strip points at. It refuses where nothing is pointed at, or where no strip that points holds the answer with a
+    probability of `least` (for a reader without probabilities: always, as it says by pointing). Cost: one graded pair a
+    strip, most of them known from refinement; no language-model call.
     """
 
     def __init__(
         self,
         reader: Evaluator,
-        least: float = 0.2,
+        least: float = 0.1,
         whole: bool = True,
         sure: float = 0.9,
+        unsure: float = 0.4,
         most: int = 3,
-        words: int = 70,
+        words: int = 80,
     ) -> None:
         self.reader = reader
         self.least = least
         self.whole = whole
         self.sure = sure
+        self.unsure = unsure
         self.most = most
         self.words = words
 
@@ -98,7 +101,9 @@ class Extractive:
             room -= length
             if len(texts) == self.most or room <= 0:
                 break
-        return Answer("\n\n".join(texts), tuple(citations), model=self.reader.name)
+        because = UNSURE if ranked[0].weight < self.unsure else ""
+        text, model = "\n\n".join(texts), self.reader.name
+        return Answer(text, tuple(citations), model=model, hedged=bool(because), because=because)
 
 
 @dataclass(frozen=True, slots=True)
