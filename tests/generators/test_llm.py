@@ -142,6 +142,15 @@ def test_the_answer_is_no_longer_than_allowed() -> None:
     assert answered("one two three four", max_tokens=2).text == "one two"
 
 
+def test_an_answer_that_was_cut_off_says_so_and_how_to_have_it_longer() -> None:
+    """A sentence without its end may say the opposite of the whole; one that ended by itself says nothing."""
+    with metered() as spent:
+        answered("one two three four", max_tokens=4)
+        assert spent.degraded == []
+        answered("one two three four", max_tokens=2)
+    assert spent.degraded == ["cut off after 2 tokens; raise generator.max_tokens"]
+
+
 def test_the_pieces_of_the_answer_are_passed_on_as_they_come() -> None:
     """For those who stream."""
     pieces: list[str] = []

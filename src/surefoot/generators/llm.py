@@ -21,8 +21,8 @@ _REFLECTION = re.compile(
 class LLMGenerator:
     """Answers by one greedy call of a language model, at most `max_tokens` long (the paper: 100).
 
-    Sources that do not fit into `max_characters` are left out from the end, and the step says so. The reflection
-    tokens of a Self-RAG model are taken out of its answer.
+    Sources that do not fit into `max_characters` are left out from the end, and the step says so, as it does where the
+    answer was cut off. The reflection tokens of a Self-RAG model are taken out of its answer.
     """
 
     def __init__(self, llm: protocols.LLM, max_tokens: int = 100, max_characters: int = 8000) -> None:
@@ -34,6 +34,8 @@ class LLMGenerator:
         """The model's answer, not yet checked; without knowledge, what the model remembers."""
         messages = prompt(question, knowledge, self.max_characters)
         completion = self.llm.complete(messages, max_tokens=self.max_tokens, on_text=on_text)
+        if completion.truncated:
+            meter.degrade(f"cut off after {self.max_tokens} tokens; raise generator.max_tokens")
         return Answer(_REFLECTION.sub("", completion.text).strip(), model=completion.model)
 
 
