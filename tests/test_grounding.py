@@ -79,6 +79,12 @@ def test_a_marker_belongs_to_its_sentence(text: str) -> None:
     assert only(answer).quoted
 
 
+@pytest.mark.parametrize("alone", ["\n\n[1]", " [1]\n\n[1]", "\n\n[1]\n\n[1]"])
+def test_a_marker_on_a_line_of_its_own_is_not_written_twice(alone: str) -> None:
+    """It belongs to the sentence before it, and is no sentence that would get a marker once more."""
+    assert ground(WHO, f"Tomas Aldwin built it{alone}").text == "Tomas Aldwin built it [1]"
+
+
 def test_each_sentence_has_its_own_source() -> None:
     """Also where the model gave no markers at all."""
     answer = ground("Who built the bridge and how high is the hut?", "Tomas Aldwin did. It stands at 2,214 m.")

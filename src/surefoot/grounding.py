@@ -67,7 +67,7 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     uncited: list[str] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
     before = 0
-    for start, end in sentences(text):
+    for start, end in _claims(text):
         said = _MARKER.sub("", text[start:end]).strip()
         cited = _cited(question, said, _markers(text[start:end]), knowledge)
         gap = text[before:start] if "\n" in text[before:start] else " "
@@ -82,6 +82,17 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
         return replace(draft, text="", refused=True, withheld=whole.text)
     withheld = whole.text if draft != whole else draft.withheld
     return replace(draft, text="".join(pieces), citations=tuple(citations), withheld=withheld, uncited=tuple(uncited))
+
+
+def _claims(text: str) -> list[tuple[int, int]]:
+    """The sentences; markers that stand alone, such as on a line of their own, belong to the sentence before them."""
+    found: list[tuple[int, int]] = []
+    for start, end in sentences(text):
+        if found and not words(_MARKER.sub("", text[start:end])):
+            found[-1] = found[-1][0], end
+        else:
+            found.append((start, end))
+    return found
 
 
 def _quotations_checked(draft: Answer, whole: Answer, knowledge: Knowledge) -> Answer:
