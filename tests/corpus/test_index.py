@@ -222,10 +222,41 @@ def test_a_file_that_is_no_index_is_refused(tmp_path, content):
         Index.open(tmp_path / "index.db")
 
 
-def test_a_folder_is_no_index(tmp_path):
-    """Nor can it be opened as one."""
-    with pytest.raises(IndexFault, match=str(tmp_path)):
-        Index.open(tmp_path)
+@pytest.mark.parametrize("name", ["", "/", ".", "notes"])
+def test_a_folder_is_no_index(tmp_path, monkeypatch, name):
+    """Neither to search nor to build; the message says how to make one of it, or names the one that is in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Iron.")
+    with pytest.raises(IndexFault, match="is a folder, and an index is a file"):
+        build([tmp_path / "notes"], name, Hashing())
+    with pytest.raises(IndexFault, match=f"run: surefoot index {Path(name)}$"):
+        Index.open(name)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+@pytest.mark.parametrize("folder", [".", ".surefoot"])
+def test_a_folder_that_holds_an_index_is_told_to_name_it(tmp_path, monkeypatch, folder):
+    """Whoever gives the folder of the documents means the index that was made there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".surefoot").mkdir()
+    (tmp_path / ".surefoot" / "index.db").touch()
+    with pytest.raises(IndexFault, match=r"name the one in it: --index \.surefoot/index\.db$"):
+        Index.open(folder)
+
+
+def test_the_file_of_a_passage_is_found_where_it_lies_now(tmp_path):
+    """Absolute, also after the index has moved along with it; not where it is gone or was never indexed."""
+    (tmp_path / "old" / "notes").mkdir(parents=True)
+    (tmp_path / "old" / "notes" / "a.md").write_text("Iron.")
+    build([tmp_path / "old" / "notes"], tmp_path / "old" / "index.db", Hashing())
+    (tmp_path / "old").rename(tmp_path / "new")
+    with Index.open(tmp_path / "new" / "index.db") as index:
+        file = next(index.passages()).file
+        assert index.place(file) == tmp_path / "new" / "notes" / "a.md"
+        assert index.place("a.md") is None
+        (tmp_path / "new" / "notes" / "a.md").unlink()
+        assert index.place(file) is None
 
 
 def test_a_damaged_index_is_an_index_fault(tmp_path):
@@ -284,7 +315,7 @@ def test_opening_an_index_does_not_change_it(tmp_path):
     assert path.stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("name", ["", "/", ".", "a\0b", "a\0/b.db"])
+@pytest.mark.parametrize("name", ["a\0b", "a\0/b.db"])
 def test_what_can_be_no_files_name_is_no_index(tmp_path, monkeypatch, name):
     """Neither to search nor to build, and nothing is made there."""
     monkeypatch.chdir(tmp_path)

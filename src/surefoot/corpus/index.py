@@ -6,6 +6,7 @@ number of threads and processes may read while one writes (`surefoot.corpus.buil
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -159,6 +160,15 @@ class Index:
             one = "SELECT doc FROM temp.vocabulary WHERE term = ?"
             found = ((word, db.execute(one, (word,)).fetchone()) for word in words)
             return {word: row[0] for word, row in found if row}
+
+    def place(self, path: str) -> Path | None:
+        """The file that was indexed as `path`, absolute; None: no such file was, or it is gone. Of several that were
+        indexed by the same path, the first that is still there."""
+        with self._reading() as db:
+            rows = db.execute("SELECT location FROM files WHERE path = ? ORDER BY rowid", (path,)).fetchall()
+        home = self.path.absolute().parent
+        places = (Path(os.path.normpath(home / location)) for (location,) in rows if "\0" not in location)
+        return next((place for place in places if place.is_file()), None)
 
     def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.

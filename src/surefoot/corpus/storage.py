@@ -63,6 +63,8 @@ def faults(path: Path) -> Iterator[None]:
 
     Raises one at once, before anything is created, for a path that cannot be a file's name.
     """
+    if "\0" not in str(path) and path.is_dir():
+        raise IndexFault(f"{path} is a folder, and an index is a file; {_inside(path)}")
     if not path.name or "\0" in str(path):
         raise IndexFault(f"{str(path)!r} cannot be the name of an index; give a file's, such as {USUAL}")
     try:
@@ -75,6 +77,16 @@ def faults(path: Path) -> Iterator[None]:
         raise IndexFault(f"{path}: its tables are damaged; {remaking(path)}") from error
     except OSError as error:
         raise IndexFault(f"{path}: {error.strerror or error}; check its folder and the disk") from error
+
+
+def _inside(folder: Path) -> str:
+    """What to do where a folder was named as the index."""
+    for held in (folder / USUAL, folder / Path(USUAL).name):
+        if held.is_file():
+            return f"name the one in it: --index {held}"
+    return (
+        f"name one, such as {folder / 'index.db'}; to make one of the folder's documents, run: surefoot index {folder}"
+    )
 
 
 def _code(error: sqlite3.Error) -> int:
