@@ -14,7 +14,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.corpus import loaders
 from surefoot.corpus.storage import making
-from surefoot.errors import ConfigError, SurefootError
+from surefoot.errors import ConfigError, MissingExtra, SurefootError
 from surefoot.models import registry
 
 ENOUGH_DISK = 500_000_000
@@ -72,16 +72,26 @@ def _sqlite() -> str:
 
 def _loaders() -> str:
     """Import each loader's library now, rather than when the first file of its format turns up."""
-    broken: dict[str, str] = {}
+    broken: dict[str, list[str]] = {}
+    more: dict[str, list[str]] = {}
     for suffix, name in sorted(loaders.formats().items()):
         try:
             components.find("loader", name)
+        except MissingExtra as error:
+            more.setdefault(str(error).rpartition("; ")[2], []).append(suffix)
         except ConfigError as error:
-            broken[suffix] = " ".join(str(error.__cause__ or error).split())
+            broken.setdefault(" ".join(str(error.__cause__ or error).split()), []).append(suffix)
     if broken:
-        why = "; ".join(f"{suffix}: {reason}" for suffix, reason in broken.items())
-        raise SurefootError(f"cannot read {' '.join(broken)} ({why}); run: pip install surefoot")
-    return f"can read {loaders.supported()}"
+        faults = (f"cannot read {' '.join(kinds)} ({why}); run: {_install(why)}" for why, kinds in broken.items())
+        raise SurefootError("; ".join(faults))
+    return "; ".join(
+        [f"can read {loaders.supported()}", *(f"for {' '.join(kinds)} {way}" for way, kinds in more.items())]
+    )
+
+
+def _install(why: str) -> str:
+    """The line that mends an import. Older versions of pip leave out what trafilatura asks of lxml by an extra."""
+    return f"pip install {'lxml_html_clean' if 'lxml_html_clean' in why else 'surefoot'}"
 
 
 def _models(config: Config, deep: bool) -> Iterator[Checkup]:

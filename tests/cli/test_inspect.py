@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from surefoot import doctor
+from surefoot.errors import MissingExtra
 from surefoot.models import registry
 
 
@@ -81,6 +83,34 @@ def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
     assert lines(done.out)["loaders"].startswith("cannot read .htm .html (")
     assert "trafilatura" in lines(done.out)["loaders"]
     assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
+
+
+def test_doctor_says_which_package_the_reader_of_html_lacks(here: Path) -> None:
+    """Older versions of pip leave it out; with the line that installs it, whatever the import said."""
+    code = """
+import sys
+sys.modules["lxml_html_clean"] = None
+sys.argv = ["surefoot", "doctor"]
+from surefoot.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert lines(done.stdout)["loaders"].startswith("cannot read .htm .html (")
+    assert lines(done.stdout)["loaders"].endswith("run: pip install lxml_html_clean")
+
+
+def test_doctor_names_the_extra_that_reads_more_without_calling_it_a_fault(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody needs every format."""
+
+    def found(role: str, name: str) -> None:
+        if name == "pdf":
+            raise MissingExtra("loader 'pdf'", "formats")
+
+    monkeypatch.setattr(doctor.components, "find", found)
+    assert doctor._loaders().endswith("; for .pdf run: pip install 'surefoot[formats]'")
 
 
 def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
