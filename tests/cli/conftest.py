@@ -42,6 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "surefoot.toml").write_text(CONFIG)
     library = tmp_path / "library"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ def test_the_answer_comes_with_decision_evidence_and_cost(indexed: Callable[...,
     """All of a run, from the retrieval to the checked quote."""
     done = indexed("ask", QUESTION)
     assert (done.code, done.err) == (0, "")
-    for part in ("Retrieved", "Decision   CORRECT", "Refined", "Tomas Aldwin built it. [1]", "✓ quote found", "pairs"):
+    for part in ("Retrieved", "Decision   CORRECT", "Answer     Tomas Aldwin built it. [1]", "Passages", "pairs"):
         assert part in done.out
+    assert "[1] quoted “Tomas Aldwin” · Ruvel Bridge · library/bridge.md" in " ".join(done.out.split())
+    assert "Refined" not in done.out
 
 
 def test_json_is_one_line_and_nothing_else(indexed: Callable[..., Any]) -> None:
@@ -72,7 +75,69 @@ def test_a_question_without_quotes_is_told_to_get_some(surefoot: Callable[..., A
 def test_a_search_that_nobody_can_make_says_how_to_configure_one(indexed: Callable[..., Any]) -> None:
     """The setting stands in the line."""
     done = indexed("ask", QUESTION, "--set", "thresholds.upper=5")
-    assert "--set searcher.use=wikipedia" in " ".join(done.out.split())
+    assert " ".join(done.out.split()).count("--set searcher.use=wikipedia") == 1
+
+
+def test_the_advice_to_configure_a_searcher_is_given_once(indexed: Callable[..., Any]) -> None:
+    """Not after every question; a trace of it still says so."""
+    words = ("ask", QUESTION, "--set", "thresholds.upper=5", "--trace", "kept.json")
+    assert "no searcher is configured" in indexed(*words).out
+    assert "no searcher is configured" not in indexed(*words).out
+    assert "no searcher is configured" in indexed("trace", "kept.json").out
+
+
+def test_the_advice_is_given_where_nothing_can_be_remembered(indexed: Callable[..., Any], here: Path) -> None:
+    """A home that cannot be written to is no reason to fail, or to keep it back."""
+    (here / "state" / "surefoot").mkdir(parents=True)
+    (here / "state" / "surefoot" / "hints").touch()
+    for _ in range(2):
+        assert "no searcher" in indexed("ask", QUESTION, "--set", "thresholds.upper=5").out
+
+
+def test_quiet_prints_the_text_of_the_answer_alone(indexed: Callable[..., Any]) -> None:
+    """To be read by a person or a script; with the exit codes of the whole."""
+    done = indexed("ask", QUESTION, "--quiet")
+    assert done == (0, "Tomas Aldwin built it. [1]\n", "")
+    assert indexed("ask", QUESTION, "--quiet", "--set", "llm.replies={}").code == 3
+
+
+def test_passages_are_shown_whole_where_that_is_asked(surefoot: Callable[..., Any], here: Path) -> None:
+    """So many of them, with all their lines; with 0 there are none."""
+    lines = "".join(f"The Ruvel Bridge has an arch of iron, number {n}.\n\n" for n in range(9))
+    (here / "library" / "bridge.md").write_text(f"# Ruvel Bridge\n\nTomas Aldwin built it.\n\n{lines}")
+    surefoot("index", "library")
+    assert "number 8" not in surefoot("ask", QUESTION).out
+    shown = surefoot("ask", QUESTION, "--passages", "1").out
+    assert all(f"number {n}." in shown for n in range(9))
+    assert "Hohrin" not in shown[shown.index("Passages") :]
+    assert "Passages" not in surefoot("ask", QUESTION, "--passages", "0").out
+
+
+def test_a_question_can_stand_on_standard_input(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where "-" is asked; a document is still too long to be one."""
+    monkeypatch.setattr("sys.stdin", StringIO(f"{QUESTION}\n"))
+    assert indexed("ask", "-", "--quiet").out == "Tomas Aldwin built it. [1]\n"
+    monkeypatch.setattr("sys.stdin", StringIO("x" * 50_000))
+    assert indexed("ask", "-").code == 2
+
+
+def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(
+    indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No traceback, and nothing goes on; as JSON where results are."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("surefoot.pipeline.Pipeline.run", interrupted)
+    assert indexed("ask", QUESTION) == (130, "", "surefoot: interrupted\n")
+    assert json.loads(indexed("ask", QUESTION, "--json").out)["code"] == 130
+
+
+def test_the_question_as_it_was_read_is_shown(indexed: Callable[..., Any]) -> None:
+    """Before anything that was found by it."""
+    done = indexed("ask", "Who built the Rvuel Bridge?", "--set", "llm.replies={Bridge='Tomas Aldwin did.'}")
+    assert done.out.startswith("Read as    Who built the ruvel Bridge?")
 
 
 def test_one_setting_can_be_given_for_once(indexed: Callable[..., Any]) -> None:

@@ -44,7 +44,8 @@ def test_knowledge_from_outside_is_drawn_with_its_grades_and_labelled(indexed: C
     assert again.code == 0
     for shown in (asked.out, again.out):
         assert "1 passage from outside" in shown
-        assert "outside: The Ivel Tower was built" in shown
+        assert "outside: Ivel Tower · world/tower.md" in shown
+    assert "outside: The Ivel Tower was built" in again.out
 
 
 def test_the_same_grades_give_the_same_decision(traced: Callable[..., Any]) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from surefoot.cli._trace_view import place, retrieved, stayed, steps, whole
+from surefoot.cli._answer_view import place
+from surefoot.cli._trace_view import retrieved, stayed, steps, whole
 from surefoot.config.settings import read
 from surefoot.types import Action, Answer, Citation, Conflict, Grade, Passage, Step, Strip, Trace
 
@@ -149,23 +150,25 @@ def test_a_citation_shows_the_real_file_beside_the_address_that_a_row_claims(
 
 
 def test_the_file_of_a_cited_row_is_drawn() -> None:
-    """In the citation, and in a conflict."""
+    """In the citation, in a conflict, and beside its passage."""
     passage = Passage("a", "Ten days.", url="policy.txt", file="rows.jsonl")
     strip = Strip("a", 0, 9, "Ten days.", 1.0, kept=True)
     answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", quoted=True),))
     conflict = Conflict("a", "Ten days.", "b", "One day.")
     trace = Trace("1", "How long?", (passage,), external=(Passage("b", "One day.", source="external"),), answer=answer)
-    assert drawn(whole(replace(trace, conflicts=(conflict,))), 120).count("rows.jsonl (as “policy.txt”)") == 2
+    assert drawn(whole(replace(trace, conflicts=(conflict,))), 120).count("rows.jsonl (as “policy.txt”)") == 3
 
 
 def test_a_citation_of_a_source_that_stands_alone_says_so() -> None:
-    """A tick beside it says that the words are there, and no more."""
+    """That it is quoted says that the words are there, and no more."""
     passage = Passage("a", "Ten days.", source="external", url="https://pages.example/1", standing="doubted")
     strip = Strip("a", 0, 9, "Ten days.", 1.0, kept=True)
     answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", quoted=True),))
     alone = Grade("a", 3.0, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS)
     trace = Trace("1", "How long?", external=(passage,), grades=(alone,), answer=answer)
-    assert "✓ quote found · no other source says the same" in drawn(whole(trace), 120)
+    assert "quoted “Ten days.” · outside: https://pages.example/1 · no other source says the same" in drawn(
+        whole(trace), 120
+    )
     assert "no other source" not in drawn(whole(replace(trace, grades=(replace(alone, cap=None),))), 120)
 
 

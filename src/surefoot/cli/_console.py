@@ -60,9 +60,22 @@ _STEERING = re.compile(
 )
 
 
+_BREAK = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
 def plain(text: str) -> str:
     """The text on one line, with what would steer a terminal, or could not be written to it, shown as \ufffd."""
     return " ".join(_STEERING.sub("\ufffd", text).split())
+
+
+def tamed(text: str) -> str:
+    """The text with its lines and its indentation, what would steer a terminal shown as \ufffd."""
+    return _STEERING.sub("\ufffd", _BREAK.sub("\n", text).replace("\t", "    ").replace("\x1f", " "))
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning where it is longer than so many characters."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def short(file: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,12 +13,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from surefoot.cli._answer_view import COLOUR, Open, answered, by_id, chance, line, number, place, troubles, unopened
 from surefoot.cli._console import headed, plain
-from surefoot.evidence.sources import ALONE
-from surefoot.types import Action, Citation, Decision, Event, Grade, Passage, Trace
+from surefoot.cli._hints import once
+from surefoot.searchers.nowhere import NEEDED
+from surefoot.types import Decision, Event, Grade, Passage, Trace
 
-COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
-_WEB = re.compile(r"https?://\S+", re.IGNORECASE)
 BAR = 12
 """Width of a full bar, in characters."""
 
@@ -36,11 +35,16 @@ HERE = {
 
 
 class Screen:
-    """A listener that draws each section of a running question as soon as it is complete."""
+    """A listener that draws each section of a running question as soon as it is complete.
 
-    def __init__(self, console: Console, shown: int = 5) -> None:
+    `opens` gives the address of a passage; so many `passages` are shown whole, None: three in short.
+    """
+
+    def __init__(self, console: Console, shown: int = 3, opens: Open = unopened, passages: int | None = None) -> None:
         self.console = console
         self.shown = shown
+        self.opens = opens
+        self.passages = passages
         self._trace = Trace("", "")
         self._text = ""
         self._live: Live | None = None
@@ -59,7 +63,10 @@ class Screen:
     def finish(self, trace: Trace) -> None:
         """Draw the answer and what it cost."""
         self._stop()
-        self.console.print(_answer(trace), _footer(trace))
+        self.console.print(answered(trace, self.opens, self.passages))
+        if self._lacks_searcher() and once("searcher"):
+            self.console.print(Text(plain(NEEDED), style="dim"))
+        self.console.print(_footer(trace))
 
     def __enter__(self) -> Screen:
         return self
@@ -69,11 +76,16 @@ class Screen:
 
     def _complete(self, name: str) -> Iterable[RenderableType]:
         """The sections that are complete with this field of the trace."""
+        if name == "read_as":
+            return _read_as(self._trace)
         if name == "decision":
             return _graded(self._trace, self.shown)
         if name == "strips":
-            return *_searched(self._trace), _refined(self._trace, self.shown)
+            return [] if self._lacks_searcher() else _searched(self._trace)
         return _conflicts(self._trace) if name == "conflicts" else ()
+
+    def _lacks_searcher(self) -> bool:
+        return any(step.degraded == NEEDED for step in self._trace.steps)
 
     def _stream(self, piece: str) -> None:
         if not self.console.is_interactive:
@@ -82,7 +94,7 @@ class Screen:
         if self._live is None:
             self._live = Live(console=self.console, transient=True, refresh_per_second=12)
             self._live.start()
-        self._live.update(_line("Draft", Text(plain(self._text), style="dim italic")))
+        self._live.update(line("Draft", Text(plain(self._text), style="dim italic")))
 
     def _stop(self) -> None:
         if self._live:
@@ -92,9 +104,9 @@ class Screen:
 
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
-    question = _line("Question", Text(plain(trace.question), style="bold"))
+    question = line("Question", Text(plain(trace.question), style="bold"))
     found = *_graded(trace, shown), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
-    return Group(question, *found, _answer(trace), steps(trace), _footer(trace))
+    return Group(question, *_read_as(trace), *found, answered(trace), steps(trace), _footer(trace))
 
 
 def steps(trace: Trace) -> RenderableType:
@@ -109,9 +121,20 @@ def steps(trace: Trace) -> RenderableType:
 def retrieved(trace: Trace, shown: int) -> RenderableType:
     """The passages with their grades as bars, best first."""
     taken = sum(step.seconds for step in trace.steps if step.name in ("retrieve", "grade"))
-    head = _line("Retrieved", Text(f"{_plural(len(trace.passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
+    head = line("Retrieved", Text(f"{_plural(len(trace.passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
     grades = trace.grades[: len(trace.passages)]
-    return Group(head, *_troubles(trace, "retrieve", "grade"), _bars(trace.passages, grades, shown))
+    return Group(head, *troubles(trace, "retrieve", "grade"), _bars(trace.passages, grades, shown))
+
+
+def decided(trace: Trace) -> list[RenderableType]:
+    """How the question was read, what went wrong in finding and grading, and the decision."""
+    decision = [_decision(trace.decision)] if trace.decision else []
+    return [*_read_as(trace), *troubles(trace, "retrieve", "grade"), *decision]
+
+
+def _read_as(trace: Trace) -> list[RenderableType]:
+    """The question that was asked in place of the user's own, whose spelling it mends."""
+    return [line("Read as", Text(plain(trace.read_as), style="bold"))] if trace.read_as else []
 
 
 def _graded(trace: Trace, shown: int) -> list[RenderableType]:
@@ -129,7 +152,7 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
         colour = COLOUR[grade.label]
         table.add_row(
             _bar(_height(grade), colour),
-            Text(_chance(grade), style=colour),
+            Text(chance(grade), style=colour),
             _title(passage),
             Text(plain(" · ".join(filter(None, (passage.via, grade.reason))))),
         )
@@ -142,42 +165,40 @@ def _decision(decision: Decision) -> RenderableType:
     text = Text(decision.action.value.upper(), style=f"bold {COLOUR[decision.action]}")
     text.append(f"  {plain(decision.because)}", style="not bold default")
     if decision.margin is not None:
-        text.append(f", by {_number(decision.margin)}", style="not bold dim")
-    return _line("Decision", text)
+        text.append(f", by {number(decision.margin)}", style="not bold dim")
+    return line("Decision", text)
 
 
 def _searched(trace: Trace) -> list[RenderableType]:
     if not any(step.name == "search" for step in trace.steps):
         return []
     asked = ", ".join(f"“{plain(query)}”" for query in trace.queries)
-    head = _line("Searched", Text(f"{asked} · {_plural(len(trace.external), 'passage')} from outside"))
-    parts = [head, *_troubles(trace, "rewrite", "search", "grade external")]
+    head = line("Searched", Text(f"{asked} · {_plural(len(trace.external), 'passage')} from outside"))
+    parts = [head, *troubles(trace, "rewrite", "search", "grade external")]
     return [*parts, _bars(trace.external, trace.grades[len(trace.passages) :], 3)] if trace.external else parts
 
 
 def _refined(trace: Trace, shown: int) -> RenderableType:
     kept = [strip for strip in trace.strips if strip.kept]
     dropped = [strip for strip in trace.strips if not strip.kept]
-    origin = _passages(trace)
+    origin = by_id(trace)
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
     table.add_column(width=4)
     table.add_column(width=5, justify="right")
     table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    for number, strip in enumerate(kept, start=1):
+    for marker, strip in enumerate(kept, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
         text = Text.assemble((where, "italic"), plain(strip.text))
-        table.add_row(Text(f"[{number}]", style="green"), _number(strip.score), text)
+        table.add_row(Text(f"[{marker}]", style="green"), number(strip.score), text)
     for strip in dropped[: max(0, shown - len(kept))]:
         text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
-        table.add_row(Text("✗", style="red"), Text(_number(strip.score), style="dim"), text)
-    return Group(
-        _line("Refined", Text(f"{len(kept)} of {len(trace.strips)} strips kept")), Padding(table, (0, 0, 0, 2))
-    )
+        table.add_row(Text("✗", style="red"), Text(number(strip.score), style="dim"), text)
+    return Group(line("Refined", Text(f"{len(kept)} of {len(trace.strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
 
 
 def _conflicts(trace: Trace) -> list[RenderableType]:
     """The words of each side, one below the other; nothing where they agree."""
-    origin = _passages(trace)
+    origin = by_id(trace)
     parts: list[RenderableType] = []
     for conflict in trace.conflicts:
         sides = (
@@ -187,40 +208,8 @@ def _conflicts(trace: Trace) -> list[RenderableType]:
         for where, passage_id, says in sides:
             text = Text.assemble((f"{where}: ", "italic"), (f"“{plain(says)}”", "yellow"))
             text.append(f" · {place(origin[passage_id])}", style="dim")
-            parts.append(_line("" if parts else "Conflict", text))
+            parts.append(line("" if parts else "Conflict", text))
     return parts
-
-
-def _answer(trace: Trace) -> RenderableType:
-    if trace.answer is None:
-        return _line(
-            "Answer", Text(plain(f"none: {trace.error or 'the question did not run to its end'}"), style="red")
-        )
-    style = "yellow" if trace.answer.refused else "bold"
-    parts: list[RenderableType] = [_line("Answer", Text(plain(trace.answer.text), style=style))]
-    parts += _troubles(trace, "generate")
-    if trace.answer.withheld:
-        parts.append(Padding(Text(plain(f"withheld: {trace.answer.withheld}"), style="dim"), (0, 0, 0, 2)))
-    origin = _passages(trace)
-    alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
-    return Group(*parts, *(_citation(citation, origin, alone) for citation in trace.answer.citations))
-
-
-def _citation(citation: Citation, origin: dict[str, Passage], alone: Set[str]) -> RenderableType:
-    text = Text(f"[{citation.marker}] ")
-    if citation.strip is None:
-        text.append(plain(f"✗ unverified: {citation.reason}"), style="red")
-        return Padding(text, (0, 0, 0, 2))
-    text.append("✓ quote found" if citation.quoted else plain(f"✗ unverified: {citation.reason}"))
-    text.stylize("green" if citation.quoted else "red", 4)
-    passage = origin[citation.strip.passage_id]
-    if passage.id in alone:
-        text.append(f" · {ALONE}", style="yellow")
-    start = passage.start + citation.strip.start + max(0, citation.strip.text.find(citation.quote))
-    if citation.quote:
-        text.append(f" “{plain(citation.quote)}”", style="italic")
-        text.append(f" · {place(passage)}, characters {start}–{start + len(citation.quote)}", style="dim")
-    return Padding(text, (0, 0, 0, 2))
 
 
 def _footer(trace: Trace) -> RenderableType:
@@ -256,23 +245,6 @@ def _here(url: str) -> bool:
         return False
 
 
-def _passages(trace: Trace) -> dict[str, Passage]:
-    return {passage.id: passage for passage in (*trace.passages, *trace.external)}
-
-
-def _troubles(trace: Trace, *names: str) -> list[RenderableType]:
-    lines = [line for step in trace.steps if step.name in names for line in (step.error, step.degraded) if line]
-    return [Padding(Text(plain(f"! {line}"), style="yellow"), (0, 0, 0, 2)) for line in dict.fromkeys(lines)]
-
-
-def _line(label: str, text: Text) -> RenderableType:
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(width=10, style="cyan")
-    table.add_column(ratio=1)
-    table.add_row(label, text)
-    return table
-
-
 def _bar(share: float, colour: str) -> Text:
     eighths = round(max(0.0, min(1.0, share)) * BAR * 8)
     return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style=colour)
@@ -287,29 +259,11 @@ def _height(grade: Grade) -> float:
     return grade.score if 0 <= grade.score <= 1 else (grade.score + 1) / 2
 
 
-def _chance(grade: Grade) -> str:
-    """The probability, which means the same for every evaluator that has one; else the score."""
-    return _number(grade.score) if grade.probability is None else f"{grade.probability:.0%}".replace("%", " %")
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    text = f"{value:.2f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
-
-
 def _title(passage: Passage) -> Text:
-    return Text(plain(passage.title or passage.text), style="italic" if passage.source == "external" else "")
-
-
-def place(passage: Passage) -> str:
-    """Where it stands: its file, and the address that its row claims, which comes first only where it is of the web."""
-    claimed = plain(passage.url or passage.title or passage.id)
-    if passage.file in (None, passage.url):
-        return claimed
-    file = plain(passage.file or "")
-    return f"{claimed} (from {file})" if _WEB.fullmatch(claimed) else f"{file} (as “{claimed}”)"
+    return Text(
+        plain(passage.title.rpartition(" › ")[2] or passage.text),
+        style="italic" if passage.source == "external" else "",
+    )
 
 
 def _plural(number: int, noun: str) -> str:

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
+from surefoot.cli._answer_view import opening
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import err, out, pulling
+from surefoot.cli._console import err, out, pulling, tamed
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
 from surefoot.errors import UsageError
+from surefoot.pipeline import LONGEST_QUESTION
 from surefoot.store import dumps, write_trace
+from surefoot.types import Trace
+
+PIPED = "-"
+"""In place of a question: it stands on standard input."""
 
 
 def ask(
-    question: Annotated[list[str], Argument(metavar="QUESTION", help="Your question, in quotes.")],
+    question: Annotated[
+        list[str], Argument(metavar="QUESTION", help="Your question, in quotes; - reads it from standard input.")
+    ],
     index: IndexFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
+    passages: Annotated[
+        int | None, Option("--passages", metavar="N", min=0, help="Show the N best passages whole, not three in short.")
+    ] = None,
+    quiet: Annotated[bool, Option("--quiet", help="Print the answer's text, and nothing else.")] = False,
     json: Annotated[bool, Option("--json", help="Print the trace as one line of JSON, and nothing else.")] = False,
     trace: Annotated[Path | None, Option("--trace", metavar="FILE", help="Keep the trace in this file.")] = None,
 ) -> None:
-    """Answer a question from your documents: graded, corrected, cited or refused, with the reasons."""
+    """Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it."""
     if len(question) > 1:
         raise UsageError(f'put the question in quotes: surefoot ask "{" ".join(question)}"')
     builder = Builder(configured(config, settings, index))
@@ -32,13 +45,26 @@ def ask(
         pipeline = builder.pipeline()
     if not builder.index.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
-    with pulling(), Screen(out) as screen:
-        done = pipeline.run(question[0], on_event=None if json else screen)
-        if not json:
+    asked = piped() if question[0] == PIPED else question[0]
+    with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
+        done = pipeline.run(asked, on_event=None if json or quiet else screen)
+        if not (json or quiet):
             screen.finish(done)
     if json:
         typer.echo(dumps(done).encode())  # JSON is UTF-8, whatever the terminal is
+    elif quiet:
+        _say(done)
     if trace:
         write_trace(done, trace)
     if any(step.error for step in done.steps):
         raise typer.Exit(3)
+
+
+def piped() -> str:
+    """The question on standard input; of a longer text no more than shows that it is too long."""
+    return sys.stdin.read(LONGEST_QUESTION * 2)
+
+
+def _say(done: Trace) -> None:
+    if done.answer:
+        out.print(tamed(done.answer.text), soft_wrap=True)

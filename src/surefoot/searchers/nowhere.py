@@ -7,6 +7,8 @@ from typing import ClassVar
 from surefoot import meter
 from surefoot.types import Passage
 
+NEEDED = "search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia"
+
 
 class Nowhere:
     """Finds nothing, and says that a search was needed; the default, so that nothing leaves the machine unasked."""
@@ -15,5 +17,5 @@ class Nowhere:
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """Always empty; the step is marked degraded."""
-        meter.degrade("search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia")
+        meter.degrade(NEEDED)
         return ()

@@ -1,0 +1,378 @@
+"""An answer in a terminal: its text as it stands, what each citation quotes and where that opens, and the passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
+from pathlib import Path
+from urllib.parse import quote
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.styled import Styled
+from rich.table import Table
+from rich.text import Text
+
+from surefoot.cli._console import cut, plain, tamed
+from surefoot.corpus.index import Index
+from surefoot.evidence.ranking import best
+from surefoot.evidence.sources import ALONE
+from surefoot.text.blocks import Part, Span, parts
+from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
+
+COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
+SHORT = 3
+"""Passages that are shown beside an answer."""
+ROOM = 280
+"""Characters of a passage that is shown in short, about."""
+LINES = 4
+"""Its lines, at most, where the text itself has lines."""
+QUOTED = 100
+"""Characters of a quotation that are repeated behind its marker."""
+MOST_COLUMNS = 12
+"""A table of more columns is shown as it is written."""
+MARKED = "bold underline"
+UNSUPPORTED = "not supported by any source"
+
+Open = Callable[[Passage], str]
+"""The address that opens a passage, or ""."""
+Mark = tuple[int, int, str]
+"""Offsets in a text, and the style of what stands there."""
+
+_WEB = re.compile(r"https?://[^\s\x00-\x1f\x7f]+", re.IGNORECASE)
+_CELL = re.compile(r"[^|]+")
+_FRAGMENT = "/?:@!$&'()*+,;=-._~%"
+
+
+def unopened(passage: Passage) -> str:
+    """The passage's own address, if it is one of the web; else ""."""
+    return passage.url if passage.url and _WEB.fullmatch(passage.url) else ""
+
+
+def opening(index: Index) -> Open:
+    """Opens the files of this index that are still there, at the passage's place; and addresses of the web."""
+    known: dict[str, Path | None] = {}
+
+    def opened(passage: Passage) -> str:
+        if passage.source != "corpus" or not passage.file or unopened(passage):
+            return unopened(passage)
+        if passage.file not in known:
+            known[passage.file] = index.place(passage.file)
+        found = known[passage.file]
+        return found.as_uri() + _fragment(passage) if found else ""
+
+    return opened
+
+
+def _fragment(passage: Passage) -> str:
+    """The end of its address behind its file, such as "#page=12"."""
+    begins = f"{passage.file}#"
+    end = passage.url.removeprefix(begins) if passage.url and passage.url.startswith(begins) else ""
+    return f"#{quote(end, safe=_FRAGMENT)}" if end else ""
+
+
+def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> RenderableType:
+    """The answer with its citations, and then the best passages: `shown` of them whole, or where None, three in short.
+
+    A hedged answer comes behind the passages, without citations; a refusal says so.
+    """
+    answer = trace.answer
+    if answer is None:
+        why = trace.error or "the question did not run to its end"
+        return line("Answer", Text(plain(f"none: {why}"), style="red"))
+    if answer.hedged and not answer.refused:
+        return Group(
+            *passages("These passages may answer", trace, opens, shown), _nearest(answer), *troubles(trace, "generate")
+        )
+    drawn: list[RenderableType] = [line("Answer", _text(answer)), *troubles(trace, "generate"), *_withheld(answer)]
+    origin = by_id(trace)
+    alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
+    for _, same in groupby(answer.citations, _together):
+        cited = [*same]
+        passage = origin[cited[0].strip.passage_id] if cited[0].strip else None
+        drawn.append(_citation(cited, passage, opens, passage is not None and passage.id in alone))
+    unsupported = (f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
+    drawn += [_indented(Text(said, style="red")) for said in unsupported]
+    return Group(*drawn, *passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown))
+
+
+def _text(answer: Answer) -> RenderableType:
+    if answer.refused:
+        return Text(plain(answer.text), style="yellow")
+    starts = ((answer.text.find(sentence), sentence) for sentence in answer.uncited)
+    return readable(answer.text, [(at, at + len(sentence), "red") for at, sentence in starts if at >= 0])
+
+
+def _nearest(answer: Answer) -> RenderableType:
+    said: list[RenderableType] = [readable(answer.text, style="dim")]
+    if answer.because:
+        said.append(Text(plain(answer.because), style="yellow"))
+    return Group(Text("Nearest sentence", style="cyan"), *map(_indented, said))
+
+
+def _withheld(answer: Answer) -> list[RenderableType]:
+    return [_indented(Text(plain(f"withheld: {answer.withheld}"), style="dim"))] if answer.withheld else []
+
+
+def _together(citation: Citation) -> tuple[int, str | None, bool, str]:
+    """Citations that are alike in this share a line: a list and the sentence that leads to it, say."""
+    strip = citation.strip
+    return citation.marker, strip.passage_id if strip else None, citation.quoted, citation.reason
+
+
+def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: bool) -> RenderableType:
+    """What is quoted, and from where; or why it is not."""
+    first = cited[0]
+    text = Text()
+    if first.quoted:
+        text.append("quoted", style="green")
+    else:
+        text.append(plain(f"not quoted: {first.reason}"), style="red")
+    if said := " … ".join(plain(citation.quote) for citation in cited if citation.quote):
+        text.append(f" “{cut(said, QUOTED)}”", style="italic")
+    if passage:
+        text.append(" · ", style="dim")
+        text.append_text(_whence(passage, opens))
+    if alone:
+        text.append(f" · {ALONE}", style="yellow")
+    return _indented(_beside(Text(f"[{first.marker}]"), text))
+
+
+def _whence(passage: Passage, opens: Open) -> Text:
+    """The title path and the address of a passage, which is a link where it opens."""
+    outside = "outside: " if passage.source == "external" else ""
+    text = Text.assemble((outside, "italic"), f"{path(passage.title)} · " if passage.title else "", style="dim")
+    address = opens(passage)
+    text.append(place(passage), style=f"link {address}" if address else "")
+    return text
+
+
+def path(title: str) -> str:
+    """The title with the headings; of many only the first and the last, which says what the passage is about."""
+    names = plain(title).split(" › ")
+    if len(names) > 2 and len(plain(title)) > QUOTED:
+        names = [names[0], "…", names[-1]]
+    return " › ".join(cut(name, QUOTED * 2 // 3) for name in names)
+
+
+def passages(
+    heading: str, trace: Trace, opens: Open = unopened, shown: int | None = None, short: bool = False
+) -> list[RenderableType]:
+    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; None: three in short."""
+    every = *trace.passages, *trace.external
+    grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
+    found = best(every, grades, SHORT if shown is None else shown)
+    if not found:
+        return []
+    listed = [_passage(number, *pair, opens, short or shown is None) for number, pair in enumerate(found, start=1)]
+    return [Text(heading, style="cyan"), *listed]
+
+
+def _passage(number: int, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
+    head = _beside(Text(str(number), "cyan"), Text(chance(grade), COLOUR[grade.label]), _whence(passage, opens))
+    part = excerpt(passage.text, grade.span) if short else None
+    marks = [(*grade.span, MARKED)] if grade.span else []
+    return _indented(Group(head, Padding(readable(passage.text, marks, part), (0, 0, 0, 2))))
+
+
+def _beside(*columns: Text) -> RenderableType:
+    """Columns side by side, of which the last one folds."""
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for _ in columns[1:]:
+        table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    table.add_row(*columns)
+    return table
+
+
+def excerpt(text: str, span: Span | None) -> Span:
+    """The part of a passage that is shown in short: around the words that answer, or its beginning; whole sentences,
+    items, rows and lines as far as they fit."""
+    units = [*_units(text)]
+    if not units:
+        return 0, min(len(text), ROOM)
+    words = span or units[0]
+    at = next((n for n, unit in enumerate(units) if words[0] < unit[1]), len(units) - 1)
+    first = last = at
+    if units[at][1] - units[at][0] > ROOM:
+        return _window(text, units[at], words)
+    while True:
+        grown = [(first, last + 1), (first - 1, last)]
+        fitting = [(a, b) for a, b in grown if a >= 0 and b < len(units) and _fits(text, units[a][0], units[b][1])]
+        if not fitting:
+            return units[first][0], units[last][1]
+        first, last = fitting[0]
+
+
+def _units(text: str) -> Iterator[Span]:
+    """The sentences, items, rows and lines of code of a text, in order."""
+    for part in parts(text):
+        units = part.units or ((part.start, part.end),)
+        if part.kind == "code":
+            yield from (span for span in _lines(text, units[0][0], units[-1][1]) if text[slice(*span)].strip())
+        elif part.kind == "definition":
+            yield part.start, units[0][1]
+            yield from units[1:]
+        else:
+            yield from units
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        yield start, stop
+        start = stop + 1
+
+
+def _fits(text: str, start: int, end: int) -> bool:
+    return end - start <= ROOM and text.count("\n", start, end) < LINES
+
+
+def _window(text: str, unit: Span, words: Span) -> Span:
+    """As much of a long unit as fits around the words, cut between words."""
+    start = max(unit[0], words[0] - ROOM // 3)
+    end = min(unit[1], start + ROOM)
+    if start > unit[0]:
+        start = min(words[0], text.find(" ", start, end) + 1 or start)
+    if end < unit[1]:
+        end = max(text.rfind(" ", start, end), start + 1)
+    return start, end
+
+
+def readable(text: str, marks: Sequence[Mark] = (), part: Span | None = None, style: str = "") -> RenderableType:
+    """A text with its lines: code indented and without its fences, tables in columns, all else as it is written.
+
+    Of a `part` of it only that, with the header of its table. What would steer a terminal is shown, and nothing in it
+    is read as markup.
+    """
+    begin, end = part or (0, len(text))
+    shown: list[RenderableType] = []
+    before = len(text)
+    for each in parts(text):
+        start, stop = max(begin, each.start), min(end, each.end)
+        if start < stop:
+            if not part and text.count("\n", before, start) > 1:
+                shown.append("")
+            shown += _DRAWN.get(each.kind, _prose)(text, each, (start, stop), marks)
+            before = stop
+    return Styled(Group(*shown), style)
+
+
+def _code(text: str, part: Part, shown: Span, marks: Sequence[Mark]) -> Iterator[RenderableType]:
+    for start, end in part.units:
+        start, end = max(start, shown[0]), min(end, shown[1])
+        if start < end:
+            yield Padding(_inked(text, start, end, marks), (0, 0, 0, 4))
+
+
+def _table(text: str, part: Part, shown: Span, marks: Sequence[Mark]) -> Iterator[RenderableType]:
+    rows = [unit for unit in part.units if unit[0] < shown[1] and shown[0] < unit[1]]
+    cells = [_cells(text, row) for row in rows]
+    header = _cells(text, part.lead) if part.lead else []
+    width = max(map(len, [header, *cells]))
+    if width > MOST_COLUMNS:
+        yield from _prose(text, part, shown, marks)
+        return
+    table = Table(box=None, show_header=bool(header), padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for n in range(width):
+        table.add_column(_inked(text, *header[n], marks) if n < len(header) else "", overflow="fold")
+    for row in cells:
+        table.add_row(*(_inked(text, *cell, marks) for cell in row))
+    yield table
+
+
+def _cells(text: str, row: Span) -> list[Span]:
+    """The cells of a row, without the white space around them."""
+    start = row[0] + (text[row[0]] == "|")
+    end = row[1] - (row[1] - 1 > start and text[row[1] - 1] == "|")
+    found = []
+    for match in _CELL.finditer(text, start, end):
+        first = match.start() + len(match[0]) - len(match[0].lstrip())
+        found.append((min(first, match.end()), match.start() + len(match[0].rstrip())))
+    return [(a, max(a, b)) for a, b in found]
+
+
+def _definition(text: str, part: Part, shown: Span, marks: Sequence[Mark]) -> Iterator[RenderableType]:
+    """The term, also where only a part of its meaning is shown, and that below, indented."""
+    lead = part.lead or (part.start, part.start)
+    yield _inked(text, *lead, marks)
+    begins = lead[1] + text[lead[1] : part.end].find(":") + 1
+    for start, stop in _lines(text, max(shown[0], begins), shown[1]):
+        bare = start + len(text[start:stop]) - len(text[start:stop].lstrip())
+        if bare < stop:
+            before = Text("… " if start == shown[0] > begins and text[start - 1] != "\n" else "")
+            yield Padding(before + _inked(text, bare, stop, marks), (0, 0, 0, 4))
+
+
+def _prose(text: str, part: Part, shown: Span, marks: Sequence[Mark]) -> Iterator[RenderableType]:
+    begin, end = shown
+    for start, stop in _lines(text, begin, end):
+        bare = start + len(text[start:stop]) - len(text[start:stop].lstrip())
+        line = _inked(text, bare, max(bare, stop), marks)
+        if start == begin > part.start and text[begin - 1] != "\n":
+            line = Text("… ") + line
+        if stop == end < part.end and text[end] != "\n":
+            line += Text(" …")
+        yield Padding(line, (0, 0, 0, min(bare - start, 20)))
+
+
+_DRAWN: dict[str, Callable[[str, Part, Span, Sequence[Mark]], Iterator[RenderableType]]]
+_DRAWN = {"code": _code, "table": _table, "definition": _definition}
+
+
+def _inked(text: str, start: int, end: int, marks: Sequence[Mark]) -> Text:
+    """The characters from `start` to `end`, with what is marked among them in its style."""
+    inside = [(max(start, a), min(end, b), style) for a, b, style in marks if a < end and start < b]
+    edges = sorted({start, end, *(edge for a, b, _ in inside for edge in (a, b))})
+    line = Text()
+    for a, b in pairwise(edges):
+        line.append(tamed(text[a:b]), " ".join(style for first, last, style in inside if first <= a and b <= last))
+    return line
+
+
+def place(passage: Passage) -> str:
+    """Where it stands: its file, and the address that its row claims, which comes first only where it is of the web."""
+    claimed = plain(passage.url or passage.title or passage.id)
+    if not passage.file or passage.url == passage.file or (passage.url or "").startswith(f"{passage.file}#"):
+        return claimed
+    file = plain(passage.file)
+    return f"{claimed} (from {file})" if _WEB.fullmatch(claimed) else f"{file} (as “{claimed}”)"
+
+
+def line(label: str, said: RenderableType) -> RenderableType:
+    """What is said, to the right of its label."""
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=10, style="cyan")
+    table.add_column(ratio=1)
+    table.add_row(label, said)
+    return table
+
+
+def chance(grade: Grade) -> str:
+    """The probability, which means the same for every evaluator that has one; else the score."""
+    return number(grade.score) if grade.probability is None else f"{grade.probability:.0%}".replace("%", " %")
+
+
+def number(value: float | None) -> str:
+    """Two decimals, without the 0 before them."""
+    if value is None:
+        return "–"
+    text = f"{value:.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def troubles(trace: Trace, *names: str) -> list[RenderableType]:
+    """The errors and fallbacks of the steps of these names, each once."""
+    lines = [line for step in trace.steps if step.name in names for line in (step.error, step.degraded) if line]
+    return [_indented(Text(plain(f"! {line}"), style="yellow")) for line in dict.fromkeys(lines)]
+
+
+def by_id(trace: Trace) -> dict[str, Passage]:
+    """All passages of a trace."""
+    return {passage.id: passage for passage in (*trace.passages, *trace.external)}
+
+
+def _indented(said: RenderableType) -> RenderableType:
+    return Padding(said, (0, 0, 0, 2))

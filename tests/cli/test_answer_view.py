@@ -1,0 +1,225 @@
+"""How an answer looks: its lines, what is said of each citation, and which part of a passage is shown."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
+
+from surefoot.cli._answer_view import LINES, MARKED, ROOM, answered, excerpt, opening, path, readable
+from surefoot.corpus.build import build
+from surefoot.corpus.index import Index
+from surefoot.embedders.hashing import Hashing
+from surefoot.types import Answer, Citation, Grade, Passage, Strip, Trace
+
+CODE = "Set it:\n\n```sh\nset -x\n  indented\n```"
+TABLE = "| name | what it does |\n| --- | --- |\n| a | first |\n| longer | second |"
+
+
+def drawn(what: RenderableType, width: int = 100, terminal: bool = False) -> str:
+    console = Console(file=StringIO(), width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False)
+    console.print(what)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def traced(answer: Answer, *passages: Passage) -> Trace:
+    grades = tuple(Grade(p.id, 1.0 - n / 10, span=(0, 3)) for n, p in enumerate(passages))
+    return Trace("1", "Who?", passages=passages, grades=grades, answer=answer)
+
+
+BRIDGE = Passage("a", "Tomas Aldwin built it.", "Manual › Bridges", url="manual.html#bridges", file="manual.html")
+STRIP = Strip("a", 0, 22, BRIDGE.text, 1.0, kept=True)
+QUOTED = Citation(1, STRIP, "Tomas Aldwin", quoted=True)
+
+
+def test_code_is_shown_indented_and_without_its_fences() -> None:
+    """With its own indentation, to be copied."""
+    assert drawn(readable(CODE)) == "Set it:\n\n    set -x\n      indented"
+
+
+def test_a_table_is_shown_in_columns() -> None:
+    """Under its header; one of very many columns as it is written."""
+    assert drawn(readable(TABLE)).splitlines() == ["name    what it does", "a       first", "longer  second"]
+    wide = "| " + " | ".join("abcdefghijklmnop") + " |"
+    assert drawn(readable(wide)) == wide
+
+
+def test_the_term_of_a_definition_stands_above_its_meaning() -> None:
+    """Which is indented, and without its colon."""
+    assert drawn(readable("umask\n: The mask of new files.\n  It is octal.")) == (
+        "umask\n    The mask of new files.\n    It is octal."
+    )
+
+
+def test_a_list_keeps_its_lines() -> None:
+    """Nothing is read as Markdown that a terminal would draw otherwise, nor as Rich's own markup."""
+    text = "- [b]first[/b] :smile:\n  goes on\n- **second**"
+    assert drawn(readable(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["a\x1b[2Jb", "```\na\x1b]0;x\x07b\n```", "| a\x9bb | c |", "t\n: a\u202eb", "a\rb\x85c"]
+)
+def test_nothing_of_a_text_steers_the_terminal(text: str) -> None:
+    """Wherever it stands."""
+    shown = drawn(readable(text))
+    assert not set("\x1b\x07\x9b\u202e\r\x85") & set(shown)
+
+
+@given(st.text("ab |-`:.#\n\t*1)[]\x1b", max_size=60), st.data())
+def test_any_text_can_be_drawn_with_any_mark_and_any_part(text: str, data: st.DataObject) -> None:
+    """Its words are all there where it is drawn whole."""
+    start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
+    whole = drawn(readable(text, [(start, end, MARKED)]))
+    assert {c for c in text if c in "ab"} <= set(whole)
+    drawn(readable(text, [(start, end, MARKED)], excerpt(text, (start, end))))
+
+
+def test_the_words_that_answer_are_marked() -> None:
+    """Those, and no others."""
+    shown = drawn(readable("one two three", [(4, 7, MARKED)]), terminal=True)
+    assert shown == "one \x1b[1;4mtwo\x1b[0m three"
+
+
+def test_an_excerpt_is_whole_sentences_around_the_words_that_answer() -> None:
+    """As many as fit, and the words are among them."""
+    text = " ".join(f"Sentence number {n} says little." for n in range(60))
+    at = text.index("number 30")
+    start, end = excerpt(text, (at, at + 9))
+    assert start <= at < end <= start + ROOM
+    assert text[start:end].startswith("Sentence number 30")
+    assert text[start:end].endswith("little.")
+
+
+def test_an_excerpt_of_lines_is_a_few_lines() -> None:
+    """Of a list, a table or code."""
+    text = "\n".join(f"- item {n}" for n in range(60))
+    start, end = excerpt(text, (text.index("item 30"), text.index("item 30") + 7))
+    assert "item 30" in text[start:end]
+    assert text[start:end].count("\n") == LINES - 1
+
+
+def test_of_one_long_sentence_the_part_around_the_words_is_shown() -> None:
+    """Cut between words, with an ellipsis at either end."""
+    text = "word " * 200 + "here " + "word " * 200
+    at = text.index("here")
+    part = excerpt(text, (at, at + 4))
+    assert part[1] - part[0] <= ROOM
+    shown = drawn(readable(text, (), part), 400)
+    assert shown.startswith("… word")
+    assert "here" in shown
+    assert shown.endswith("word …")
+
+
+def test_a_row_is_shown_with_the_header_of_its_table() -> None:
+    """Or nobody knows what its cells are."""
+    at = TABLE.index("second")
+    assert drawn(readable(TABLE, (), (at - 11, len(TABLE)))) == "name    what it does\nlonger  second"
+
+
+def test_a_part_of_a_meaning_is_shown_with_its_term() -> None:
+    """Or nobody knows what it means."""
+    text = f"umask\n: {'It is a mask. ' * 30}It is octal."
+    at = text.index("It is octal")
+    assert drawn(readable(text, (), excerpt(text, (at, at + 11)))).startswith("umask\n    … It is")
+
+
+def test_a_citation_says_that_it_is_quoted_and_from_where() -> None:
+    """With the headings and the address; nothing wears a tick."""
+    shown = drawn(answered(traced(Answer("Tomas Aldwin built it. [1]", (QUOTED,)), BRIDGE)))
+    assert "[1] quoted “Tomas Aldwin” · Manual › Bridges · manual.html#bridges" in shown
+    assert "✓" not in shown
+
+
+def test_a_citation_that_is_not_quoted_says_why() -> None:
+    """Also one of a source that does not exist."""
+    missing = Citation(7, None, "", quoted=False, reason="there is no source 7")
+    absent = Citation(1, STRIP, "Tomas", quoted=False, reason="not in the source: 1911")
+    shown = drawn(answered(traced(Answer("So. [1] [7]", (absent, missing)), BRIDGE)))
+    assert "[1] not quoted: not in the source: 1911 “Tomas”" in shown
+    assert "[7] not quoted: there is no source 7" in shown
+
+
+def test_quotations_of_one_answer_from_one_source_share_a_line() -> None:
+    """Such as a list and the sentence that leads to it."""
+    twice = (QUOTED, Citation(1, STRIP, "built it", quoted=True))
+    shown = drawn(answered(traced(Answer("Tomas Aldwin built it. [1]", twice), BRIDGE)))
+    assert shown.count("quoted") == 1
+    assert "“Tomas Aldwin … built it”" in shown
+
+
+def test_a_sentence_that_no_source_carries_is_said_to_be_unsupported() -> None:
+    """A small model's invention beside a quotation must not read as checked."""
+    answer = Answer("Tomas Aldwin built it. [1] It is red.", (QUOTED,), uncited=("It is red.",))
+    shown = drawn(answered(traced(answer, BRIDGE)))
+    assert "not supported by any source: “It is red.”" in shown
+    assert "\x1b[31mIt is red.\x1b[0m" in drawn(answered(traced(answer, BRIDGE)), terminal=True)
+
+
+def test_a_hedged_answer_stands_behind_the_passages_and_cites_nothing() -> None:
+    """It may answer something else, and says why that is thought."""
+    answer = Answer("Tomas Aldwin built it. [1]", (QUOTED,), hedged=True, because="it does not name the year")
+    shown = drawn(answered(traced(answer, BRIDGE)))
+    parts = ["These passages may answer", "Nearest sentence", "Tomas Aldwin built it. [1]", "it does not name the year"]
+    places = [shown.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "quoted" not in shown
+    assert "Answer  " not in shown
+
+
+def test_a_refusal_is_followed_by_the_nearest_passages() -> None:
+    """Which the reader may judge better."""
+    shown = drawn(answered(traced(Answer("I cannot answer this.", refused=True), BRIDGE)))
+    assert shown.index("I cannot answer") < shown.index("Nearest passages") < shown.index("Manual › Bridges")
+
+
+def test_three_passages_are_shown_best_first() -> None:
+    """Each with its number and its grade; nothing of it stands in their place where there are none."""
+    several = [Passage(str(n), f"Text {n}.", f"T{n}", url=f"{n}.md", file=f"{n}.md") for n in range(5)]
+    shown = drawn(answered(traced(Answer("So."), *several)))
+    assert [n for n in range(5) if f"Text {n}." in shown] == [0, 1, 2]
+    assert "2 .90 T1 · 1.md" in shown
+    assert "Passages" not in drawn(answered(traced(Answer("So."))))
+
+
+def test_the_headings_in_the_middle_of_a_long_path_are_left_out() -> None:
+    """The last one says what the passage is about."""
+    long = " › ".join(["The Manual", *(f"Chapter with a long name {n}" for n in range(6)), "Arrays"])
+    assert path(long) == "The Manual › … › Arrays"
+    assert path("The Manual › Arrays") == "The Manual › Arrays"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Index:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a b.md").write_text("Iron.")
+    build([tmp_path / "notes"], tmp_path / "index.db", Hashing())
+    return Index.open(tmp_path / "index.db")
+
+
+def test_a_passage_opens_at_its_place_in_the_file_as_it_lies_here(index: Index, tmp_path: Path) -> None:
+    """Absolute only in the link; what is shown is as it was indexed."""
+    held = Passage("a", "Iron.", url="notes/a b.md#L1", file="notes/a b.md")
+    assert opening(index)(held) == f"{(tmp_path / 'notes').as_uri()}/a%20b.md#L1"
+
+
+def test_only_files_of_the_index_and_pages_of_the_web_open(index: Index, tmp_path: Path) -> None:
+    """A row may claim any address, and a trace from elsewhere any file."""
+    opens = opening(index)
+    assert opens(Passage("a", "x", url="/etc/passwd", file="/etc/passwd")) == ""
+    assert opens(Passage("a", "x", url="javascript:alert(1)", file="gone.csv")) == ""
+    assert opens(Passage("a", "x", url="file:///etc/passwd", source="external")) == ""
+    assert opens(Passage("a", "x", url="https://a.example/\x1b]8;;", source="external")) == ""
+    assert opens(Passage("a", "x", url="https://a.example/1", source="external")) == "https://a.example/1"
+
+
+def test_a_link_is_drawn_where_the_terminal_can() -> None:
+    """And is plain text where not."""
+    trace = traced(Answer("Tomas Aldwin built it. [1]", (QUOTED,)), BRIDGE)
+    assert "file:///m.html" in drawn(answered(trace, lambda _: "file:///m.html"), terminal=True)
+    assert "file:///m.html" not in drawn(answered(trace, lambda _: "file:///m.html"))
