@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import hashlib
 import os
 import signal
@@ -9,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import httpx
 import pytest
 
 from surefoot.errors import ConfigError, ModelError
+from surefoot.llms._replies import StreamedReply
 from surefoot.models import files, registry
 from surefoot.types import Message
 
@@ -115,6 +118,32 @@ def test_an_answer_can_be_interrupted(llm: local.Local, request: pytest.FixtureR
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with pytest.raises(KeyboardInterrupt):
         llm.complete(HELLO, max_tokens=300, on_text=lambda _: signal.raise_signal(signal.SIGINT))
+
+
+def test_what_is_done_for_the_model_can_be_interrupted_while_it_says_nothing() -> None:
+    """Ctrl-C comes to the thread that waits, which tells the answer to end with its next piece."""
+    answer = local._Guarded(StreamedReply(10))
+    ended = threading.Event()
+
+    def work() -> None:
+        threading.Timer(0.05, _thread.interrupt_main).start()
+        while not answer.take({"choices": []}):
+            time.sleep(0.01)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        local._interruptible(work, answer)
+    assert ended.is_set()
+
+
+def test_what_the_work_raises_is_raised() -> None:
+    """Although another thread does it."""
+
+    def fail() -> None:
+        raise ValueError("no such model")
+
+    with pytest.raises(ValueError, match="no such model"):
+        local._interruptible(fail, local._Guarded(StreamedReply(10)))
 
 
 @pytest.mark.slow

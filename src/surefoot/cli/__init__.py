@@ -16,6 +16,9 @@ from surefoot import __version__
 from surefoot.cli._commands import CommandGroup, Listing, json_wanted
 from surefoot.errors import SurefootError, UsageError
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 """Set by --trust: code that configurations and records name is imported without a question."""
 
@@ -43,7 +46,15 @@ _TRAIN: Listing = {
 COMMANDS: Listing = {
     "demo": ("demo:demo", "Ask a small library three questions, and watch Surefoot accept, complete and correct."),
     "index": ("index:index", "Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."),
-    "ask": ("ask:ask", "Answer a question from your documents: graded, corrected, cited or refused, with the reasons."),
+    "ask": (
+        "ask:ask",
+        "Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it.",
+    ),
+    "search": (
+        "search:search",
+        "Find passages in your documents and grade them, without an answer; nothing is asked outside.",
+    ),
+    "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
     "trace": ("trace:trace", "Draw a recorded trace: grades, decision, strips, answer, and what each step cost."),
     "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
     "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),
@@ -103,17 +114,21 @@ def main() -> None:
     json_wanted.set(False)
     try:
         app()
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:
+            _fail("Interrupted", ["interrupted"], INTERRUPTED)
+        raise
     except SurefootError as error:
-        _fail(error, [*map(str, error.args)], 2 if isinstance(error, UsageError) else 3)
+        _fail(type(error).__name__, [*map(str, error.args)], 2 if isinstance(error, UsageError) else 3)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has left; so do we, quietly
     except OSError as error:
-        _fail(error, [f"{error.filename or 'the machine'}: {error.strerror or error}"], 3)
+        _fail(type(error).__name__, [f"{error.filename or 'the machine'}: {error.strerror or error}"], 3)
 
 
-def _fail(error: Exception, messages: list[str], code: int) -> None:
+def _fail(error: str, messages: list[str], code: int) -> None:
     if json_wanted.get():
-        typer.echo(json.dumps({"error": type(error).__name__, "code": code, "messages": messages}))
+        typer.echo(json.dumps({"error": error, "code": code, "messages": messages}))
     else:
         from surefoot.cli._console import err
 

@@ -9,7 +9,9 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -25,6 +27,10 @@ from surefoot.network import Network
 from surefoot.types import Completion, Message
 
 _SEED = 1
+_GLANCE = 0.2
+"""Seconds; on Windows, a wait without an end hears no Ctrl-C."""
+_PATIENCE = 1.0
+"""Seconds that an interrupted answer has to end; it may still be reading its prompt, and then ends later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Local:
         )
         server = self._server()
         try:
-            server.handle_chat_completions(asked, answer.take)
+            _interruptible(lambda: server.handle_chat_completions(asked, answer.take), answer)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {_one_line(error)}") from error
         completion = answer.completion(self.name)
@@ -146,12 +152,36 @@ class Local:
         return params
 
 
+def _interruptible(work: Callable[[], object], answer: _Guarded) -> None:
+    """Do the work in a thread of its own, and raise what it raises.
+
+    Python hears Ctrl-C only between its own steps in the main thread, where llama.cpp would swallow it and go on. So
+    that thread waits here; once it is interrupted, the answer ends with its next piece.
+    """
+    pool = ThreadPoolExecutor(1)
+    running = pool.submit(copy_context().run, work)
+    pool.shutdown(wait=False)
+    try:
+        while not wait([running], _GLANCE).done:
+            pass
+    except BaseException:
+        answer.stop()
+        wait([running], _PATIENCE)
+        raise
+    running.result()
+
+
 class _Guarded:
     """Hands an answer on as llama.cpp sends it."""
 
     def __init__(self, answer: StreamedReply) -> None:
         self._answer = answer
         self._raised: BaseException | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the answer with the next chunk."""
+        self._stopped = True
 
     def take(self, chunk: dict[str, Any]) -> bool:
         """Take the next chunk; True ends the answer."""
@@ -160,7 +190,7 @@ class _Guarded:
             self._answer.take(chunk)
         except BaseException as error:  # noqa: BLE001
             self._raised = error
-        return self._raised is not None
+        return self._stopped or self._raised is not None
 
     def completion(self, model: str) -> Completion:
         """The whole answer; raises ModelError, or what the callback raised."""

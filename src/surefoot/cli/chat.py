@@ -1,0 +1,172 @@
+"""`surefoot chat`: questions one after the other, at a terminal or from standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any
+
+from platformdirs import user_state_path
+from rich.text import Text
+from typer import Option
+
+from surefoot.cli._answer_view import line, opening
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import err, out, plain, pulling
+from surefoot.cli._conversation import Conversation
+from surefoot.cli._trace_view import Screen
+from surefoot.config.builder import Builder
+from surefoot.errors import QuestionError, UsageError
+from surefoot.pipeline import LONGEST_QUESTION, Pipeline
+from surefoot.store import write_trace
+from surefoot.types import Trace
+
+PROMPT = "? "
+REMEMBERED = 1000
+"""Lines of the history."""
+HELP = "/passages N shows the N best passages whole, /trace FILE keeps the last trace, /quit ends, as Ctrl-D does"
+
+
+def chat(
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+    passages: Annotated[
+        int | None, Option("--passages", metavar="N", min=0, help="Show the N best passages whole, not three in short.")
+    ] = None,
+) -> None:
+    """Ask one question after the other; one that goes on from the last is completed.
+
+    Of standard input each line is a question. Lines that begin with / are commands: /help lists them. Ctrl-C stops an
+    answer.
+    """
+    builder = Builder(configured(config, settings, index))
+    with pulling():
+        pipeline = builder.pipeline()
+    llm = builder.llm if builder.config["generator"]["use"] == "llm" else None
+    talk = Talk(builder, pipeline, Conversation(llm), passages)
+    for said in _lines():
+        if not talk.take(said):
+            return
+
+
+@dataclass(slots=True)
+class Talk:
+    """One conversation with one index."""
+
+    builder: Builder
+    pipeline: Pipeline
+    conversation: Conversation
+    passages: int | None = None
+    last: Trace | None = field(default=None)
+
+    def take(self, said: str) -> bool:
+        """Answer a question, or obey a command; False: the conversation is over."""
+        word, _, rest = said.strip().partition(" ")
+        if word == "/quit":
+            return False
+        try:
+            if word in _COMMANDS:
+                _COMMANDS[word](self, rest.strip())
+            elif said.strip():
+                self.ask(said.strip())
+        except UsageError as error:
+            if not isinstance(error, QuestionError | _Misused):
+                raise
+            err.say(f"surefoot: {error}")
+        except KeyboardInterrupt:
+            err.say("stopped")
+        return True
+
+    def ask(self, question: str) -> None:
+        """Answer one question on the screen."""
+        whole = self.conversation.whole(question[: LONGEST_QUESTION + 1])
+        if whole is None:
+            out.print("This goes on from an earlier question, and there is none. What is it about?", style="yellow")
+            return
+        if whole != question:
+            out.print(line("Read as", Text(plain(whole), style="bold")))
+        with pulling(), Screen(out, opens=opening(self.builder.index), passages=self.passages) as screen:
+            self.last = self.pipeline.run(whole, on_event=screen)
+            screen.finish(self.last)
+
+    def show(self, number: str) -> None:
+        """Show so many passages of each answer from now on."""
+        if not number.isascii() or not number.isdigit() or len(number) > 3:
+            raise _Misused("say how many passages, as in: /passages 5")
+        self.passages = int(number)
+
+    def keep(self, file: str) -> None:
+        """Write the last trace into a file."""
+        if not file or self.last is None:
+            raise _Misused("ask something, then name a file, as in: /trace answer.json")
+        try:
+            write_trace(self.last, file)
+        except OSError as error:
+            raise _Misused(f"{file} cannot be written: {error.strerror}") from error
+        out.say(f"kept in {file}", "dim")
+
+    def help(self, _: str) -> None:
+        """Say which commands there are."""
+        out.say(HELP)
+
+
+class _Misused(UsageError):
+    """A command of the conversation that makes no sense."""
+
+
+_COMMANDS: dict[str, Any] = {"/passages": Talk.show, "/trace": Talk.keep, "/help": Talk.help}
+
+
+def _lines() -> Iterator[str]:
+    """What the user says, line by line."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    if not sys.stdin.isatty():
+        for said in sys.stdin:
+            if said.strip():
+                out.print(Text(f"{PROMPT}{plain(said)}", style="bold"), soft_wrap=True)
+            yield said
+        return
+    out.say(HELP, "dim")
+    with _history():
+        while True:
+            try:
+                yield input(PROMPT)
+            except KeyboardInterrupt:
+                out.print()
+            except EOFError:
+                out.print()
+                return
+
+
+@contextmanager
+def _history() -> Iterator[None]:
+    """Lines can be edited and recalled, also those of earlier conversations, where Python has readline."""
+    try:
+        readline: Any = import_module("readline")
+    except ImportError:  # Windows
+        yield
+        return
+    place = history()
+    with suppress(OSError):
+        readline.read_history_file(place)
+    readline.set_history_length(REMEMBERED)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o600))  # what was asked is nobody else's business
+            readline.write_history_file(place)
+
+
+def history() -> Path:
+    """The file of the questions that were asked at a terminal."""
+    return user_state_path("surefoot") / "questions"

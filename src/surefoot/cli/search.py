@@ -1,0 +1,65 @@
+"""`surefoot search`: the passages that a question finds, with their grades, and no answer."""
+
+from __future__ import annotations
+
+import json as codec
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from surefoot.cli._answer_view import opening, passages
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import out, pulling
+from surefoot.cli._trace_view import decided
+from surefoot.config.builder import Builder
+from surefoot.errors import UsageError
+from surefoot.evidence.ranking import best
+from surefoot.pipeline import Pipeline
+from surefoot.rewriters.verbatim import Verbatim
+from surefoot.searchers.nowhere import Nowhere
+from surefoot.store import to_json
+from surefoot.types import Passage, Strip, Trace
+
+SHOWN = 5
+
+
+def search(
+    question: Annotated[list[str], Argument(metavar="QUESTION", help="Your question, or its keywords, in quotes.")],
+    k: Annotated[int, Option("-k", metavar="N", min=1, help="Passages to show, the best-graded ones.")] = SHOWN,
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+    json: Annotated[bool, Option("--json", help="Print the passages as one line of JSON, and nothing else.")] = False,
+) -> None:
+    """Find passages in your documents and grade them, without an answer; nothing is asked outside."""
+    if len(question) > 1:
+        raise UsageError(f'put the question in quotes: surefoot search "{" ".join(question)}"')
+    builder = Builder(configured(config, settings, index))
+    with pulling():
+        found = _searching(builder.pipeline(), k).run(question[0])
+    if json:
+        typer.echo(_encoded(found, k).encode())
+    else:
+        out.print(*decided(found), *passages("Passages", found, opening(builder.index), k, short=True))
+    if any(step.error for step in found.steps):
+        raise typer.Exit(3)
+
+
+class Unrefined:
+    """A refiner that keeps nothing, so that nothing is left to answer from."""
+
+    def refine(self, question: str, passages: tuple[Passage, ...]) -> tuple[Strip, ...]:
+        """No strips."""
+        return ()
+
+
+def _searching(pipeline: Pipeline, k: int) -> Pipeline:
+    """The pipeline up to its grades, over at least `k` passages."""
+    return pipeline.but(k=max(k, pipeline.k), searcher=Nowhere(), rewriter=Verbatim(), refiner=Unrefined())
+
+
+def _encoded(found: Trace, k: int) -> str:
+    pairs = best(found.passages, found.grades, k)
+    listed = [{"passage": to_json(passage), "grade": to_json(grade)} for passage, grade in pairs]
+    return codec.dumps({"question": found.question, "read_as": found.read_as, "passages": listed}, allow_nan=False)

@@ -1,0 +1,159 @@
+"""`surefoot chat`, and the questions that go on from others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.cli import chat
+from surefoot.cli._conversation import Conversation, prompt
+from surefoot.llms.scripted import Scripted
+from surefoot.store import read_trace
+from surefoot.text.follow_up import completed
+
+FIRST = "Who built the Ruvel Bridge?"
+THEN = "and in 1911?"
+
+
+@pytest.fixture
+def talk(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """A conversation of these lines on standard input."""
+
+    def said(*lines: str, words: tuple[str, ...] = ()) -> Any:
+        monkeypatch.setattr("sys.stdin", StringIO("".join(f"{line}\n" for line in lines)))
+        return indexed("chat", *words)
+
+    return said
+
+
+def test_each_line_of_standard_input_is_a_question(talk: Callable[..., Any]) -> None:
+    """Empty ones are none; the end of the input is the end."""
+    done = talk(FIRST, "", "Who built the Hohrin Hut?")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("Retrieved") == 2
+    assert "Tomas Aldwin built it. [1]" in done.out
+
+
+def test_a_question_that_goes_on_is_completed_in_sight(talk: Callable[..., Any]) -> None:
+    """By the one before it; the next one may go on from both. The scripted model fails, so rules do it."""
+    done = talk(FIRST, THEN)
+    assert f"Read as    {completed(THEN, FIRST)}" in done.out
+    assert done.out.count("Retrieved") == 2
+
+
+def test_a_question_that_goes_on_from_nothing_is_asked_back(talk: Callable[..., Any]) -> None:
+    """Nothing is searched for."""
+    done = talk(THEN)
+    assert "What is it about?" in done.out
+    assert "Retrieved" not in done.out
+
+
+def test_commands_are_no_questions(talk: Callable[..., Any], here: Path) -> None:
+    """One that makes no sense is said so, and the conversation goes on; behind /quit nothing is read."""
+    done = talk(FIRST, "/passages x", "/passages 0", "/trace", "/trace kept.json", FIRST, "/help", "/quit", FIRST)
+    assert done.code == 0
+    assert read_trace(here / "kept.json").question == FIRST
+    assert done.err.splitlines() == [
+        "surefoot: say how many passages, as in: /passages 5",
+        "surefoot: ask something, then name a file, as in: /trace answer.json",
+    ]
+    assert done.out.count("Retrieved") == 2
+    assert done.out.count("Passages") == 1
+    assert "/quit ends" in done.out
+
+
+def test_a_path_is_a_question_although_it_begins_like_a_command(talk: Callable[..., Any]) -> None:
+    """Manuals are full of them."""
+    assert "Retrieved" in talk("/etc/bridge of Ruvel, who built it?").out
+
+
+def test_a_question_that_cannot_be_asked_ends_no_conversation(talk: Callable[..., Any]) -> None:
+    """One line, and the next question."""
+    done = talk("x" * 50_000, FIRST)
+    assert done.code == 0
+    assert "at most 4,000 fit" in done.err
+    assert "Tomas Aldwin built it. [1]" in done.out
+
+
+def test_ctrl_c_stops_an_answer_and_not_the_conversation(
+    talk: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next question is answered."""
+    run, calls = chat.Pipeline.run, []
+
+    def once_interrupted(*given: Any, **named: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return run(*given, **named)
+
+    monkeypatch.setattr(chat.Pipeline, "run", once_interrupted)
+    done = talk(FIRST, FIRST)
+    assert (done.code, done.err) == (0, "stopped\n")
+    assert "Tomas Aldwin built it. [1]" in done.out
+
+
+def test_the_history_is_kept_for_its_owner_alone(here: Path) -> None:
+    """In the folder of the state, for the next conversation."""
+    readline = pytest.importorskip("readline")
+    with chat._history():
+        readline.add_history("What is a hut?")
+    assert chat.history().is_relative_to(here)
+    assert "What is a hut?" in chat.history().read_text()
+    assert chat.history().stat().st_mode & 0o077 == 0
+
+
+# The question that stands alone
+
+
+def test_a_whole_question_stays_as_it_is_and_no_model_is_asked() -> None:
+    """One without replies would fail."""
+    assert Conversation(Scripted([])).whole(FIRST) == FIRST
+
+
+def test_a_model_completes_the_question() -> None:
+    """And what it wrote is what the next one goes on from."""
+    talk = Conversation(Scripted(["Who built the Ruvel Bridge in 1911?"]))
+    talk.whole(FIRST)
+    assert talk.whole(THEN) == talk.earlier == "Who built the Ruvel Bridge in 1911?"
+
+
+@pytest.mark.parametrize("reply", ["", "Who built it?", "In 1911?\nYes.", "1911 " * 100])
+def test_rules_complete_it_where_the_model_drops_words_or_says_more(reply: str) -> None:
+    """A question about another year would be answered without anybody's noticing."""
+    talk = Conversation(Scripted([reply]))
+    talk.whole(FIRST)
+    assert talk.whole(THEN) == completed(THEN, FIRST)
+
+
+def test_rules_complete_it_where_the_model_fails() -> None:
+    """It has no replies left."""
+    talk = Conversation(Scripted([]))
+    talk.whole(FIRST)
+    assert talk.whole(THEN) == completed(THEN, FIRST)
+
+
+def test_the_prompt_is_one_turn() -> None:
+    """The task, the question before, and the one that goes on, a line each."""
+    assert [(m.role, m.content) for m in prompt(THEN, FIRST)] == [
+        (
+            "user",
+            "Rewrite the second question so that it can be understood without the first. Keep its language and its "
+            "words. Write the question, and nothing else.\n\n"
+            "First question: Who built the Ruvel Bridge?\nSecond question: and in 1911?",
+        )
+    ]
+
+
+@given(st.from_regex(r"[a-z ]{1,40}", fullmatch=True), st.from_regex(r"[a-z ]{1,40}", fullmatch=True))
+def test_both_questions_are_in_the_prompt(question: str, earlier: str) -> None:
+    """On one line each."""
+    content = prompt(question, earlier)[-1].content
+    assert " ".join(question.split()) in content
+    assert " ".join(earlier.split()) in content
