@@ -12,8 +12,8 @@ from surefoot.types import Action, Answer, Grade
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"
-NAMES = dict(de="German", fr="French", es="Spanish", it="Italian", pt="Portuguese", nl="Dutch", pl="Polish")
-NAMES |= {"tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
+NAMES = {"de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch"}
+NAMES |= {"pl": "Polish", "tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
 
 
 def hedged(question: str, answer: Answer, grades: Sequence[Grade], evaluator: Evaluator) -> Answer:
