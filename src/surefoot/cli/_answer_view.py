@@ -92,14 +92,8 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         cited = [*same]
         passage = origin[cited[0].strip.passage_id] if cited[0].strip else None
         drawn.append(_citation(cited, passage, opens, passage is not None and passage.id in alone))
-<<<<<<< HEAD
-    drawn += [
-        _indented(Text(f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”", style="red")) for sentence in answer.uncited
-    ]
-=======
     unsupported = (f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
     drawn += [_indented(Text(said, style="red")) for said in unsupported]
->>>>>>> cli17
     return Group(*drawn, *passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown))
 
 

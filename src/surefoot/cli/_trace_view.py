@@ -37,11 +37,7 @@ HERE = {
 class Screen:
     """A listener that draws each section of a running question as soon as it is complete.
 
-<<<<<<< HEAD
-    `opens` gives the address of a passage; `passages` is the number of those shown whole, None: three in short.
-=======
     `opens` gives the address of a passage; so many `passages` are shown whole, None: three in short.
->>>>>>> cli17
     """
 
     def __init__(self, console: Console, shown: int = 3, opens: Open = unopened, passages: int | None = None) -> None:
