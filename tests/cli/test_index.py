@@ -76,7 +76,7 @@ def test_pushing_needs_a_server(surefoot: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("3", "must be the name of a file, not 3"), ("'/'", "'/' cannot be the name of an index")]
+    ("path", "said"), [("3", "must be the name of a file, not 3"), ("'/'", "/ is a folder, and an index is a file")]
 )
 def test_a_path_that_is_no_files_is_refused(surefoot: Callable[..., Any], path: str, said: str) -> None:
     """In one line."""

@@ -91,7 +91,7 @@ def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
     monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.html", raising=False)
     done = surefoot("doctor")
     assert done.code == 1
-    assert lines(done.out)["loaders"].startswith("cannot read .htm .html (")
+    assert lines(done.out)["loaders"].startswith("cannot read .htm .html .xhtml (")
     assert "trafilatura" in lines(done.out)["loaders"]
     assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
 
@@ -107,7 +107,7 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert lines(done.stdout)["loaders"].startswith("cannot read .htm .html (")
+    assert lines(done.stdout)["loaders"].startswith("cannot read .htm .html .xhtml (")
     assert lines(done.stdout)["loaders"].endswith("run: pip install lxml_html_clean")
 
 

@@ -23,6 +23,7 @@ from surefoot.refiners.strips import Strips
 from surefoot.types import (
     Action,
     Answer,
+    Block,
     Citation,
     Completion,
     Document,
@@ -291,7 +292,7 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     (
         "loader",
         "gives no document without a text",
-        lambda: component("read", lambda stream, name: [Document("", name, " ")]),
+        lambda: component("read", lambda stream, name: [Document("", name, (Block(" "),))]),
     ),
 ]
 

@@ -6,21 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.corpus.loaders import Document
+from surefoot.corpus.loaders import Block, Document
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE, passages, split
+from surefoot.text.blocks import code, parts, table
 
 TEXTS = st.text(alphabet="aB .!?。\n\t日é-", max_size=600) | st.text(max_size=300)
 
 
-def cut(text: str, words: int = 160, breaks: tuple[int, ...] = ()) -> list[str]:
-    return [text[start:end] for start, end in split(text, words, breaks)]
+def cut(text: str, words: int = 160) -> list[str]:
+    return [text[start:end] for start, end in split(text, words)]
 
 
-@given(TEXTS, st.integers(1, 20), st.lists(st.integers(0, 600), max_size=4))
-def test_spans_are_ordered_and_disjoint_and_cover_all_but_white_space(text, words, breaks):
+@given(TEXTS, st.integers(1, 20), st.lists(st.integers(0, 600), max_size=4).map(sorted))
+def test_spans_are_ordered_and_disjoint_and_cover_all_but_white_space(text, words, edges):
     """What lies outside of the spans is white space, and no span begins or ends with any."""
     at = 0
-    for start, end in split(text, words, [place for place in breaks if place <= len(text)]):
+    for start, end in split(text, words, list(zip(edges[::2], edges[1::2], strict=False))):
         assert at <= start < end
         assert not text[at:start].strip()
         assert text[start:end] == text[start:end].strip()
@@ -123,33 +124,62 @@ def test_a_paragraph_end_is_preferred_where_white_space_makes_a_passage_long():
 
 def test_a_title_of_megabytes_is_cut():
     """Each passage of the document repeats it."""
-    document = Document("", "T" * 5_000_000, "word " * 500)
+    document = Document("", "T" * 5_000_000, (Block("word " * 500),))
     assert {len(piece.title) for piece in passages(document, "x.html")} == {LONGEST_TITLE}
 
 
-def test_a_break_begins_a_passage_in_a_long_text_only():
-    """Sections are told apart where the text has to be cut anyway."""
-    long, short = "one " * 200 + "two " * 100, "one " * 20 + "two " * 20
-    assert [piece[:3] for piece in cut(long, breaks=(800,))] == ["one", "two"]
-    assert len(cut(short, breaks=(80,))) == 1
+def test_a_heading_begins_a_passage_that_is_titled_by_its_path():
+    """Every heading above it shows; the document's own does not show twice."""
+    blocks = (Block("Intro.", path=("Guide",)), Block("Tie it.", path=("Guide", "Rope")), Block("Cut it."))
+    found = list(passages(Document("", "Guide", blocks), "guide.md"))
+    assert [(piece.title, piece.text) for piece in found] == [
+        ("Guide", "Intro."),
+        ("Guide › Rope", "Tie it."),
+        ("Guide", "Cut it."),
+    ]
 
 
-def test_a_passage_is_titled_by_its_document_and_section():
-    """The section shows where the passage lies in one; the document's own heading does not show twice."""
-    text = "Guide " * 200 + "Rope " * 200
-    document = Document("", "Guide", text, sections=((0, "Guide"), (1200, "Rope")))
-    assert [piece.title for piece in passages(document, "guide.md")] == ["Guide", "Guide › Rope"]
+def test_whole_blocks_under_one_heading_share_a_passage():
+    """As far as they fit; the cut falls between two of them."""
+    blocks = tuple(Block(f"{n} " + "word " * 60 + "end.") for n in range(6))
+    found = list(passages(Document("", "", blocks), "x.md"))
+    assert len(found) == 3
+    assert "\n\n".join(piece.text for piece in found) == "\n\n".join(block.text for block in blocks)
 
 
-def test_a_passage_over_several_sections_has_the_documents_title():
-    """A short document is not named after its first section."""
-    document = Document("", "Guide", "Intro. Rope.", sections=((0, "Intro"), (7, "Rope")))
-    assert [piece.title for piece in passages(document, "guide.md")] == ["Guide"]
+def test_a_page_and_a_table_of_contents_are_passages_of_their_own():
+    """A citation leads to one page, and links to the text say nothing themselves."""
+    blocks = (Block("A", place="page=1"), Block("B", place="page=2"), Block("- C", "contents", place="page=2"))
+    found = [(piece.text, piece.url) for piece in passages(Document("", "", blocks), "x.pdf")]
+    assert found == [("A", "x.pdf#page=1"), ("B", "x.pdf#page=2"), ("- C", "x.pdf#page=2")]
+
+
+def test_a_part_of_a_table_begins_with_its_header():
+    """So that a row says what its cells are."""
+    rows = [["name", "word " * 30] for _ in range(20)]
+    found = list(passages(Document("", "", (Block(table(rows, ["Key", "Meaning"]), "table"),)), "x.md"))
+    assert len(found) > 2
+    assert all(piece.text.startswith("| Key | Meaning |\n| --- | --- |\n| name |") for piece in found)
+    assert sum(piece.text.count("| name |") for piece in found) == 20
+
+
+def test_a_part_of_code_stands_between_fences():
+    """Or the next one would be read as prose."""
+    written = code("\n".join(f"call({n}, 'an argument', of=several)  # {n}" for n in range(200)), "python")
+    found = list(passages(Document("", "", (Block(written, "code"),)), "x.md"))
+    assert len(found) > 2
+    assert all([part.kind for part in parts(piece.text)] == ["code"] for piece in found)
+
+
+def test_code_is_not_cut_at_its_empty_lines_before_its_block_ends():
+    """An empty line in code parts no more than another line's end does."""
+    text = "one " * 109 + "one\n\n" + "two " * 29 + "two\n" + "three " * 200
+    assert [text[a:b] for a, b in split(text, solid=[(0, len(text))])][0].endswith("two")
 
 
 def test_a_rows_passages_take_over_its_id():
     """Behind the name space of its file, so that labels of a ready-made corpus go on fitting."""
-    document = Document("a", "", "word " * 500, id="a")
+    document = Document("a", "", (Block("word " * 500),), id="a")
     assert [piece.id for piece in passages(document, "x.jsonl", "0123456789")] == [
         "0123456789:a",
         "0123456789:a#2",
@@ -159,12 +189,15 @@ def test_a_rows_passages_take_over_its_id():
 
 def test_other_passages_are_identified_by_file_place_and_text():
     """The same text in another file is another passage; the same one keeps its id."""
-    document = Document("", "", "A text.")
+    document = Document("", "", (Block("A text."),))
     here, again, there = (next(passages(document, "a.txt", space)).id for space in ("1", "1", "2"))
     assert here == again != there
 
 
 def test_a_rows_own_address_is_its_passages_address():
     """A web address beats the path of the table it came in."""
-    assert next(passages(Document("", "", "A text.", url="https://a.example"), "x.csv")).url == "https://a.example"
-    assert next(passages(Document("", "", "A text."), "x.csv")).url == "x.csv"
+    assert (
+        next(passages(Document("", "", (Block("A text."),), url="https://a.example"), "x.csv")).url
+        == "https://a.example"
+    )
+    assert next(passages(Document("", "", (Block("A text."),)), "x.csv")).url == "x.csv"

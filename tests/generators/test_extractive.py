@@ -76,7 +76,7 @@ def test_it_refuses_where_nothing_is_pointed_at() -> None:
     assert answered() == Answer("", refused=True, model="pointing")
 
 
-@pytest.mark.parametrize(("chance", "refused"), [("0.19", True), ("0.2", False)])
+@pytest.mark.parametrize(("chance", "refused"), [("0.09", True), ("0.1", False)])
 def test_it_refuses_where_no_strip_is_likely_enough(chance: str, refused: bool) -> None:
     """Many unlikely ones do not make a likely one."""
     assert answered(*[f"{chance} «A»"] * 9).refused is refused
@@ -118,7 +118,10 @@ def test_it_says_the_whole_sentence_unless_told_otherwise() -> None:
     """The one that holds the words, or all that they stand in; strips still agree by the words."""
     whole = Extractive(Pointing())
     two = known("0.5 So it was. Built by «Aldwin» [3] in 1911. Then rain.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
-    assert whole.generate(QUESTION, two).text == "Built by «Aldwin» in 1911. [1]"
+    assert whole.generate(QUESTION, two).text.split("\n\n") == [
+        "Built by «Aldwin» in 1911. [1]",
+        "0.8 «Josef» did. [3]",
+    ]
     across = known("0.5 So. By «Tomas. Aldwin» it was. Then rain.")
     assert whole.generate(QUESTION, across).text == "By «Tomas. Aldwin» it was. [1]"
 

@@ -49,7 +49,10 @@ _TRAIN: Listing = {
 }
 COMMANDS: Listing = {
     "demo": ("demo:demo", "Ask a small library three questions, and watch Surefoot accept, complete and correct."),
-    "index": ("index:index", "Index documents (.txt .md .html .pdf .docx .jsonl .csv); only what changed is read."),
+    "index": (
+        "index:index",
+        "Index documents, tables, notebooks, mails, man pages and source code; only what changed is read.",
+    ),
     "ask": (
         "ask:ask",
         "Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it.",
