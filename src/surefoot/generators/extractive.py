@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.act import finite
-from surefoot.evidence.ranking import order
+from surefoot.evidence.ranking import order, repeats
 from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.words import content_words, stem, words
@@ -94,7 +94,8 @@ class Extractive:
             spans = extent(question, passage.text, vote.span)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
             length = sum(len(each.text.split()) for each in slices)
-            if texts and (length > room or any(each in (c.strip for c in citations) for each in slices)):
+            said = [citation.quote for citation in citations]
+            if texts and (length > room or all(repeats(each.text, said) for each in slices)):
                 continue
             texts.append(_cited(_headed(question, passage.title, [each.text for each in slices]), f" [{vote.marker}]"))
             citations += [Citation(vote.marker, each, each.text, quoted=True) for each in slices]
