@@ -15,6 +15,8 @@ from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Strip
 
 UNSURE = "the reader is not sure of it"
+CONTEXT = 30
+"""Words of sentences that are quoted together with the ones before and behind."""
 LONGEST = 80
 """Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
 
@@ -119,9 +121,9 @@ class _Vote:
 
 
 def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
-    """The slices of a passage's text that answer where `span` was pointed at: the sentence, the list or the code that
-    it stands in, each with what leads to it; and behind a sentence that ends in a colon, or for a question that asks
-    how, the list or the code that follows."""
+    """The slices of a passage's text that answer where `span` was pointed at: the sentence, with its neighbours while
+    they are short, the list or the code that it stands in, each with what leads to it; and behind a sentence that ends
+    in a colon, or for a question that asks how, the list or the code that follows."""
     every = parts(text)
     at = next((n for n, part in enumerate(every) if span[0] < part.end), len(every) - 1)
     part = every[at]
@@ -134,18 +136,32 @@ def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
         leads = text[begin:end].endswith(":") or _STEPS.search(question)
         if following and leads and following.kind in ("list", "code", "table") and _fits(text, following):
             return (begin, end), (following.start, following.end)
-        return ((begin, end),)
+        return (_amid(text, part.units, touched),)
     lead = (part.lead,) if part.lead else ()
     if part.kind in ("list", "code") and _fits(text, part):
         return (*lead, (part.start, part.end))
     if part.kind == "code":
         begin, end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
         return (*lead, (begin, end if end >= 0 else len(text)))
-    return (*lead, (begin, end))
+    return (*lead, _amid(text, part.units, touched) if part.kind == "definition" else (begin, end))
+
+
+def _amid(text: str, units: Sequence[Span], touched: Sequence[Span]) -> Span:
+    """From the first of the touched sentences to the last, with those behind and before that fit into CONTEXT."""
+    first, last = units.index(touched[0]), units.index(touched[-1])
+    while last + 1 < len(units) and _words(text, units[first][0], units[last + 1][1]) <= CONTEXT:
+        last += 1
+    while first and _words(text, units[first - 1][0], units[last][1]) <= CONTEXT:
+        first -= 1
+    return units[first][0], units[last][1]
+
+
+def _words(text: str, start: int, end: int) -> int:
+    return len(text[start:end].split())
 
 
 def _fits(text: str, part: Part) -> bool:
-    return len(text[part.start : part.end].split()) <= LONGEST
+    return _words(text, part.start, part.end) <= LONGEST
 
 
 def _headed(question: str, title: str, quoted: Sequence[str]) -> list[str]:
