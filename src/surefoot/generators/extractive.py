@@ -45,10 +45,10 @@ class Extractive:
         reader: Evaluator,
         least: float = 0.1,
         whole: bool = True,
-        sure: float = 0.9,
+        sure: float = 0.97,
         unsure: float = 0.4,
         most: int = 3,
-        words: int = 80,
+        words: int = 74,
     ) -> None:
         self.reader = reader
         self.least = least
