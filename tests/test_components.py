@@ -326,7 +326,7 @@ def test_the_extras_are_those_that_can_be_installed() -> None:
     """The install line works, and each name is a built-in's."""
     provided = metadata("surefoot").get_all("Provides-Extra") or []
     assert set(components.EXTRAS.values()) <= set(provided)
-    assert set(components.EXTRAS) <= {name for role in components.ROOMS for name in components.names(role)}
+    assert set(components.EXTRAS) <= {name for role in components.ROLES for name in components.names(role)}
 
 
 def test_a_record_of_an_earlier_version_names_what_is_elsewhere_now() -> None:

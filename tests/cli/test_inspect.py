@@ -107,7 +107,7 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert lines(done.stdout)["loaders"].startswith("cannot read .htm .html .xhtml (")
+    assert lines(done.stdout)["loaders"].startswith("cannot read .eml .epub .htm .html .xhtml (")
     assert lines(done.stdout)["loaders"].endswith("run: pip install lxml_html_clean")
 
 
