@@ -108,7 +108,7 @@ def _nearest(answer: Answer) -> RenderableType:
     said: list[RenderableType] = [readable(answer.text, style="dim")]
     if answer.because:
         said.append(Text(plain(answer.because), style="yellow"))
-    return Group(Text("Nearest sentence", style="cyan"), *map(_indented, said))
+    return Group(Text("Nearest sentences", style="cyan"), *map(_indented, said))
 
 
 def _withheld(answer: Answer) -> list[RenderableType]:
