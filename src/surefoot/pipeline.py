@@ -25,7 +25,7 @@ from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trac
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
-SIZES = ("k", "external_k", "external_keep", "rounds", "seconds")
+SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
 
 
@@ -42,6 +42,8 @@ class Pipeline:
     generator: Generator
     k: int = 30
     """Passages retrieved, and graded, for each question."""
+    keep: int = 6
+    """The number of these that are refined, the best ones."""
     external_k: int = 30
     """Passages taken from outside, and graded, for each query."""
     external_keep: int = 5
@@ -93,7 +95,7 @@ class Pipeline:
         decision = self._retrieve(run)
         if decision.action is not Action.INCORRECT:
             near = useful(run.passages, run.grades)
-            local = self._refine("refine", near, run)
+            local = self._refine("refine", near[: self.keep], run)
         if decision.action is not Action.CORRECT:
             self._search(run)
             far = useful(run.external, run.grades[len(run.passages) :])

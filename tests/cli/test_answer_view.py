@@ -165,7 +165,12 @@ def test_a_hedged_answer_stands_behind_the_passages_and_cites_nothing() -> None:
     """It may answer something else, and says why that is thought."""
     answer = Answer("Tomas Aldwin built it. [1]", (QUOTED,), hedged=True, because="it does not name the year")
     shown = drawn(answered(traced(answer, BRIDGE)))
-    parts = ["These passages may answer", "Nearest sentences", "Tomas Aldwin built it. [1]", "it does not name the year"]
+    parts = [
+        "These passages may answer",
+        "Nearest sentences",
+        "Tomas Aldwin built it. [1]",
+        "it does not name the year",
+    ]
     places = [shown.index(part) for part in parts]
     assert places == sorted(places)
     assert "quoted" not in shown

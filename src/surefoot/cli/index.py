@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import bar, err, out, plain, pulling
+from surefoot.cli._console import bar, err, out, plain, pulling, short
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.discover import Patterns
@@ -17,6 +17,7 @@ from surefoot.corpus.loaders import MAX_BYTES
 
 _KINDS = 8
 _NAMES = 3
+_WIDTH = 40
 
 
 def index(
@@ -47,6 +48,12 @@ def index(
         embedder = builder.embedder
     with bar() as progress:
         task = progress.add_task("Indexing", total=None)
+
+        def told(done: int, total: int, path: str) -> None:
+            progress.update(
+                task, completed=done, total=total, description=f"Reading {short(path)}"[:_WIDTH].ljust(_WIDTH)
+            )
+
         report = build(
             paths,
             target,
@@ -54,7 +61,7 @@ def index(
             rebuild=rebuild,
             max_bytes=max_mb * 1_000_000,
             patterns=Patterns(include or (), exclude or ()),
-            on_progress=lambda done, total, path: progress.update(task, completed=done, total=total),
+            on_progress=told,
         )
     _say(report, builder, target, verbose)
     if push:

@@ -270,6 +270,7 @@ class _Build:
         problems, done = [], self._progress[0]
         for reached, document in reading.items():
             self._progress = done + reached, *self._progress[1:]
+            self._on_progress(*self._progress)
             if isinstance(document, DocumentProblem):
                 problems.append(document)
                 continue

@@ -14,6 +14,8 @@ from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Strip
 
+DECIDES = "This decides:"
+"""Stands before the sentence that answers yes or no without saying so."""
 UNSURE = "the reader is not sure of it"
 CONTEXT = 30
 """Words of sentences that are quoted together with the ones before and behind."""
@@ -22,6 +24,10 @@ LONGEST = 80
 
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
+_YES_OR_NO = re.compile(
+    r"\W*(?:is|are|was|were|do|does|did|can|could|may|might|will|would|should|must|has|have|had)\b(?!.*\bor\b)",
+    re.IGNORECASE | re.DOTALL,
+)
 _STEPS = re.compile(r"\b(?:how|wie|comment|cómo|come|hoe|як|как)\b|怎么|如何|どう", re.IGNORECASE)
 
 
@@ -99,7 +105,10 @@ class Extractive:
             said = [citation.quote for citation in citations]
             if texts and (length > room or all(repeats(each.text, said) for each in slices)):
                 continue
-            texts.append(_cited(_headed(question, passage.title, [each.text for each in slices]), f" [{vote.marker}]"))
+            lines = _headed(question, passage.title, [each.text for each in slices])
+            if not texts and _YES_OR_NO.match(question):
+                lines = [DECIDES, *lines]
+            texts.append(_cited(lines, f" [{vote.marker}]"))
             citations += [Citation(vote.marker, each, each.text, quoted=True) for each in slices]
             room -= length
             if len(texts) == self.most or room <= 0:
@@ -180,7 +189,7 @@ def _cited(lines: list[str], marker: str) -> str:
     """One text of the lines, the marker behind the first that is prose."""
     if "\n" in lines[0] or lines[0].startswith("|"):
         return "\n".join([*lines, marker.strip()])
-    if len(lines) > 1 and lines[0].endswith(":") and "\n" not in lines[1] and not lines[1].startswith(("|", "- ")):
+    while len(lines) > 1 and lines[0].endswith(":") and "\n" not in lines[1] and not lines[1].startswith(("|", "- ")):
         lines = [f"{lines[0]} {lines[1]}", *lines[2:]]
     return "\n".join([lines[0] + marker, *lines[1:]])
 
