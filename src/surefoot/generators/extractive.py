@@ -88,15 +88,22 @@ class Extractive:
     def _quoting(self, question: str, ranked: Sequence[_Vote], knowledge: Knowledge) -> Answer:
         texts: list[str] = []
         citations: list[Citation] = []
+        quoted: set[tuple[str, Span]] = set()
         room = self.words
         for vote in ranked if ranked[0].weight < self.sure else ranked[:1]:
             strip, passage = knowledge[vote.marker - 1]
             spans = extent(question, passage.text, vote.span)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
             length = sum(len(each.text.split()) for each in slices)
-            if texts and (length > room or any(each in (c.strip for c in citations) for each in slices)):
+            if texts and (length > room or (passage.id, spans[-1]) in quoted):
                 continue
-            texts.append(_cited(_headed(question, passage.title, [each.text for each in slices]), f" [{vote.marker}]"))
+            quoted.update((passage.id, span) for span in spans)
+            texts.append(
+                _cited(
+                    _headed(question, passage.title, [_shown(passage.text, *span) for span in spans]),
+                    f" [{vote.marker}]",
+                )
+            )
             citations += [Citation(vote.marker, each, each.text, quoted=True) for each in slices]
             room -= length
             if len(texts) == self.most or room <= 0:
@@ -148,15 +155,13 @@ def _fits(text: str, part: Part) -> bool:
 
 
 def _headed(question: str, title: str, quoted: Sequence[str]) -> list[str]:
-    """The quotations on lines of their own, behind the heading that they stand under where only that names what was
-    asked about."""
-    lines = [_plain(each) if "\n" not in each and not each.startswith("|") else each for each in quoted]
+    """The quotations, behind the heading that they stand under where only that names what was asked about."""
     path = title.split(" › ")
     said = set(map(stem, words(" ".join(quoted))))
     missing = {stem(word) for word in content_words(question)} - said
     if len(path) > 1 and missing.intersection(map(stem, words(path[-1]))):
-        return [f"{path[-1]}:", *lines]
-    return lines
+        return [f"{path[-1]}:", *quoted]
+    return [*quoted]
 
 
 def _cited(lines: list[str], marker: str) -> str:
@@ -166,6 +171,13 @@ def _cited(lines: list[str], marker: str) -> str:
     if len(lines) > 1 and lines[0].endswith(":") and "\n" not in lines[1] and not lines[1].startswith(("|", "- ")):
         lines = [f"{lines[0]} {lines[1]}", *lines[2:]]
     return "\n".join([lines[0] + marker, *lines[1:]])
+
+
+def _shown(text: str, start: int, end: int) -> str:
+    """The slice as it stands where it has several lines or is of a table or code, in which `[1]` is no footnote."""
+    said = text[start:end]
+    code = any(part.kind == "code" and part.start <= start < part.end for part in parts(text))
+    return said.strip() if code or "\n" in said or said.startswith("|") else _plain(said)
 
 
 def _plain(text: str) -> str:
