@@ -19,6 +19,8 @@ from surefoot.refiners.strips import by_sentences
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
 
 QUESTION = "Who built the Ruvel Bridge?"
+NUMBERS: dict[str, Any] = {"least": 0.1, "sure": 0.9, "unsure": 0.4, "most": 3, "words": 80}
+"""Of the generator; its own may change."""
 
 
 class Pointing:
@@ -48,7 +50,7 @@ def known(*texts: str) -> list[tuple[Strip, Passage]]:
 
 
 def answered(*texts: str, calibrated: bool = True) -> Answer:
-    return Extractive(Pointing(calibrated), whole=False).generate(QUESTION, known(*texts))
+    return Extractive(Pointing(calibrated), least=0.1, whole=False).generate(QUESTION, known(*texts))
 
 
 def test_it_says_what_the_evaluator_points_at() -> None:
@@ -121,7 +123,7 @@ def test_words_without_letters_are_told_apart() -> None:
 
 def test_it_says_the_whole_sentence_unless_told_otherwise() -> None:
     """The one that holds the words, or all that they stand in; strips still agree by the words."""
-    whole = Extractive(Pointing())
+    whole = Extractive(Pointing(), **NUMBERS)
     two = known("0.5 So it was. Built by «Aldwin» [3] in 1911. Then rain.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
     assert whole.generate(QUESTION, two).text.split("\n\n") == [
         "Built by «Aldwin» in 1911. [1]",
@@ -170,7 +172,8 @@ def strips(*texts: str, title: str = "") -> list[tuple[Strip, Passage]]:
 def quoting(
     chances: dict[str, float], *texts: str, question: str = "Which?", title: str = "", **options: Any
 ) -> Answer:
-    return Extractive(Marked(chances), **options).generate(question, strips(*texts, title=title))
+    generator = Extractive(Marked(chances), **(NUMBERS | options))
+    return generator.generate(question, strips(*texts, title=title))
 
 
 @pytest.mark.parametrize("item", ["Stop", "Copy", "Start"])
@@ -211,7 +214,7 @@ def test_a_row_is_answered_with_its_header() -> None:
 def test_the_header_is_read_with_the_row() -> None:
     """So that the reader knows what its cells are; pointing at it is pointing at the row."""
     reader = Marked({"Default": 0.5})
-    answer = Extractive(reader).generate("Which?", strips(TABLE)[1:])
+    answer = Extractive(reader, **NUMBERS).generate("Which?", strips(TABLE)[1:])
     assert reader.seen == ["| Option | Default |\n| jit | off |"]
     assert answer.text == "| Option | Default |\n| jit | off |\n[1]"
 
@@ -334,7 +337,7 @@ def test_an_answer_is_hedged_where_the_reader_is_unsure_of_the_first(unsure: flo
 def test_quotations_are_slices_of_their_passages(texts: list[str], chances: dict[str, float], question: str) -> None:
     """Line breaks and all; each stands in the answer's text, and all are found again when they are checked."""
     known = strips(*texts)
-    answer = Extractive(Marked(chances)).generate(question, known)
+    answer = Extractive(Marked(chances), **NUMBERS).generate(question, known)
     for citation in answer.citations:
         strip, passage = citation.strip, known[citation.marker - 1][1]
         assert strip
