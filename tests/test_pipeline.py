@@ -21,7 +21,7 @@ from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.types import Action, Event, Grade, Passage, Step, Strip, Thresholds, Trace
+from surefoot.types import Action, Event, Grade, Message, Passage, Step, Strip, Thresholds, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = Passage("good", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
@@ -506,14 +506,18 @@ TYPED = "Who built the Ruvel Brigde?"
 def test_a_mended_question_is_the_one_that_is_searched_graded_and_answered() -> None:
     """By every part; the trace keeps the question as it was typed, and says how it was read."""
     prompts: list[str] = []
-    shelf, evaluator, world = Mending(HALF), Known(), Shelf()
-    rewriter = Asking()
+    shelf, evaluator, world, rewriter = Mending(HALF), Known(), Shelf(), Asking()
+
+    def told(messages: Sequence[Message]) -> str:
+        prompts.append(messages[-1].content)
+        return "The mayor opened it."
+
     trace = pipeline(
         retriever=shelf,
         evaluator=evaluator,
         searcher=world,
         rewriter=rewriter,
-        generator=LLMGenerator(Scripted(lambda messages: prompts.append(messages[-1].content) or "The mayor opened it.")),
+        generator=LLMGenerator(Scripted(told)),
     ).run(TYPED)
     assert (trace.question, trace.read_as, trace.asked) == (TYPED, QUESTION, QUESTION)
     assert shelf.asked == world.asked == [QUESTION]
