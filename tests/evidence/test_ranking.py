@@ -64,7 +64,7 @@ def test_the_two_ranks_are_fused_by_their_reciprocals() -> None:
 def test_equal_values_share_the_rank_of_the_first() -> None:
     """Else the first of the equals would win over what was found better."""
     assert order(passages(1.0, 2.0), [0.5, 0.5]) == [1, 0]
-    assert order(passages(3.0, 2.0, 1.0), [0.5, 0.5, 0.9]) == [0, 2, 1]
+    assert order(passages(3.0, 1.0, 2.0), [0.5, 0.5, 0.9]) == [0, 2, 1]
 
 
 def test_a_value_of_none_is_last_however_well_it_was_found() -> None:
