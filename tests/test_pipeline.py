@@ -14,13 +14,14 @@ from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, EndpointError, ModelError, QuestionError, SearchError
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.types import Action, Event, Grade, Passage, Step, Strip, Thresholds, Trace
+from surefoot.types import Action, Event, Grade, Message, Passage, Step, Strip, Thresholds, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = Passage("good", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
@@ -73,6 +74,17 @@ class Queries:
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
         return self.queries
+
+
+class Asking(Queries):
+    """A rewriter that repeats the question, and remembers it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
+        self.asked.append(question)
+        return (question,)
 
 
 class Down:
@@ -479,6 +491,91 @@ def test_white_space_around_a_question_is_no_part_of_it() -> None:
     """The trace holds the question that was asked of every part."""
     trace = pipeline(GOOD).run(f"\n  {QUESTION} ")
     assert trace.question == QUESTION
+
+
+class Mending(Shelf):
+    """A retriever that mends one misspelling."""
+
+    def mended(self, question: str) -> str:
+        return question.replace("Brigde", "Bridge")
+
+
+TYPED = "Who built the Ruvel Brigde?"
+
+
+def test_a_mended_question_is_the_one_that_is_searched_graded_and_answered() -> None:
+    """By every part; the trace keeps the question as it was typed, and says how it was read."""
+    prompts: list[str] = []
+    shelf, evaluator, world, rewriter = Mending(HALF), Known(), Shelf(), Asking()
+
+    def told(messages: Sequence[Message]) -> str:
+        prompts.append(messages[-1].content)
+        return "The mayor opened it."
+
+    trace = pipeline(
+        retriever=shelf,
+        evaluator=evaluator,
+        searcher=world,
+        rewriter=rewriter,
+        generator=LLMGenerator(Scripted(told)),
+    ).run(TYPED)
+    assert (trace.question, trace.read_as, trace.asked) == (TYPED, QUESTION, QUESTION)
+    assert shelf.asked == world.asked == [QUESTION]
+    assert {question for question, _ in evaluator.asked} == {QUESTION}
+    assert set(rewriter.asked) == {QUESTION}
+    assert prompts
+    assert all(QUESTION in prompt and TYPED not in prompt for prompt in prompts)
+
+
+def test_a_repetition_of_the_mended_question_is_no_evidence() -> None:
+    """It is told by the question as it was read, which differs from what was typed in a word."""
+    bait = Passage("bait", f"{QUESTION} Zorblax.", "Ruvel Bridge")
+    trace = pipeline(retriever=Mending(bait), evaluator=Lexical(), searcher=Nowhere()).run(TYPED)
+    assert trace.grades[0].cap is Action.INCORRECT
+    assert trace.answer
+    assert trace.answer.refused
+    assert "Brigde" not in trace.answer.text
+
+
+@pytest.mark.parametrize("shelf", [Shelf, Mending])
+def test_a_question_that_needs_no_mending_is_read_as_it_is(shelf: type[Shelf]) -> None:
+    """By a retriever that mends none, too; nobody is told that it was read in another way."""
+    events: list[Event] = []
+    trace = pipeline(retriever=shelf(GOOD)).run(QUESTION, events.append)
+    assert (trace.read_as, trace.asked) == ("", QUESTION)
+    assert "read_as" not in [event.name for event in events]
+
+
+def test_a_listener_hears_how_the_question_is_read_before_anything_is_found() -> None:
+    """So that it can be shown first."""
+    events: list[Event] = []
+    pipeline(retriever=Mending(GOOD)).run(TYPED, events.append)
+    assert (events[0].name, events[0].value) == ("read_as", QUESTION)
+
+
+# Hedges
+
+
+@pytest.mark.parametrize(
+    ("passages", "outside", "hedged"),
+    [((GOOD,), (), False), ((HALF,), (), True), ((HALF,), (OUTSIDE,), False), ((HALF, GOOD), (), False)],
+)
+def test_an_answer_is_hedged_unless_a_passage_is_correct(
+    passages: tuple[Passage, ...], outside: tuple[Passage, ...], hedged: bool
+) -> None:
+    """Wherever that passage is from; the hedge says why, and the answer stays in sight."""
+    says = "The mayor opened it, and Tomas Aldwin built it." if not hedged else "The mayor opened it."
+    answer = pipeline(*passages, searcher=Shelf(*outside), says=says).run(QUESTION).answer
+    assert answer
+    assert (answer.refused, answer.hedged, answer.because) == (False, hedged, UNSURE if hedged else "")
+    assert answer.text
+
+
+def test_a_refusal_is_not_hedged() -> None:
+    """There is nothing that may not answer."""
+    answer = pipeline(HALF, searcher=Nowhere(), says="Napoleon did.").run(QUESTION).answer
+    assert answer
+    assert (answer.refused, answer.hedged, answer.because) == (True, False, "")
 
 
 # Many questions

@@ -120,3 +120,12 @@ def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) 
     """No best score, no margin, no values."""
     found = why(traced(values))
     assert (found.best, found.above_upper, found.carried, found.moves) == (None, None, None, ())
+
+
+def test_what_is_explained_is_the_question_that_was_graded() -> None:
+    """With its spelling mended; as it was typed where it needed none."""
+    trace = replace(traced([0.25, -2.0]), question="Who bilt it?", read_as="Who built it?")
+    told = why(trace)
+    assert told.carried
+    assert told.question == told.carried.question == "Who built it?"
+    assert why(replace(trace, read_as="")).question == "Who bilt it?"

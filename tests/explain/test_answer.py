@@ -10,6 +10,7 @@ from surefoot.errors import TraceFault
 from surefoot.explain.answer import needs
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
+from surefoot.protocols import Knowledge, OnText
 from surefoot.types import Answer, Passage, Strip, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -57,3 +58,24 @@ def test_a_trace_without_kept_strips_is_refused() -> None:
         needs(replace(TRACE, strips=()), generator())
     with pytest.raises(TraceFault, match="a passage that is not there"):
         needs(replace(TRACE, passages=()), generator())
+
+
+class Hearing:
+    """A generator that remembers what it was asked, and the passages that it was given."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
+        self.heard += [(question, passage.text) for _, passage in knowledge]
+        return Answer("Tomas Aldwin built it.")
+
+
+def test_the_question_that_was_answered_is_answered_again() -> None:
+    """With its spelling mended; a passage that repeats it as it was read is no evidence."""
+    repeated = Passage("p1", f"{TEXTS[1]} {QUESTION} Zorblax.")
+    trace = replace(TRACE, question="Who bilt the Ruvel Brigde?", read_as=QUESTION)
+    hearing = Hearing()
+    assert needs(replace(trace, passages=(TRACE.passages[0], repeated)), hearing).as_recorded
+    assert {question for question, _ in hearing.heard} == {QUESTION}
+    assert {text.strip() for _, text in hearing.heard} == set(TEXTS)

@@ -108,3 +108,13 @@ def test_labelled_pairs_are_graded_until_there_are_enough(tmp_path: Path) -> Non
     ]
     assert set(graded) == {2}
     assert len(graded) < 40
+
+
+def test_the_question_is_the_one_that_was_graded() -> None:
+    """With its spelling mended, as the grades are for that; and it is what a passage must not repeat."""
+    trace = replace(RUN["correct0"], question="Who bilt the Ruvel Brigde?", read_as="Who built the Ruvel Bridge?")
+    passages = (trace.passages[0], replace(trace.passages[1], text="Who built the Ruvel Bridge? Tomas Aldwin did it."))
+    (sample,) = of_run({"a": replace(trace, passages=passages)}, Lexical(), seed=0)
+    assert sample.question == trace.asked == "Who built the Ruvel Bridge?"
+    assert "Who built" not in sample.passage.text
+    assert as_graded(replace(trace, passages=passages), Lexical()).text == sample.passage.text

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from surefoot.contracts import verify
 from surefoot.evaluators.lexical import Lexical
-from surefoot.generators.extractive import Extractive
+from surefoot.generators.extractive import LONGEST, UNSURE, Extractive, extent
+from surefoot.grounding import grounded
 from surefoot.protocols import Pair
+from surefoot.refiners.strips import by_sentences
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
 
 QUESTION = "Who built the Ruvel Bridge?"
+NUMBERS: dict[str, Any] = {"least": 0.1, "sure": 0.9, "unsure": 0.4, "most": 3, "words": 80, "context": 0}
+"""Of the generator; its own may change."""
 
 
 class Pointing:
@@ -43,7 +50,7 @@ def known(*texts: str) -> list[tuple[Strip, Passage]]:
 
 
 def answered(*texts: str, calibrated: bool = True) -> Answer:
-    return Extractive(Pointing(calibrated), whole=False).generate(QUESTION, known(*texts))
+    return Extractive(Pointing(calibrated), least=0.1, whole=False).generate(QUESTION, known(*texts))
 
 
 def test_it_says_what_the_evaluator_points_at() -> None:
@@ -115,16 +122,248 @@ def test_words_without_letters_are_told_apart() -> None:
 
 
 def test_it_says_the_whole_sentence_unless_told_otherwise() -> None:
-    """The one that holds the words, or all that they stand in, alone where its neighbours are long; strips still agree
-    by the words."""
-    whole, rain = Extractive(Pointing()), f"Then rain {'fell ' * 30}"
-    two = known(f"0.5 {rain}. Built by «Aldwin» [3] in 1911. {rain}.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
+    """The one that holds the words, or all that they stand in; strips still agree by the words."""
+    whole = Extractive(Pointing(), **NUMBERS)
+    two = known("0.5 So it was. Built by «Aldwin» [3] in 1911. Then rain.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
     assert whole.generate(QUESTION, two).text.split("\n\n") == [
         "Built by «Aldwin» in 1911. [1]",
-        "Before. 0.8 «Josef» did. After. [3]",
+        "0.8 «Josef» did. [3]",
     ]
-    across = known(f"0.5 {rain}. By «Tomas. Aldwin» it was. {rain}.")
+    across = known("0.5 So. By «Tomas. Aldwin» it was. Then rain.")
     assert whole.generate(QUESTION, across).text == "By «Tomas. Aldwin» it was. [1]"
+
+
+def test_a_short_sentence_is_quoted_with_its_neighbours() -> None:
+    """Those behind it first, while all fit; a long one stays out."""
+    near = Extractive(Pointing(), **{**NUMBERS, "context": 6})
+    assert (
+        near.generate(QUESTION, known("0.5 So. «Aldwin» did. Then rain.")).text == "«Aldwin» did. Then rain. After. [1]"
+    )
+    long = f"0.5 {'It rained ' * 9}. «Aldwin» did. {'It rained ' * 9}."
+    assert near.generate(QUESTION, known(long)).text == "«Aldwin» did. [1]"
+
+
+# What is quoted around the words that are pointed at
+
+STEPS = "It is old. Do this:\n\n- Stop the server.\n- Copy the folder.\n- Start it again."
+TABLE = "| Option | Default |\n| --- | --- |\n| fsync | on |\n| jit | off |"
+CODE = "Run this:\n\n```sh\npg_dump ruvel\n\n  createdb larrow\npsql larrow\n```"
+
+
+class Marked:
+    """An evaluator that points at the first of these words that a text holds, with its probability."""
+
+    name = "marked"
+    thresholds = Thresholds(0.5, 0.1, 0.1, "marked")
+
+    def __init__(self, chances: dict[str, float]) -> None:
+        self.chances = chances
+        self.seen: list[str] = []
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        self.seen += [passage.text for _, passage in pairs]
+        return tuple(self._grade(passage) for _, passage in pairs)
+
+    def _grade(self, passage: Passage) -> Grade:
+        word = next((word for word in self.chances if word in passage.text), None)
+        if word is None:
+            return Grade(passage.id, 0.0, 0.0)
+        start = passage.text.index(word)
+        return Grade(passage.id, self.chances[word], self.chances[word], span=(start, start + len(word)))
+
+
+def strips(*texts: str, title: str = "") -> list[tuple[Strip, Passage]]:
+    """Every strip of each text, as the refiner cuts them."""
+    found = [Passage(str(n), text, title) for n, text in enumerate(texts)]
+    every = [(p, *span) for p in found for span in by_sentences(p.text, 3)]
+    return [(Strip(p.id, a, b, p.text[a:b], 1.0 / n, kept=True), p) for n, (p, a, b) in enumerate(every, start=1)]
+
+
+def quoting(
+    chances: dict[str, float], *texts: str, question: str = "Which?", title: str = "", **options: Any
+) -> Answer:
+    generator = Extractive(Marked(chances), **(NUMBERS | options))
+    return generator.generate(question, strips(*texts, title=title))
+
+
+@pytest.mark.parametrize("item", ["Stop", "Copy", "Start"])
+def test_an_item_is_answered_with_its_list_and_what_leads_to_it(item: str) -> None:
+    """Whichever item is pointed at: the list is the answer, and its line says of what."""
+    answer = quoting({item: 0.5}, STEPS)
+    marker = answer.citations[0].marker
+    assert answer.text == f"Do this: [{marker}]\n- Stop the server.\n- Copy the folder.\n- Start it again."
+    assert [citation.quote for citation in answer.citations] == ["Do this:", STEPS[STEPS.index("- Stop") :]]
+
+
+def test_a_list_that_several_strips_point_at_is_quoted_once() -> None:
+    """Though their scores differ."""
+    assert quoting({"Stop": 0.5, "Copy": 0.4, "Start": 0.3}, STEPS).text.count("Stop") == 1
+
+
+def test_of_a_long_list_the_item_is_quoted() -> None:
+    """With the line that leads to it; the next one pointed at likewise."""
+    items = [f"- Option {chr(65 + n)} " + "is one of many words here." * 3 for n in range(LONGEST // 10)]
+    text = "These are set:\n\n" + "\n".join(items)
+    answer = quoting({"Option B": 0.5, "Option C": 0.4}, text, words=1_000)
+    assert answer.text == f"These are set: [3]\n{items[1]}\n\nThese are set: [4]\n{items[2]}"
+
+
+def test_a_list_without_a_lead_is_quoted_alone() -> None:
+    """The sentence before it says something else."""
+    text = "It is old.\n\n- Stop it.\n- Copy it."
+    assert quoting({"Copy": 0.5}, text).text == "- Stop it.\n- Copy it.\n[3]"
+
+
+def test_a_row_is_answered_with_its_header() -> None:
+    """And no other row, each on a line of its own; the words are pointed at in the row, and not in the header."""
+    answer = quoting({"jit": 0.5}, TABLE)
+    assert answer.text == "| Option | Default |\n| jit | off |\n[2]"
+    assert [citation.quote for citation in answer.citations] == ["| Option | Default |", "| jit | off |"]
+
+
+def test_the_header_is_read_with_the_row() -> None:
+    """So that the reader knows what its cells are; pointing at it is pointing at the row."""
+    reader = Marked({"Default": 0.5})
+    answer = Extractive(reader, **NUMBERS).generate("Which?", strips(TABLE)[1:])
+    assert reader.seen == ["| Option | Default |\n| jit | off |"]
+    assert answer.text == "| Option | Default |\n| jit | off |\n[1]"
+
+
+def test_two_rows_of_a_table_are_two_quotations() -> None:
+    """Each with the header."""
+    answer = quoting({"jit": 0.5, "fsync": 0.4}, TABLE)
+    assert answer.text == "| Option | Default |\n| jit | off |\n[2]\n\n| Option | Default |\n| fsync | on |\n[1]"
+
+
+def test_code_is_quoted_whole_between_its_fences() -> None:
+    """With its empty lines and indentation, and the sentence before it."""
+    assert quoting({"createdb": 0.5}, CODE).text == "Run this: [2]\n" + CODE[CODE.index("```") :]
+
+
+def test_of_long_code_the_line_is_quoted() -> None:
+    """All of it as it stands, from its indentation to its end, and no other; in the last line too."""
+    lines = [f"    call({n},  of many words, in a line, of argv[1])" for n in range(LONGEST)]
+    text = "Run this:\n\n```\n" + "\n".join(lines)
+    assert quoting({"(7,": 0.5}, text).text == "Run this: call(7,  of many words, in a line, of argv[1]) [2]"
+    assert quoting({f"({LONGEST - 1},": 0.5}, text).citations[-1].quote == lines[-1]
+
+
+def test_a_meaning_is_quoted_with_its_term() -> None:
+    """Of several sentences the one that is pointed at."""
+    answer = quoting({"disk": 0.5}, "fsync\n: Old. Writes to disk. Slow.")
+    assert [citation.quote for citation in answer.citations] == ["fsync", "Writes to disk."]
+    assert answer.text == "fsync [1]\nWrites to disk."
+
+
+@pytest.mark.parametrize(
+    ("question", "follows"),
+    [("How do I copy it?", True), ("Wie geht das?", True), ("怎么做？", True), ("What is old?", False)],
+)
+@pytest.mark.parametrize("following", ["- Stop.\n- Copy.", "```\ncp a b\n```", "| cp | copies |"])
+def test_a_question_that_asks_how_is_answered_with_the_steps(question: str, follows: bool, following: str) -> None:
+    """The list, code or table that follows the sentence; for another question the sentence alone."""
+    answer = quoting({"old": 0.5}, f"First. It is an old way.\n\n{following}", question=question)
+    assert answer.text == "It is an old way. [1]" + (f"\n{following}" if follows else "")
+
+
+def test_a_sentence_that_ends_in_a_colon_is_answered_with_what_follows() -> None:
+    """Whatever was asked; not where something else stands between, and not where it is too long to show."""
+    assert quoting({"this": 0.5}, STEPS).text.startswith("Do this: [1]\n- Stop the server.\n- Copy")
+    assert quoting({"this": 0.5}, "Do this: or not.\n\n- Stop.").text == "Do this: or not. [1]"
+    assert quoting({"old": 0.5}, STEPS).text == "It is old. [1]"
+    assert quoting({"this": 0.5}, "Do this:\n\nNow.\n\n- Stop.").text == "Do this: [1]"
+    long = "Do this:\n\n" + "\n".join(f"- Step {n}." for n in range(LONGEST))
+    assert quoting({"this": 0.5}, long).text == "Do this: [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "text"),
+    [
+        ("How slow is a backup?", "Manual › Backup", "Backup: It is slow. [1]"),
+        ("How slow is it?", "Manual › Backup", "It is slow. [1]"),
+        ("How slow is a backup?", "Backup", "It is slow. [1]"),
+        ("How slow is a backup?", "Backup › Speed", "It is slow. [1]"),
+        ("Is it slow?", "Manual › Slow", "This decides: It is slow. [1]"),
+        ("How slow are backups?", "Manual › Backup", "Backup: It is slow. [1]"),
+    ],
+)
+def test_the_heading_is_said_where_only_it_names_what_was_asked(question: str, title: str, text: str) -> None:
+    """Its last part, in any form of the word; not where the sentence says it, and not the document's own title."""
+    assert quoting({"slow": 0.5}, "It is slow. It is old.", question=question, title=title).text == text
+
+
+def test_a_heading_stands_above_what_has_lines() -> None:
+    """The marker is behind it."""
+    answer = quoting({"jit": 0.5}, TABLE, question="What does the planner do?", title="Manual › Planner")
+    assert answer.text == "Planner: [2]\n| Option | Default |\n| jit | off |"
+
+
+# How much is quoted
+
+THREE = ("One is Aldwin of the bridge.", "Two is Brandt of the hut.", "Three is Carl of the ford.", "Four is Dora.")
+CHANCES = {"Aldwin": 0.6, "Brandt": 0.5, "Carl": 0.4, "Dora": 0.3}
+
+
+@pytest.mark.parametrize(("most", "count"), [(1, 1), (2, 2), (3, 3), (9, 4)])
+def test_at_most_so_many_are_quoted(most: int, count: int) -> None:
+    """The best first, each with its own marker, an empty line between two."""
+    answer = quoting(CHANCES, *THREE, most=most, words=100, sure=0.9)
+    assert answer.text.split("\n\n") == [f"{text} [{n}]" for n, text in enumerate(THREE[:count], start=1)]
+    assert [citation.marker for citation in answer.citations] == [*range(1, count + 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "which"), [(1, [0]), (6, [0]), (8, [0]), (9, [0, 3]), (11, [0, 3]), (12, [0, 1]), (15, [0, 1, 3])]
+)
+def test_the_quotations_hold_so_many_words_in_all(words: int, which: list[int]) -> None:
+    """The first is whole however long it is; a later one that is too long makes room for a shorter one."""
+    answer = quoting(CHANCES, *THREE, most=4, words=words, sure=0.9)
+    assert [citation.quote for citation in answer.citations] == [THREE[n] for n in which]
+
+
+@pytest.mark.parametrize(("sure", "count"), [(0.6, 1), (0.61, 3)])
+def test_one_is_quoted_where_the_reader_is_sure_of_it(sure: float, count: int) -> None:
+    """At the threshold it is sure; how sure it is of the others makes no difference."""
+    assert len(quoting(CHANCES, *THREE, most=3, words=100, sure=sure).citations) == count
+
+
+@pytest.mark.parametrize(("unsure", "hedged"), [(0.6, False), (0.61, True)])
+def test_an_answer_is_hedged_where_the_reader_is_unsure_of_the_first(unsure: float, hedged: bool) -> None:
+    """At the threshold it is not; the reason is said, and the quotations are the same."""
+    answer = quoting(CHANCES, *THREE, unsure=unsure)
+    assert (answer.hedged, answer.because) == (hedged, UNSURE if hedged else "")
+    assert replace(answer, hedged=False, because="") == quoting(CHANCES, *THREE, unsure=0.0)
+
+
+@given(
+    st.lists(
+        st.sampled_from([STEPS, TABLE, CODE, "fsync\n: Old. Slow.", "# A\nIt is old.", *THREE]), min_size=1, max_size=4
+    ),
+    st.dictionaries(
+        st.sampled_from([*"aeot|-", "Do", "old", "jit", "psql", "Aldwin", "\n"]), st.floats(0.1, 1), min_size=1
+    ),
+    st.sampled_from(["How?", "Which?"]),
+)
+def test_quotations_are_slices_of_their_passages(texts: list[str], chances: dict[str, float], question: str) -> None:
+    """Line breaks and all; each stands in the answer's text, and all are found again when they are checked."""
+    known = strips(*texts)
+    answer = Extractive(Marked(chances), **NUMBERS).generate(question, known)
+    for citation in answer.citations:
+        strip, passage = citation.strip, known[citation.marker - 1][1]
+        assert strip
+        assert strip.passage_id == passage.id
+        assert citation.quote == strip.text == passage.text[strip.start : strip.end]
+        assert citation.quote.strip()
+        assert citation.quote.strip() in answer.text
+    assert answer.refused or answer.citations
+    assert answer.refused or all(citation.quoted for citation in grounded(question, answer, known).citations)
+
+
+@pytest.mark.parametrize(("span", "slices"), [((0, 3), ["# A"]), ((4, 6), ["It is old."]), ((14, 15), ["It is old."])])
+def test_a_heading_and_what_lies_behind_the_text_are_something_too(span: tuple[int, int], slices: list[str]) -> None:
+    """A reader may point at either."""
+    text = "# A\nIt is old."
+    assert [text[a:b] for a, b in extent("Which?", text, span, 0)] == slices
 
 
 def test_the_answer_is_passed_on() -> None:

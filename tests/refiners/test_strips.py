@@ -149,7 +149,77 @@ def test_the_number_of_sentences_in_a_strip_can_be_chosen() -> None:
     assert len(refined(sentences(4), size=1)) == 4
 
 
+LIST = "- Stop it.\n- Copy it. All of it.\n- Start it."
+TABLE = "| Option | Default |\n| --- | --- |\n| fsync | on |\n| jit | off |"
+CODE = "```sql\nSELECT 1;\n\n  SELECT 2;\n```"
+
+
+def test_an_item_a_row_and_a_block_of_code_are_strips() -> None:
+    """Each alone, however short, and none joins a neighbour; header, fences and rule are no strips."""
+    said = texts(refined(f"It is old.\n\n{LIST}\n\n{TABLE}\n\n{CODE}\n\nOne. Two.", best=99))
+    assert said == [
+        "It is old.",
+        "- Stop it.",
+        "- Copy it. All of it.",
+        "- Start it.",
+        "| fsync | on |",
+        "| jit | off |",
+        "SELECT 1;\n\n  SELECT 2;",
+        "One. Two.",
+    ]
+
+
+def test_a_meaning_is_cut_in_sentences_without_its_term() -> None:
+    """As a paragraph is, but it joins no other."""
+    strips = refined("Before.\n\nfsync\n: One. Two. Three. Four. Five.\n\nAfter.", best=99)
+    assert texts(strips) == ["Before.", "One. Two. Three.", "Four. Five.", "After."]
+
+
+def test_a_heading_is_no_strip() -> None:
+    """Nor does it part the sentences around it, which are grouped as those of one paragraph."""
+    assert texts(refined("# Backup")) == []
+    assert texts(refined("# Backup\nOne. Two.")) == ["One. Two."]
+    assert texts(refined("One.\n\n# Backup\n\nTwo. Three. Four.", best=99)) == ["One.\n\n# Backup\n\nTwo. Three. Four."]
+
+
+@pytest.mark.parametrize("apart", [" ", "\n", "\n\n"])
+@given(st.integers(1, 12), st.integers(1, 5))
+def test_sentences_are_grouped_over_paragraphs(apart: str, count: int, size: int) -> None:
+    """The groups are those of one paragraph, wherever the paragraphs end."""
+    every = [f"This is the sentence with the number {n}." for n in range(count)]
+    together = [strip.text.split() for strip in refined(" ".join(every), size=size)]
+    assert [strip.text.split() for strip in refined(apart.join(every), size=size)] == together
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        (TABLE, "| Option | Default |\n| jit | off |"),
+        (f"Do this:\n\n{LIST}", "Do this:\n- Start it."),
+        (f"Run:\n\n{CODE}", "Run:\nSELECT 1;\n\n  SELECT 2;"),
+        ("fsync\n: It syncs.", "fsync\nIt syncs."),
+        (LIST, "- Start it."),
+        ("It is old. It is slow.", "It is old. It is slow."),
+    ],
+)
+def test_a_strip_is_graded_behind_what_leads_up_to_it(text: str, last: str) -> None:
+    """The header of its table, the line before its list, its term; what is kept is the slice alone."""
+    evaluator = Scores()
+    strip = Strips(evaluator, THRESHOLDS).refine("Which?", [Passage("0", text)])[-1]
+    assert evaluator.pairs[-1][1].text == last
+    assert last.endswith(strip.text)
+    assert strip.text == text[strip.start : strip.end]
+
+
 # What is kept
+
+
+def test_the_best_are_those_of_good_grades_in_passages_that_were_found_well() -> None:
+    """Of equal grades the better found passage's; without scores the first's."""
+    for scores, kept in (((1.0, 2.0, 3.0), "2"), ((None, None, None), "0")):
+        shelf = [Passage(str(n), "A text (0.8)", score=score) for n, score in enumerate(scores)]
+        strips = Strips(Scores(), THRESHOLDS, best=1).refine("Who?", shelf)
+        assert [strip.passage_id for strip in strips if strip.kept] == [kept]
 
 
 def test_the_best_are_kept_in_the_order_of_the_text() -> None:

@@ -17,8 +17,6 @@ from surefoot.types import Answer, Citation, Grade, Strip
 DECIDES = "This decides:"
 """Stands before the sentence that answers yes or no without saying so."""
 UNSURE = "the reader is not sure of it"
-CONTEXT = 30
-"""Words of sentences that are quoted together with the ones before and behind."""
 LONGEST = 80
 """Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
 
@@ -55,6 +53,7 @@ class Extractive:
         unsure: float = 0.4,
         most: int = 3,
         words: int = 74,
+        context: int = 30,
     ) -> None:
         self.reader = reader
         self.least = least
@@ -63,6 +62,7 @@ class Extractive:
         self.unsure = unsure
         self.most = most
         self.words = words
+        self.context = context
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The quotations, each cited to the strip that points at it best; a refusal when there are none."""
@@ -99,13 +99,12 @@ class Extractive:
         room = self.words
         for vote in ranked if ranked[0].weight < self.sure else ranked[:1]:
             strip, passage = knowledge[vote.marker - 1]
-            spans = extent(question, passage.text, vote.span)
+            spans = extent(question, passage.text, vote.span, self.context)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
             length = sum(len(each.text.split()) for each in slices)
-            said = [citation.quote for citation in citations]
-            if texts and (length > room or all(repeats(each.text, said) for each in slices)):
+            if texts and (length > room or _said(slices[-1], citations)):
                 continue
-            lines = _headed(question, passage.title, [each.text for each in slices])
+            lines = _headed(question, passage.title, [_shown(passage.text, *span) for span in spans])
             if not texts and _YES_OR_NO.match(question):
                 lines = [DECIDES, *lines]
             texts.append(_cited(lines, f" [{vote.marker}]"))
@@ -129,10 +128,10 @@ class _Vote:
     """In the passage's text."""
 
 
-def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
+def extent(question: str, text: str, span: Span, context: int) -> tuple[Span, ...]:
     """The slices of a passage's text that answer where `span` was pointed at: the sentence, with its neighbours while
-    they are short, the list or the code that it stands in, each with what leads to it; and behind a sentence that ends
-    in a colon, or for a question that asks how, the list or the code that follows."""
+    they take no more than `context` words, the list or the code that it stands in, each with what leads to it; and
+    behind a sentence that ends in a colon, or for a question that asks how, the list or the code that follows."""
     every = parts(text)
     at = next((n for n, part in enumerate(every) if span[0] < part.end), len(every) - 1)
     part = every[at]
@@ -145,22 +144,22 @@ def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
         leads = text[begin:end].endswith(":") or _STEPS.search(question)
         if following and leads and following.kind in ("list", "code", "table") and _fits(text, following):
             return (begin, end), (following.start, following.end)
-        return (_amid(text, part.units, touched),)
+        return (_amid(text, part.units, touched, context),)
     lead = (part.lead,) if part.lead else ()
     if part.kind in ("list", "code") and _fits(text, part):
         return (*lead, (part.start, part.end))
     if part.kind == "code":
         begin, end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
         return (*lead, (begin, end if end >= 0 else len(text)))
-    return (*lead, _amid(text, part.units, touched) if part.kind == "definition" else (begin, end))
+    return (*lead, _amid(text, part.units, touched, context) if part.kind == "definition" else (begin, end))
 
 
-def _amid(text: str, units: Sequence[Span], touched: Sequence[Span]) -> Span:
-    """From the first of the touched sentences to the last, with those behind and before that fit into CONTEXT."""
+def _amid(text: str, units: Sequence[Span], touched: Sequence[Span], context: int) -> Span:
+    """From the first of the touched sentences to the last, with those behind and before that fit into `context`."""
     first, last = units.index(touched[0]), units.index(touched[-1])
-    while last + 1 < len(units) and _words(text, units[first][0], units[last + 1][1]) <= CONTEXT:
+    while last + 1 < len(units) and _words(text, units[first][0], units[last + 1][1]) <= context:
         last += 1
-    while first and _words(text, units[first - 1][0], units[last][1]) <= CONTEXT:
+    while first and _words(text, units[first - 1][0], units[last][1]) <= context:
         first -= 1
     return units[first][0], units[last][1]
 
@@ -169,20 +168,26 @@ def _words(text: str, start: int, end: int) -> int:
     return len(text[start:end].split())
 
 
+def _said(strip: Strip, citations: Sequence[Citation]) -> bool:
+    """Whether the strip is quoted, or its words are, from another passage."""
+    quoted = [citation.strip for citation in citations if citation.strip]
+    places = {(one.passage_id, one.start, one.end) for one in quoted}
+    others = [one.text for one in quoted if one.passage_id != strip.passage_id]
+    return (strip.passage_id, strip.start, strip.end) in places or repeats(strip.text, others)
+
+
 def _fits(text: str, part: Part) -> bool:
     return _words(text, part.start, part.end) <= LONGEST
 
 
 def _headed(question: str, title: str, quoted: Sequence[str]) -> list[str]:
-    """The quotations on lines of their own, behind the heading that they stand under where only that names what was
-    asked about."""
-    lines = [_plain(each) if "\n" not in each and not each.startswith("|") else each for each in quoted]
+    """The quotations, behind the heading that they stand under where only that names what was asked about."""
     path = title.split(" › ")
     said = set(map(stem, words(" ".join(quoted))))
     missing = {stem(word) for word in content_words(question)} - said
     if len(path) > 1 and missing.intersection(map(stem, words(path[-1]))):
-        return [f"{path[-1]}:", *lines]
-    return lines
+        return [f"{path[-1]}:", *quoted]
+    return [*quoted]
 
 
 def _cited(lines: list[str], marker: str) -> str:
@@ -192,6 +197,13 @@ def _cited(lines: list[str], marker: str) -> str:
     while len(lines) > 1 and lines[0].endswith(":") and "\n" not in lines[1] and not lines[1].startswith(("|", "- ")):
         lines = [f"{lines[0]} {lines[1]}", *lines[2:]]
     return "\n".join([lines[0] + marker, *lines[1:]])
+
+
+def _shown(text: str, start: int, end: int) -> str:
+    """The slice as it stands where it has several lines or is of a table or code, in which `[1]` is no footnote."""
+    said = text[start:end]
+    code = any(part.kind == "code" and part.start <= start < part.end for part in parts(text))
+    return said.strip() if code or "\n" in said or said.startswith("|") else _plain(said)
 
 
 def _plain(text: str) -> str:

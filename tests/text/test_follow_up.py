@@ -1,0 +1,76 @@
+"""Questions that need the one before them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from surefoot.text.follow_up import completed, follows
+from surefoot.text.words import words
+
+EARLIER = "How do I list the tables of a database?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "And in version 14?",
+        " or, with psql?",
+        "what about views",
+        "Und in Version 14?",
+        "Et sous Windows ?",
+        "y en Windows?",
+        "e su Windows?",
+        "那版本14呢？",
+        "那么版本14呢？",
+        "Does it work?",
+        "How do I turn it off and on?",
+        "What does that mean?",
+        "Show me an example of this",
+    ],
+)
+def test_what_goes_on_from_another_question_is_recognised(question: str) -> None:
+    """It begins as one goes on, or refers to something and names next to nothing itself."""
+    assert follows(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who built the Ruvel Bridge?",
+        "How do I back up a database?",
+        "Does it work with PostgreSQL 14?",
+        "android version 14",
+        "Order of operators",
+        "e-mail address of a commit",
+        "AND-OR trees",
+        "And?",
+        "What about?",
+        "What is a view?",
+        "",
+    ],
+)
+def test_what_stands_alone_is_left_alone(question: str) -> None:
+    """It names what it asks about, or there is nothing in it; a longer word may begin as "and" does."""
+    assert not follows(question)
+    assert completed(question, EARLIER) == question
+
+
+@given(st.lists(st.sampled_from("And or it that do I turn off the tables in version 14 command".split())).map(" ".join))
+@example("Where is the command for it?")
+@example("How do I turn it off and on?")
+def test_a_completed_question_has_the_words_of_both(question: str) -> None:
+    """The earlier one's first, and all of its own but those by which it goes on; what is no follow-up stays."""
+    assume(follows(question))
+    whole = words(completed(question, EARLIER))
+    assert whole[: len(words(EARLIER))] == words(EARLIER)
+    own = words(question)
+    begun = own[0] in ("and", "or")
+    assert whole[len(words(EARLIER)) :] == own[begun:]
+
+
+def test_a_completed_question_reads_as_one() -> None:
+    """Without the mark in its midst."""
+    assert completed("And in version 14?", EARLIER) == "How do I list the tables of a database – in version 14?"
+    assert not follows(completed("And in version 14?", EARLIER))
