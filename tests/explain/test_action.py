@@ -120,3 +120,9 @@ def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) 
     """No best score, no margin, no values."""
     found = why(traced(values))
     assert (found.best, found.above_upper, found.carried, found.moves) == (None, None, None, ())
+
+
+def test_a_trace_of_more_passages_than_time_is_for_is_refused() -> None:
+    """A stranger's trace of thousands would take hours; the largest that is explained takes seconds."""
+    with pytest.raises(TraceFault, match="has 501 passages, and an action is explained by at most 500; ask again"):
+        why(traced([0.0] * 501))
