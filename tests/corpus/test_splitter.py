@@ -171,6 +171,13 @@ def test_a_part_of_code_stands_between_fences():
     assert all([part.kind for part in parts(piece.text)] == ["code"] for piece in found)
 
 
+def test_an_endless_fence_is_repeated_by_no_part():
+    """A line of 30,000 signs, which is code that begins and never ends, would be the beginning of each of its parts."""
+    found = list(passages(Document("", "", (Block("~" * 30_000, "code"),)), "x.md"))
+    assert len(found) > 2
+    assert "".join(piece.text for piece in found) == "~" * 30_000
+
+
 def test_code_is_not_cut_at_its_empty_lines_before_its_block_ends():
     """An empty line in code parts no more than another line's end does."""
     text = "one " * 109 + "one\n\n" + "two " * 29 + "two\n" + "three " * 200

@@ -129,3 +129,9 @@ def test_what_is_explained_is_the_question_that_was_graded() -> None:
     assert told.carried
     assert told.question == told.carried.question == "Who built it?"
     assert why(replace(trace, read_as="")).question == "Who bilt it?"
+
+
+def test_a_trace_of_more_passages_than_time_is_for_is_refused() -> None:
+    """A stranger's trace of thousands would take hours; the largest that is explained takes seconds."""
+    with pytest.raises(TraceFault, match="has 501 passages, and an action is explained by at most 500; ask again"):
+        why(traced([0.0] * 501))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import ConfigError
-from surefoot.explain.shapley import Counted, Game, exact, interactions, shares
+from surefoot.explain.shapley import MOST_PLAYERS, Counted, Game, exact, interactions, shares
 
 METHODS = ("exact", "regression", "permutation")
 seeds = st.integers(0, 2**16)
@@ -200,3 +200,12 @@ def test_exact_values_are_those_of_the_definition() -> None:
             before, after = game(masks)
             added[player] += (after - before) / math.factorial(4)
     assert exact(game, 4).values == pytest.approx(added)
+
+
+@pytest.mark.parametrize("method", [None, "permutation"])
+def test_more_players_than_memory_is_for_are_refused(method) -> None:  # type: ignore[no-untyped-def]
+    """Before the game is asked: a stranger's passage of 20,000 words would take a gigabyte."""
+    game = Counted(lambda masks: masks.sum(axis=1).astype(float))
+    with pytest.raises(ConfigError, match=r"at most 1,500 words or passages, and there are 1,501; explain a shorter"):
+        shares(game, MOST_PLAYERS + 1, method=method)
+    assert game.asked == 0

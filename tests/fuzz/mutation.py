@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import re
 import sqlite3
 import struct
@@ -13,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path, PurePath
 from random import Random
 from typing import Any
@@ -493,10 +497,35 @@ _SQL = (
 """What a column may hold that should hold something else."""
 
 Way = Callable[[Random, bytes, Sequence[bytes]], bytes]
+_PACKERS: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    ".gz": (gzip.decompress, partial(gzip.compress, mtime=0)),
+    ".bz2": (bz2.decompress, bz2.compress),
+    ".xz": (lzma.decompress, lzma.compress),
+}
+
+
+def _inside(unpack: Callable[[bytes], bytes], pack: Callable[[bytes], bytes]) -> Way:
+    """What is inside of a compressed file changed, doubled, or followed by much more of it."""
+
+    def way(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
+        try:
+            inside = unpack(data)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError):
+            return _bytes(dice, data, donors)  # an earlier change damaged it
+        changed = dice.choice((_text, _markup, _bytes))(dice, inside, ())[:MOST]
+        packed = pack(dice.choice((changed, changed, changed + b"x " * 300_000)))
+        return packed + dice.choice((b"", b"", b"\0" * 10, packed, packed[:-9], b"x"))
+
+    return way
+
+
 _WAYS: dict[str, tuple[Way, ...]] = {
     ".json": (_json, _json, _json, _text),
     ".jsonl": (_lines, _lines, _lines, _text),
     ".toml": (_toml, _toml, _text),
+    ".ipynb": (_json, _json, _text),
+    ".xml": (_markup, _markup, _text),
+    ".dbk": (_markup, _markup, _text),
     ".docx": (_zip, _zip),
     ".epub": (_zip, _zip),
     ".pdf": (_pdf, _pdf),
@@ -505,7 +534,9 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     ".html": (_markup, _markup, _text),
     ".md": (_text, _markup),
     ".txt": (_text,),
-    ".csv": (_text,),
+    **dict.fromkeys((".rst", ".adoc", ".tex", ".eml", ".yaml", ".ini", ".1", ".man", ".csv", ".tsv", ""), (_text,)),
+    **dict.fromkeys((".py", ".c", ".js", ".sh"), (_text,)),
+    **{suffix: (_inside(*ways),) for suffix, ways in _PACKERS.items()},
     ".sse": (_text,),
     ".db": (_database, _database, _database),
 }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import os
 import sqlite3
 import sys
@@ -201,7 +204,19 @@ def _made(here: Path) -> dict[str, list[Files]]:
             }
         ],
         "data": _data(),
+        "manuals": [
+            {
+                "questions.jsonl": _jsonl(_asked()),
+                "manuals/bridge-doc/bridge.md": BRIDGE.encode(),
+                "manuals/hut-doc/hut.html": b"<h1>Hohrin Hut</h1><p>The Hohrin Hut was built by the miners.</p>",
+            }
+        ],
         **{f"loader {kind}": [{f"docs/file.{kind}": each} for each in of] for kind, of in _documents().items()},
+        **{
+            f"loader {kind}": [{f"docs/{name}": text.encode()} for name, text in of.items()]
+            for kind, of in _texts().items()
+        },
+        "loader packed": _packed(),
     }
 
 
@@ -553,4 +568,239 @@ def _documents() -> dict[str, list[bytes]]:
         "pptx": [slides()],
         "txt": [BRIDGE.encode(), "Bäckerei in Zürich".encode("latin-1"), HUT.encode("utf-16")],
         "xlsx": [sheets()],
+    }
+
+
+def _asked() -> list[dict[str, Any]]:
+    """Questions of `surefoot bench manuals`."""
+    given: dict[str, Any] = {"class": "single fact", "lang": "en", "gold": "Tomas Aldwin did."}
+    bridge = {"corpus": "bridge-doc 1.0", "file": "bridge-doc/bridge.md", "answers": ["Aldwin"], "all_of": []}
+    hut = {"corpus": "hut-doc 1.0", "file": "hut-doc/hut.html", "answers": [], "all_of": [["miners"], ["built"]]}
+    nothing = {"corpus": "hut-doc 1.0", "file": None, "answers": [], "all_of": [], "absent": ["Napoleon"]}
+    rows = [
+        {**bridge, "question": QUESTION, "answerable": True, "evidence": ["built in 1911 by Tomas Aldwin"]},
+        {**hut, "question": "Who built the Hohrin Hut?", "answerable": True, "evidence": ["built by the miners"]},
+        {**nothing, "question": "Did Napoleon sleep there?", "answerable": False, "evidence": []},
+    ]
+    return [{**given, **row, "id": f"q{n}"} for n, row in enumerate(rows)]
+
+
+def _packed() -> list[Files]:
+    """Compressed files, of one format each."""
+    return [
+        {"docs/file.html.gz": gzip.compress(HTML.encode(), mtime=0)},
+        {"docs/file.txt.bz2": bz2.compress(BRIDGE.encode())},
+        {"docs/file.md.xz": lzma.compress(BRIDGE.encode())},
+        {"docs/file.1.gz": gzip.compress(_MAN.encode(), mtime=0)},
+    ]
+
+
+_MAN = """.\\" A comment
+.TH BRIDGE 1 "May 1911" "Larrow"
+.SH NAME
+bridge \\- cross the Ruvel Bridge
+.SH SYNOPSIS
+.B bridge
+[\\fB\\-i\\fR \\fIiron\\fR]
+.SH OPTIONS
+.TP
+.BR \\-i ", " \\-\\-iron
+It is of iron, built by Aldwin.
+.RS
+.IP \\(bu 2
+A point
+.RE
+.nf
+x = 1
+.fi
+.TS
+l l.
+year	1911
+.TE
+"""
+_MDOC = """.Dd May 1, 1911
+.Dt BRIDGE 1
+.Os
+.Sh NAME
+.Nm bridge
+.Nd cross the bridge
+.Sh OPTIONS
+.Bl -tag -width Ds
+.It Fl i Ar iron
+Of iron, built by Aldwin.
+.El
+"""
+_RST = """.. _bridge:
+
+Ruvel Bridge
+============
+
+The *Ruvel* **Bridge** was ``built`` by `Tomas Aldwin`_, see :ref:`iron` [1]_.
+
+.. note:: Of iron.
+
+.. code-block:: python
+
+   x = 1
+
+Iron
+----
+
+:built: 1911
+-i, --iron   of iron
+
+* a point
+
+  1. an inner one
+
+====  ====
+year  what
+====  ====
+1911  iron
+====  ====
+
++---+---+
+| a | b |
++===+===+
+| 1 | 2 |
++---+---+
+
+.. list-table::
+   :header-rows: 1
+
+   * - a
+     - b
+   * - 1
+     - |sub|
+
+.. |sub| replace:: text
+.. _Tomas Aldwin: https://a.example
+.. [1] A note.
+"""
+_ADOC = """= Ruvel Bridge
+:built: 1911
+
+The *Ruvel* _Bridge_ was built in {built} by https://a.example[Aldwin]. <<iron,See>>
+
+[[iron]]
+== Iron
+
+* a point
+** an inner one
+. a step
+
+NOTE: Of iron.
+
+[source,python]
+----
+x = 1 <1>
+----
+
+|===
+|year |what
+|1911 |iron
+|===
+
+term:: a definition
+
+ifdef::x[]
+include::other.adoc[]
+endif::[]
+"""
+_TEX = r"""\documentclass{article}
+\title{Ruvel Bridge}
+\newcommand{\iron}[1]{of iron #1}
+\begin{document}
+\section{Iron}
+The \textbf{bridge} is \iron{now}, built by Aldwin~\cite{a}.\footnote{A note.} % a comment
+\begin{itemize}
+\item a point
+\end{itemize}
+\begin{tabular}{ll} year & what \\ \hline 1911 & iron \end{tabular}
+\begin{verbatim}
+x = 1
+\end{verbatim}
+$a_1^2$ \[ x \]
+\end{document}
+"""
+_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<book xml:id="b"><title>Ruvel Bridge</title><chapter id="iron"><title>Iron</title><para>Of iron, built by
+<emphasis>Aldwin</emphasis>.</para><itemizedlist><listitem><para>a point</para></listitem></itemizedlist>
+<variablelist><varlistentry><term>-i</term><listitem><para>iron</para></listitem></varlistentry></variablelist>
+<table><tgroup cols="2"><thead><row><entry>year</entry><entry>what</entry></row></thead><tbody><row><entry>1911</entry>
+<entry>iron</entry></row></tbody></tgroup></table><programlisting>x = 1</programlisting><note><para>N</para></note>
+</chapter></book>
+"""
+_ROWS_XML = "<rows><row id='1'><name>Ruvel</name><built>1911</built></row><row><name>Keddling</name></row></rows>"
+_EML = """From: Tomas Aldwin <tomas@a.example>
+To: =?utf-8?q?B=C3=A4cker?= <b@a.example>
+Subject: Ruvel Bridge
+Date: Mon, 1 May 1911 10:00:00 +0000
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="edge"
+
+--edge
+Content-Type: text/plain; charset="utf-8"
+Content-Transfer-Encoding: quoted-printable
+
+It is of iron, built by Aldwin.=20
+> quoted
+
+--edge
+Content-Type: text/html; charset="latin-1"
+Content-Transfer-Encoding: base64
+
+PHA+SXJvbi48L3A+
+--edge
+Content-Type: application/pdf; name="plan.pdf"
+Content-Disposition: attachment; filename="plan.pdf"
+
+x
+--edge--
+"""
+
+
+def _notebook() -> str:
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# Ruvel Bridge\n", "\n", "Of iron, built by Aldwin."]},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": "x = 1\nx",
+            "execution_count": 1,
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+                {"output_type": "execute_result", "data": {"text/plain": "1"}, "metadata": {}},
+            ],
+        },
+    ]
+    return json.dumps({"nbformat": 4, "metadata": {"kernelspec": {"language": "python"}}, "cells": cells})
+
+
+def _texts() -> dict[str, dict[str, str]]:
+    """Files of text by the target that reads them, each under its name."""
+    return {
+        "rst": {"file.rst": _RST},
+        "adoc": {"file.adoc": _ADOC},
+        "tex": {"file.tex": _TEX},
+        "xml": {"file.xml": _XML, "file.dbk": _ROWS_XML},
+        "ipynb": {"file.ipynb": _notebook()},
+        "eml": {"file.eml": _EML, "mail.eml": _EML.partition("MIME")[0] + "\nOf iron, built by Aldwin.\n"},
+        "json": {
+            "file.json": json.dumps({"bridges": [{"name": "Ruvel", "built": 1911, "of": ["iron"]}, {"name": "B"}]})
+        },
+        "config": {
+            "file.yaml": "# Bridges\nbridge: &b\n  name: Ruvel\n  of: [iron]\n  text: |\n    By Aldwin.\nother: *b\n",
+            "file.toml": '# Bridges\n[bridge]\nname = "Ruvel"  # Aldwin\n\n[[bridge.part]]\nof = "iron"\n',
+            "file.ini": "; Bridges\n[bridge]\nname = Ruvel\nof: iron\n\n[hut]\nof = wood\n",
+        },
+        "man": {"file.1": _MAN, "file.man": _MDOC},
+        "code": {
+            "file.py": '"""Bridges."""\n\nclass Bridge:\n    """Of iron."""\n\n    def built(self): return 1911\n',
+            "file.c": "/* Bridges, of iron */\n#include <a.h>\nint built(void)\n{\n    return 1911; // Aldwin\n}\n",
+            "file.js": "// Bridges\nexport function built(a) {\n  return `${a} of iron`;\n}\nclass Bridge {}\n",
+            "file.sh": "#!/bin/sh\n# Bridges of iron\nbuilt() {\n  cat <<EOF\n1911\nEOF\n}\n",
+        },
+        "plain": {"README": BRIDGE, "file": "Bridges of iron, built by Aldwin\n\n    $ x = 1\n"},
+        "tsv": {"file.tsv": "id\ttitle\tbuilt\nr1\tBridge of iron\t1911\n"},
     }

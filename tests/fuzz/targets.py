@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
@@ -143,6 +144,12 @@ def _index(folder: Path) -> None:
                 raise Broken("a passage that is no text", type(passage.text).__name__)
     _cli("ask", QUESTION, "--index", "index.db", "--trace", "trace.json")
     _cli("doctor", "--index", "index.db")
+    _cli("search", "bridge iron Aldwin", "--index", "index.db")
+    _cli("search", "Brigde?", "-k", "30", "--json", "--index", "index.db")
+    sys.stdin = io.TextIOWrapper(
+        io.BytesIO(b"Who built the Ruvel Bridge?\nand in 1911?\n/passages 2\n/trace last.json\n")
+    )
+    _cli("chat", "--index", "index.db")
     (folder / "library").mkdir(exist_ok=True)
     (folder / "library/more.md").write_text("# More\n\nOne more page.\n")
     _cli("index", "library", "--index", "index.db")
@@ -377,6 +384,17 @@ def _data(folder: Path) -> None:
             _cli("bench", "qa", path, "--given", "--limit", "1", "--run", "qa", "--method", "rag")
 
 
+def _manuals(folder: Path) -> None:
+    _surefoot_toml(folder)
+    if (folder / "manuals").is_dir():
+        (folder / "manuals/hut-doc").mkdir(exist_ok=True)
+        with suppress(OSError):  # where a case has a folder of this name
+            (folder / "manuals/hut-doc/more.md").write_text(HUT)
+    bench = ["bench", "manuals", "questions.jsonl", "manuals", "--out", "run", "--set", "generator.use=extractive"]
+    _cli(*bench)
+    _cli(*bench)  # once more, over what is kept
+
+
 def _loader(folder: Path) -> None:
     """The file is indexed beside a good one, which must be there afterwards whatever the other one is."""
     _surefoot_toml(folder)
@@ -398,7 +416,10 @@ def _loader(folder: Path) -> None:
     _cli("index", "docs", "--index", "index.db")
 
 
-LOADERS = ("csv", "docx", "epub", "html", "jsonl", "md", "pdf", "pptx", "txt", "xlsx")
+LOADERS = (
+    *("adoc", "code", "config", "csv", "docx", "eml", "epub", "html", "ipynb", "json", "jsonl", "man", "md", "packed"),
+    *("pdf", "plain", "pptx", "rst", "tex", "tsv", "txt", "xlsx", "xml"),
+)
 TARGETS: dict[str, Target] = {
     "trace": Target(_trace, several=True),
     "run": Target(_run, several=True),
@@ -413,6 +434,7 @@ TARGETS: dict[str, Target] = {
     "records": Target(_records),
     "labels": Target(_labels),
     "data": Target(_data),
+    "manuals": Target(_manuals),
     **{f"loader {kind}": Target(_loader) for kind in LOADERS},
 }
 """By name; `seeds.made` has valid input for each."""

@@ -24,7 +24,7 @@ LONGEST_TITLE = 1_000
 """Characters of a passage's title, at most. Every passage repeats it, so megabytes would multiply."""
 
 LONGEST_LEAD = 500
-"""Characters of a table's header or a term, at most, that are repeated where it is cut."""
+"""Characters of a table's header, a term or a fence, at most, that are repeated where it is cut."""
 
 # A word is two characters of a script without spaces, else at most 24 of anything, so that a line without spaces is cut
 # too, and counts for what it costs a model.
@@ -98,7 +98,7 @@ def _opening(block: Block, start: int) -> str:
     if start <= 0:
         return ""
     if block.kind == "code":
-        return block.text.partition("\n")[0] + "\n"
+        return f"{fence}\n" if len(fence := block.text.partition("\n")[0]) <= LONGEST_LEAD else ""
     if block.kind in ("table", "definition") and (lead := parts(block.text)[0].lead):
         head = block.text[slice(*lead)][:LONGEST_LEAD]
         first = block.text[start:].split("\n", 1)[0]
@@ -110,7 +110,7 @@ def _opening(block: Block, start: int) -> str:
 
 def _closing(block: Block, end: int) -> str:
     if block.kind == "code" and end < len(block.text):
-        return "\n" + block.text.rpartition("\n")[2]
+        return f"\n{fence}" if len(fence := block.text.rpartition("\n")[2]) <= LONGEST_LEAD else ""
     return ""
 
 

@@ -19,6 +19,8 @@ from surefoot.explain.grade import measured
 from surefoot.explain.shapley import EXACT, Counted, Game, Masks, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
 
+MOST_PASSAGES = 500
+"""Passages of a trace that is explained: the time grows with their square, and for 500 it is some 15 s."""
 DROPPED = 12
 """The fewest passages to drop are sought among so many, the best graded first."""
 
@@ -77,7 +79,13 @@ class Why:
 
 
 def why(trace: Trace) -> Why:
-    """The explanation of the action. Raises TraceFault for a trace without a decision, or one that does not fit."""
+    """The explanation of the action. Raises TraceFault for a trace without a decision, one that does not fit, or one
+    of more than 500 passages."""
+    if len(trace.passages) > MOST_PASSAGES:
+        raise TraceFault(
+            f"trace {trace.id} has {len(trace.passages):,} passages, and an action is explained by at most "
+            f"{MOST_PASSAGES}; ask again with a smaller pipeline.k"
+        )
     was = redecide(trace)
     if len(trace.grades) < len(trace.passages):
         raise TraceFault(f"trace {trace.id} has fewer grades than passages")

@@ -32,6 +32,9 @@ EXACT = 12
 """Up to so many players all coalitions are counted: 4,096."""
 MOST_EXACT = 20
 """More players are refused by `exact`: 20 have a million coalitions."""
+MOST_PLAYERS = 1_500
+"""More are refused by `shares`: its memory and its time grow with their square. 20,000 words took more
+than 1 GB, 1,500 take 330 MB. A passage of an index has at most 6,000 characters, some 1,100 English words."""
 
 FEWEST = 24
 """Pairs of coalitions before a regression's errors are believed."""
@@ -101,8 +104,13 @@ def shares(
 
     `method` None: exact up to 12 players, else by regression. "owen" needs `groups`, the number of each player's group:
     its members come and go side by side. Sampling ends, unreached, before it would pass `most` evaluations; it takes
-    up to 3 (players - 1), or 48, whatever `most` says. Raises ConfigError.
+    up to 3 (players - 1), or 48, whatever `most` says. Raises ConfigError, also for more than 1,500 players.
     """
+    if players > MOST_PLAYERS:
+        raise ConfigError(
+            f"a value is shared among at most {MOST_PLAYERS:,} words or passages, and there are {players:,}; "
+            "explain a shorter part of the text"
+        )
     chosen = method or ("exact" if players <= EXACT else "regression")
     if (chosen == "owen") != (groups is not None):
         raise ConfigError("groups of players are for the method 'owen', and it needs them")

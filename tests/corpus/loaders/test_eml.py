@@ -1,14 +1,16 @@
 """Mails as their readers see them."""
 
+import io
 from contextlib import suppress
 from email.message import EmailMessage
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.loaders.opening import found, one
-from surefoot.corpus.loaders import Unreadable
+from surefoot.corpus.loaders import DocumentProblem, Unreadable, read
 
 
 def mail(plain: str = "", html: str = "") -> bytes:
@@ -65,3 +67,21 @@ def test_a_damaged_mail_is_read_or_refused(place, junk):
 def test_a_question_finds_the_mail(tmp_path):
     """By who wrote it."""
     assert found(tmp_path, "a.eml", mail("Forty beds."), "What did Eve write?").title == "The hütte"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "To: " + "<a@b.example>," * 10_000,
+        "Content-Type: text/plain; " + "b*0=c; " * 20_000,
+        "To: a\n" + " b\n" * 50_000,
+    ],
+)
+def test_of_a_long_header_only_the_beginning_is_read(header):
+    """Python takes quadratic time for all of it; the text of the mail is there, and a problem says what is not."""
+    began = process_time()
+    problem, document = read(io.BytesIO(f"Subject: Huts\n{header}\n\nOpen.\n".encode()), "x.eml")
+    assert process_time() - began < 5
+    reason = "has a header of 10,000 characters or more; the rest of it was not read"
+    assert problem == DocumentProblem(reason, skipped=False)
+    assert document.text.endswith("Open.")

@@ -1,9 +1,14 @@
 """reStructuredText, with what Sphinx adds to it."""
 
+import io
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from corpus.loaders.opening import found, one, outline
-from surefoot.corpus.loaders import Unreadable
+from surefoot.corpus import limits
+from surefoot.corpus.loaders import DocumentProblem, Unreadable, read
 
 PAGE = """\
 .. _top:
@@ -105,10 +110,35 @@ def test_a_file_without_text_is_refused():
         one(".. a comment\n", "x.rst")
 
 
-def test_a_line_that_docutils_would_not_read_is_named():
-    """The file would have no text, without a reason."""
-    with pytest.raises(Unreadable, match="a line of more than 10,000 characters; break it"):
-        one("x" * 10_001, "x.rst")
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("x" * 10_001, "has a line of more than 10,000 characters, which docutils does not take"),
+        ("* " * 4_000 + "x", "is reStructuredText that docutils cannot read (RecursionError)"),
+        ("Huts.\n\n" + "http://a.example\n" * 1_500, "is reStructuredText that docutils cannot read (RecursionError)"),
+    ],
+    ids=["long line", "deep list", "many addresses"],
+)
+def test_what_docutils_cannot_read_is_read_as_plain_text(content, why):
+    """With all of its words, and a problem that says so."""
+    problem, document = read(io.BytesIO(content.encode()), "x.rst")
+    assert problem == DocumentProblem(f"{why}; it was read as plain text", skipped=False)
+    assert document.text.split() == content.split()
+
+
+def test_what_takes_docutils_too_long_is_read_as_plain_text(monkeypatch):
+    """Each start of an emphasis without an end makes it search the whole paragraph."""
+    monkeypatch.setattr(limits, "processor_seconds", lambda size: 0.2)
+    problem, document = read(io.BytesIO(b"*a\n" * 10_000), "x.rst")
+    assert problem.reason == "takes docutils more than 0 s of processor time; it was read as plain text"
+    assert document.text.count("*a") == 10_000
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_only_a_main_thread_is_timed():
+    """Elsewhere Python takes no signals, and the file is read all the same."""
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(one, "Huts\n====\n\nOpen.\n", "x.rst").result().title == "Huts"
 
 
 def test_a_question_leads_to_the_line(tmp_path):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from email import policy
 from email.errors import MessageError
 from email.message import EmailMessage
 from email.parser import BytesParser
+from email.policy import EmailPolicy
 from io import BytesIO
 from pathlib import PurePath
 from typing import BinaryIO
@@ -16,8 +16,19 @@ from surefoot.corpus.loaders.html import HtmlLoader
 from surefoot.text.blocks import blocks, bullets, paragraph
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_LONGEST_HEADER = 10_000
+"""Characters of a header that are read: Python takes quadratic time, 20 s for one of 150,000."""
 _DAMAGE = (MessageError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Raised by Python's own reader on damaged mails."""
+
+
+class _ShortHeaders(EmailPolicy):
+    """Python's own policy, but for the rest of long headers."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        """The name and the beginning of the value."""
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_HEADER]
 
 
 class EmlLoader:
@@ -26,7 +37,7 @@ class EmlLoader:
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The mail as one document, titled by its subject. What is attached is listed, and not read."""
         try:
-            mail = BytesParser(policy=policy.default).parse(stream)
+            mail = BytesParser(policy=_ShortHeaders()).parse(stream)
             headers = [(key, paragraph(str(mail[key]))) for key in _HEADERS if mail[key]]
             attached = [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()]
             body = tuple(_body(mail))
@@ -34,6 +45,9 @@ class EmlLoader:
             raise Unreadable(f"is a damaged mail ({type(error).__name__}); save it again") from error
         if not headers:
             raise Unreadable("has none of the headers of a mail; save it again as .eml, or as .txt")
+        if any(len(value) == _LONGEST_HEADER for _, value in mail.raw_items()):
+            reason = f"has a header of {_LONGEST_HEADER:,} characters or more; the rest of it was not read"
+            yield DocumentProblem(reason, skipped=False)
         head = Block("\n".join(f"{key}: {value}" for key, value in headers))
         files = (Block(bullets(f"attached: {paragraph(file)}" for file in attached), "list"),) if attached else ()
         yield Document("", dict(headers).get("Subject") or PurePath(name).stem, (head, *body, *files))

@@ -8,17 +8,22 @@ process end it.
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from threading import current_thread, main_thread
+from types import FrameType
+from typing import Any, BinaryIO, Never
 
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst import Directive, directives, roles
 from docutils.statemachine import StringList
 
+from surefoot.corpus import limits
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
-from surefoot.corpus.loaders.text import decoded
+from surefoot.corpus.loaders.text import decoded, placed
 from surefoot.text.blocks import bullets, code, definition, paragraph, table
 from surefoot.types import BlockKind
 
@@ -54,18 +59,53 @@ class RstLoader:
         text, problem = decoded(stream)
         if problem:
             yield problem
-        if any(len(line) > _LONGEST_LINE for line in text.split("\n")):
-            raise Unreadable(f"has a line of more than {_LONGEST_LINE:,} characters; break it, or save it as .txt")
-        _teach()
-        try:
-            tree = publish_doctree(text, settings_overrides=_SETTINGS)
-            found = tuple(_blocks(tree, (), 1))
-        except (RecursionError, AttributeError, LookupError, TypeError, ValueError) as error:
-            why = f"is reStructuredText that docutils cannot read ({type(error).__name__})"
-            raise Unreadable(f"{why}; save it as .txt") from error
+        found, problem = _read(text)
+        if problem:
+            yield problem
         if not found:
             raise Unreadable("holds no text")
         yield Document("", next((block.path[0] for block in found if block.path), PurePath(name).stem), found)
+
+
+class _OutOfTime(BaseException):
+    """docutils took longer than it may; no `except Exception` of its own catches this."""
+
+
+def _read(text: str) -> tuple[tuple[Block, ...], DocumentProblem | None]:
+    """The blocks of a text; those of plain text, with a problem that says why, where docutils cannot read it."""
+    if any(len(line) > _LONGEST_LINE for line in text.split("\n")):
+        why = f"has a line of more than {_LONGEST_LINE:,} characters, which docutils does not take"
+    else:
+        seconds = limits.processor_seconds(len(text)) * 2 / 3
+        _teach()
+        try:
+            with _within(seconds):
+                return tuple(_blocks(publish_doctree(text, settings_overrides=_SETTINGS), (), 1)), None
+        except _OutOfTime:
+            why = f"takes docutils more than {seconds:.0f} s of processor time"
+        except (RecursionError, AttributeError, LookupError, TypeError, ValueError) as error:
+            why = f"is reStructuredText that docutils cannot read ({type(error).__name__})"
+    return tuple(placed(text, indented=True)), DocumentProblem(f"{why}; it was read as plain text", skipped=False)
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise _OutOfTime after so many seconds of processor time; only in a main thread, and not on Windows, do signals
+    allow that."""
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, _ended)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _ended(number: int, frame: FrameType | None) -> Never:
+    raise _OutOfTime
 
 
 class _AnyOption(dict[str, Callable[[str], str]]):
