@@ -126,6 +126,13 @@ def test_it_says_the_whole_sentence_unless_told_otherwise() -> None:
     assert whole.generate(QUESTION, across).text == "By «Tomas. Aldwin» it was. [1]"
 
 
+def test_what_two_sources_say_alike_is_quoted_once() -> None:
+    """However their lines are broken; another sentence follows it."""
+    said = known("0.5 «Tomas Aldwin» built it.", "0.5 Tomas\n«Aldwin» built it.", "0.3 It was in «1911» then.")
+    answer = Extractive(Pointing()).generate(QUESTION, said)
+    assert [(citation.marker, citation.quoted) for citation in answer.citations] == [(1, True), (3, True)]
+
+
 def test_the_answer_is_passed_on() -> None:
     """For those who stream; a refusal is silent."""
     pieces: list[str] = []

@@ -88,14 +88,17 @@ class Extractive:
     def _quoting(self, question: str, ranked: Sequence[_Vote], knowledge: Knowledge) -> Answer:
         texts: list[str] = []
         citations: list[Citation] = []
+        said: set[tuple[str, ...]] = set()
         room = self.words
         for vote in ranked if ranked[0].weight < self.sure else ranked[:1]:
             strip, passage = knowledge[vote.marker - 1]
             spans = extent(question, passage.text, vote.span)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
             length = sum(len(each.text.split()) for each in slices)
-            if texts and (length > room or any(each in (c.strip for c in citations) for each in slices)):
+            again = said.intersection(tuple(words(each.text)) for each in slices)
+            if texts and (again or length > room):
                 continue
+            said.update(tuple(words(each.text)) for each in slices)
             texts.append(_cited(_headed(question, passage.title, [each.text for each in slices]), f" [{vote.marker}]"))
             citations += [Citation(vote.marker, each, each.text, quoted=True) for each in slices]
             room -= length
