@@ -444,10 +444,21 @@ def test_a_sentence_without_a_source_is_named() -> None:
     assert answer.uncited == ("Zebras dance gladly.",)
 
 
-def test_the_lines_of_a_list_survive() -> None:
-    """A model's list stays one."""
-    answer = ground(WHO, "Builders:\n\n- Tomas Aldwin\n\n- Tomas Aldwin in 1911")
-    assert answer.text.count("\n") >= 2
+@pytest.mark.parametrize("end", ["\n", "\n\n", "\n  "])
+def test_the_lines_of_a_list_survive(end: str) -> None:
+    """A model's list stays one, each item with its own marker; sentences on one line stay there."""
+    answer = ground(WHO, f"Builders:\n\n- Tomas Aldwin did.{end}- Tomas Aldwin in 1911. He built it in 1911.")
+    assert answer.text == (
+        f"Builders:\n\n- Tomas Aldwin did. [1]{end}- Tomas Aldwin in 1911. [1] He built it in 1911. [1]"
+    )
+    assert ground(WHO, "Tomas Aldwin did.  In 1911.").text == "Tomas Aldwin did. [1] In 1911. [1]"
+
+
+def test_a_line_that_nothing_carries_stays_a_line() -> None:
+    """Its item is named as uncited, and the others keep their lines."""
+    answer = ground(WHO, "- Tomas Aldwin did.\n- Zebras dance gladly.\n- It was in 1911.")
+    assert answer.text == "- Tomas Aldwin did. [1]\n- Zebras dance gladly.\n- It was in 1911. [1]"
+    assert answer.uncited == ("- Zebras dance gladly.",)
 
 
 def test_endless_white_space_is_looked_through_once() -> None:

@@ -163,7 +163,7 @@ def test_nothing_retrieved_is_searched_for() -> None:
 
 
 def test_nothing_found_anywhere_is_refused_in_words() -> None:
-    """The refusal names what is missing, and claims no search where there is no searcher; the model is not even asked."""
+    """The refusal names what is missing, and no search where nothing searches; the model is not even asked."""
     trace = pipeline(POOR, searcher=Nowhere()).run(QUESTION)
     assert trace.answer
     assert trace.answer.refused
@@ -661,7 +661,9 @@ def test_a_repeated_question_earns_no_grade_and_no_answer() -> None:
     trace = pipeline(bait, evaluator=Lexical(), searcher=Nowhere()).run(QUESTION)
     assert action(trace) is Action.INCORRECT
     assert trace.grades[0].cap is Action.INCORRECT
-    assert "not counted as evidence: a sentence that repeats the question, in bait" in (step(trace, "grade").degraded or "")
+    assert "not counted as evidence: a sentence that repeats the question, in bait" in (
+        step(trace, "grade").degraded or ""
+    )
     assert trace.answer
     assert trace.answer.refused
     assert redecide(trace) == trace.decision

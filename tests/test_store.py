@@ -116,6 +116,51 @@ def test_a_reader_opens_every_schema_before_its_own(monkeypatch: pytest.MonkeyPa
         from_json(Trace, {"id": "t", "question": "Who?", "schema": 5})
 
 
+OLD = {"schema": 2, "id": "t", "question": "Who?"}
+CITATION = {"marker": 1, "strip": None, "quote": "", "reason": "there is no source 1"}
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_citation_that_was_verified_is_read_as_quoted(schema: int) -> None:
+    """Each of them, as it was; the trace has today's schema, and what was read is not changed."""
+    cited = [CITATION | {"verified": True}, CITATION | {"verified": False}]
+    old = OLD | {"schema": schema, "answer": {"text": "A [1]", "citations": cited}}
+    before = json.dumps(old)
+    trace = from_json(Trace, old)
+    assert trace.answer
+    assert [citation.quoted for citation in trace.answer.citations] == [True, False]
+    assert (trace.answer.text, trace.answer.hedged, trace.schema) == ("A [1]", False, TRACE_SCHEMA)
+    assert trace.answer.citations[0].reason == "there is no source 1"
+    assert json.dumps(old) == before
+    assert loads(dumps(trace)) == trace
+
+
+def test_verified_is_a_word_of_earlier_schemas_only() -> None:
+    """A trace of this one says `quoted`."""
+    with pytest.raises(TraceFault, match="has no field 'verified'"):
+        from_json(Trace, OLD | {"schema": 3, "answer": {"text": "", "citations": [CITATION | {"verified": True}]}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("text", "is not <class 'dict'>"),
+        ({"text": "A", "citations": "none"}, "is not <class 'list'>"),
+        ({"text": "A", "citations": ["one"]}, "is not <class 'dict'>"),
+        ({"text": "A", "citations": [3, CITATION]}, "3 is not"),
+    ],
+)
+def test_an_earlier_trace_with_a_damaged_answer_is_a_fault(answer: object, says: str) -> None:
+    """As one of today's is."""
+    with pytest.raises(TraceFault, match=says):
+        from_json(Trace, OLD | {"answer": answer})
+
+
+def test_an_earlier_trace_without_an_answer_is_read() -> None:
+    """Of a question that failed."""
+    assert from_json(Trace, OLD | {"answer": None, "error": "no model"}).answer is None
+
+
 def test_a_schema_is_raised_with_a_migration() -> None:
     """One for each schema before this one, so that none is forgotten."""
     assert list(store.MIGRATIONS) == list(range(1, TRACE_SCHEMA))

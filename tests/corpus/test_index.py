@@ -259,6 +259,47 @@ def test_the_file_of_a_passage_is_found_where_it_lies_now(tmp_path):
         assert index.place(file) is None
 
 
+def test_known_words_are_told_with_the_number_of_their_passages(index):
+    """However often one holds them; of others there is nothing, and nothing is written for the answer."""
+    asked = ["glacier", "rope", "the", "marmot", "GLACIER", "", "a b", '"', "hut"]
+    before = index.path.stat().st_mtime_ns
+    assert index.known(asked) == {"glacier": 1, "rope": 2, "the": 3, "hut": 2}
+    assert index.known(asked) == index.known(iter(asked))
+    assert index.known([]) == {}
+    assert index.path.stat().st_mtime_ns == before
+
+
+@given(st.lists(st.text(max_size=8), max_size=4))
+def test_any_text_may_be_asked_for_as_a_word(index, words):
+    """What is known is found by a search for it."""
+    assert all(index.lexical(word, 5) for word in index.known(words))
+
+
+def test_known_words_are_those_of_titles_too(tmp_path):
+    """A heading's word is no misspelling."""
+    (tmp_path / "a.csv").write_text("title,text\nMarmot,Iron\n")
+    build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        assert index.known(["marmot", "iron"]) == {"marmot": 1, "iron": 1}
+        (tmp_path / "a.csv").write_text("title,text\nMouse,Iron\n")
+        build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
+        assert index.known(["marmot", "mouse"]) == {"mouse": 1}
+
+
+def test_of_files_with_one_path_the_first_that_is_there_is_found(tmp_path, monkeypatch):
+    """Two folders may each have been indexed from within."""
+    for name in ("one", "two"):
+        (tmp_path / name / "docs").mkdir(parents=True)
+        (tmp_path / name / "docs" / "a.md").write_text(f"Iron {name}.")
+        monkeypatch.chdir(tmp_path / name)
+        build(["docs"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        assert {passage.file for passage in index.passages()} == {"docs/a.md"}
+        assert index.place("docs/a.md") == tmp_path / "one" / "docs" / "a.md"
+        (tmp_path / "one" / "docs" / "a.md").unlink()
+        assert index.place("docs/a.md") == tmp_path / "two" / "docs" / "a.md"
+
+
 def test_a_damaged_index_is_an_index_fault(tmp_path):
     """Damage may show only where it is searched; the message says how to mend it."""
     path = made(tmp_path, {str(n): f"hut {n} " * 50 for n in range(200)})

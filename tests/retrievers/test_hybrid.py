@@ -64,3 +64,14 @@ def test_the_order_of_the_retrievers_does_not_matter_to_the_order_of_passages(ra
 def test_one_retriever_keeps_its_order(ranking):
     """Fusion of one is that one."""
     assert [passage.id for passage in fused(ranking)] == ranking
+
+
+def test_the_first_that_can_mends_a_question():
+    """Without such a retriever it stays as it is."""
+
+    class Mending(Listed):
+        def mended(self, question):
+            return f"{question} {self.ids}"
+
+    assert Hybrid([Listed("a"), Mending("b"), Mending("c")]).mended("hutt") == "hutt b"
+    assert Hybrid([Listed("a")]).mended("hutt") == Hybrid([]).mended("hutt") == "hutt"

@@ -85,9 +85,16 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         return line("Answer", Text(plain(f"none: {why}"), style="red"))
     if answer.hedged and not answer.refused:
         return Group(
-            *passages("These passages may answer", trace, opens, shown), _nearest(answer, by_id(trace), opens), *troubles(trace, "generate")
+            *passages("These passages may answer", trace, opens, shown),
+            _nearest(answer, by_id(trace), opens),
+            *troubles(trace, "generate"),
         )
-    drawn: list[RenderableType] = [line("Answer", _text(answer)), *_because(answer), *troubles(trace, "generate"), *_withheld(answer)]
+    drawn: list[RenderableType] = [
+        line("Answer", _text(answer)),
+        *_because(answer),
+        *troubles(trace, "generate"),
+        *_withheld(answer),
+    ]
     origin = by_id(trace)
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
     for _, same in groupby(answer.citations, _together):

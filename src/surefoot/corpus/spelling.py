@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from surefoot.corpus.index import Index
 from surefoot.text.languages import language
-from surefoot.text.words import fold
 
 FEWEST = 3
 """Passages of a large index that must hold a word to mend another by it: a rare word is a name like any other."""
 
-_WORD = re.compile(r"[^\W\d_]{3,24}")
+_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{3,24}(?![^\W_])")
+"""Not the letters of "sha256", which is a word as it stands."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -23,11 +23,11 @@ def mended(question: str, index: Index) -> str:
     """
     if language(question) not in ("", "en"):
         return question
-    written = {fold(word): word for word in _WORD.findall(question) if word.isascii()}
-    unknown = written.keys() - index.known(written).keys()
+    written = {word.lower() for word in _WORD.findall(question) if word.isascii()}
+    unknown = written - index.known(written).keys()
     least = min(FEWEST, 1 + index.info().passages // 200)
-    better = {written[word]: best for word in unknown if (best := _nearest(word, index, least))}
-    return _WORD.sub(lambda match: better.get(match[0], match[0]), question)
+    better = {word: best for word in unknown if (best := _nearest(word, index, least))}
+    return _WORD.sub(lambda match: better.get(match[0].lower(), match[0]), question)
 
 
 def _nearest(word: str, index: Index, least: int) -> str:

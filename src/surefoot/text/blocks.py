@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
-_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?\s*\Z")
+_RULE = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?)?\Z")  # of a line without white space around it
 _HEADING = re.compile(r"#{1,6}(?:\s|\Z)")
 _TERM = ": "
 
@@ -81,7 +81,7 @@ def parts(text: str) -> tuple[Part, ...]:
     for n, (before, part) in enumerate(pairwise(found), start=1):
         if part.kind in ("list", "code") and before.kind in ("paragraph", "definition"):
             said = before.units[-1] if before.units else (before.start, before.end)
-            if text[: said[1]].endswith(":"):
+            if text.endswith(":", *said):
                 found[n] = Part(part.kind, part.start, part.end, part.units, said)
     return tuple(found)
 
@@ -135,9 +135,13 @@ def _table(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
     while last < len(lines) and text[slice(*lines[last])].lstrip().startswith("|"):
         last += 1
     rows = [_trimmed(text, *line) for line in lines[n:last]]
-    headed = len(rows) > 1 and _RULE.match(text[slice(*rows[1])]) is not None
-    units = tuple(row for row in rows[2 if headed else 0 :] if not _RULE.match(text[slice(*row)]))
+    headed = len(rows) > 1 and _is_rule(text, rows[1])
+    units = tuple(row for row in rows[2 if headed else 0 :] if not _is_rule(text, row))
     return last, Part("table", rows[0][0], rows[-1][1], units, rows[0] if headed else None)
+
+
+def _is_rule(text: str, row: Span) -> bool:
+    return _RULE.match(text[slice(*row)].strip()) is not None
 
 
 def _list(text: str, lines: list[Span], n: int) -> tuple[int, Part]:

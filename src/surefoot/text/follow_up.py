@@ -7,7 +7,7 @@ import re
 from surefoot.text.words import STOP_WORDS, fold, words
 
 _GOES_ON = re.compile(
-    r"\s*(?:and|but|or|also|what about|how about|what if|und|aber|oder|et|mais|ou|y|pero|e|那|那么)\b[\s,]*",
+    r"\s*(?:(?:and|but|or|also|what about|how about|what if|und|aber|oder|et|mais|ou|y|pero|e)(?![\w-])|那么?)[\s,，]*",
     re.IGNORECASE,
 )
 _STANDS_FOR = frozenset(
@@ -29,9 +29,10 @@ FEWEST = 2
 def follows(question: str) -> bool:
     """Whether the question makes sense only behind another: it begins with "and" or "what about", or it says "it" or
     "that" and next to nothing else."""
-    every = words(question)
-    if _GOES_ON.match(question) and len(every) > 1:
+    begun = _GOES_ON.match(question)
+    if begun and words(question[begun.end() :]):
         return True
+    every = words(question)
     own = [word for word in every if word not in STOP_WORDS | _STANDS_FOR | _ASKING]
     return bool(_STANDS_FOR.intersection(every)) and len(own) < FEWEST
 
@@ -45,7 +46,8 @@ def completed(question: str, earlier: str) -> str:
     """
     if not follows(question):
         return question
-    rest = _GOES_ON.sub("", question, count=1).strip()
+    begun = _GOES_ON.match(question)
+    rest = question[begun.end() if begun else 0 :].strip()
     first, dash, behind = earlier.partition(_DASH)
     if dash and behind.endswith("?"):
         first += "?"
