@@ -89,5 +89,5 @@ def _runs(question: str) -> list[list[re.Match[str]]]:
 
 
 def _is_name(word: str) -> bool:
-    """True for what is capitalised, and for what only a program or a person with a purpose calls so: mark_old, $sort."""
+    """True for what is capitalised, and for what no plain word looks like: mark_old, $sort."""
     return word[0].isupper() or not word.isalpha()
