@@ -14,7 +14,7 @@ from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.hedge import hedged
-from surefoot.evidence.ranking import best
+from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
@@ -244,5 +244,5 @@ def bounded(find: Callable[[str, int], tuple[Passage, ...]], query: str, k: int)
 
 def useful(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Passage, ...]:
     """The passages whose grade is not INCORRECT, best first; what could not be graded is not built upon."""
-    ranked = best(passages, grades, len(passages))
-    return tuple(passage for passage, grade in ranked if grade.label not in (None, Action.INCORRECT))
+    ranked = order(passages, [grade.score for grade in grades])
+    return tuple(passages[n] for n in ranked if grades[n].label not in (None, Action.INCORRECT))

@@ -174,7 +174,7 @@ def test_a_part_of_code_stands_between_fences():
 def test_code_is_not_cut_at_its_empty_lines_before_its_block_ends():
     """An empty line in code parts no more than another line's end does."""
     text = "one " * 109 + "one\n\n" + "two " * 29 + "two\n" + "three " * 200
-    assert next(text[a:b] for a, b in split(text, solid=[(0, len(text))])).endswith("two")
+    assert text[slice(*next(split(text, solid=[(0, len(text))])))].endswith("two")
 
 
 def test_a_rows_passages_take_over_its_id():

@@ -115,14 +115,15 @@ def test_words_without_letters_are_told_apart() -> None:
 
 
 def test_it_says_the_whole_sentence_unless_told_otherwise() -> None:
-    """The one that holds the words, or all that they stand in; strips still agree by the words."""
-    whole = Extractive(Pointing())
-    two = known("0.5 So it was. Built by «Aldwin» [3] in 1911. Then rain.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
+    """The one that holds the words, or all that they stand in, alone where its neighbours are long; strips still agree
+    by the words."""
+    whole, rain = Extractive(Pointing()), f"Then rain {'fell ' * 30}"
+    two = known(f"0.5 {rain}. Built by «Aldwin» [3] in 1911. {rain}.", "0.4 Ask «Aldwin»!", "0.8 «Josef» did.")
     assert whole.generate(QUESTION, two).text.split("\n\n") == [
         "Built by «Aldwin» in 1911. [1]",
-        "0.8 «Josef» did. [3]",
+        "Before. 0.8 «Josef» did. After. [3]",
     ]
-    across = known("0.5 So. By «Tomas. Aldwin» it was. Then rain.")
+    across = known(f"0.5 {rain}. By «Tomas. Aldwin» it was. {rain}.")
     assert whole.generate(QUESTION, across).text == "By «Tomas. Aldwin» it was. [1]"
 
 

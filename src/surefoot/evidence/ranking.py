@@ -6,9 +6,13 @@ passage and question share. Together they are right more often than either (`ben
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 
+from surefoot.text.words import words
 from surefoot.types import Grade, Passage
+
+SAME = 0.8
+"""Share of the words of the shorter of two texts that the longer one must hold to repeat it."""
 
 CONSTANT = 10
 """Of reciprocal rank fusion; the retrievers are fused with the same."""
@@ -26,9 +30,26 @@ def order(passages: Sequence[Passage], values: Sequence[float | None]) -> list[i
 
 
 def best(passages: Sequence[Passage], grades: Sequence[Grade], count: int = 3) -> tuple[tuple[Passage, Grade], ...]:
-    """The passages that a reader should see first, each with its grade; what could not be graded comes last."""
-    places = order(passages, [grade.score for grade in grades])[:count]
-    return tuple((passages[n], grades[n]) for n in places)
+    """The passages that a reader should see first, each with its grade, and none that repeats a better one; what could
+    not be graded comes last."""
+    chosen: list[int] = []
+    said: list[str] = []
+    for n in order(passages, [grade.score for grade in grades]):
+        if len(chosen) < count and not repeats(passages[n].text, said):
+            chosen.append(n)
+            said.append(passages[n].text)
+    return tuple((passages[n], grades[n]) for n in chosen)
+
+
+def repeats(text: str, others: Iterable[str]) -> bool:
+    """Whether nearly all the words of one of the others stand in the text, or those of the text in it: manuals come as
+    HTML and as their own source, and chapters say a thing twice."""
+    mine = set(words(text))
+    return any(_alike(mine, set(words(other))) for other in others)
+
+
+def _alike(one: Set[str], other: Set[str]) -> bool:
+    return len(one & other) >= SAME * max(1, min(len(one), len(other)))
 
 
 def _ranks(values: Sequence[float | None]) -> list[int]:

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.act import finite
-from surefoot.evidence.ranking import order
+from surefoot.evidence.ranking import order, repeats
 from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Strip
 
 UNSURE = "the reader is not sure of it"
+CONTEXT = 30
+"""Words of sentences that are quoted together with the ones before and behind."""
 LONGEST = 80
 """Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
 
@@ -43,10 +45,10 @@ class Extractive:
         reader: Evaluator,
         least: float = 0.1,
         whole: bool = True,
-        sure: float = 0.9,
+        sure: float = 0.97,
         unsure: float = 0.4,
         most: int = 3,
-        words: int = 80,
+        words: int = 74,
     ) -> None:
         self.reader = reader
         self.least = least
@@ -88,17 +90,15 @@ class Extractive:
     def _quoting(self, question: str, ranked: Sequence[_Vote], knowledge: Knowledge) -> Answer:
         texts: list[str] = []
         citations: list[Citation] = []
-        said: set[tuple[str, ...]] = set()
         room = self.words
         for vote in ranked if ranked[0].weight < self.sure else ranked[:1]:
             strip, passage = knowledge[vote.marker - 1]
             spans = extent(question, passage.text, vote.span)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
             length = sum(len(each.text.split()) for each in slices)
-            again = said.intersection(tuple(words(each.text)) for each in slices)
-            if texts and (again or length > room):
+            said = [citation.quote for citation in citations]
+            if texts and (length > room or all(repeats(each.text, said) for each in slices)):
                 continue
-            said.update(tuple(words(each.text)) for each in slices)
             texts.append(_cited(_headed(question, passage.title, [each.text for each in slices]), f" [{vote.marker}]"))
             citations += [Citation(vote.marker, each, each.text, quoted=True) for each in slices]
             room -= length
@@ -121,9 +121,9 @@ class _Vote:
 
 
 def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
-    """The slices of a passage's text that answer where `span` was pointed at: the sentence, the list or the code that
-    it stands in, each with what leads to it; and behind a sentence that ends in a colon, or for a question that asks
-    how, the list or the code that follows."""
+    """The slices of a passage's text that answer where `span` was pointed at: the sentence, with its neighbours while
+    they are short, the list or the code that it stands in, each with what leads to it; and behind a sentence that ends
+    in a colon, or for a question that asks how, the list or the code that follows."""
     every = parts(text)
     at = next((n for n, part in enumerate(every) if span[0] < part.end), len(every) - 1)
     part = every[at]
@@ -136,18 +136,32 @@ def extent(question: str, text: str, span: Span) -> tuple[Span, ...]:
         leads = text[begin:end].endswith(":") or _STEPS.search(question)
         if following and leads and following.kind in ("list", "code", "table") and _fits(text, following):
             return (begin, end), (following.start, following.end)
-        return ((begin, end),)
+        return (_amid(text, part.units, touched),)
     lead = (part.lead,) if part.lead else ()
     if part.kind in ("list", "code") and _fits(text, part):
         return (*lead, (part.start, part.end))
     if part.kind == "code":
         begin, end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
         return (*lead, (begin, end if end >= 0 else len(text)))
-    return (*lead, (begin, end))
+    return (*lead, _amid(text, part.units, touched) if part.kind == "definition" else (begin, end))
+
+
+def _amid(text: str, units: Sequence[Span], touched: Sequence[Span]) -> Span:
+    """From the first of the touched sentences to the last, with those behind and before that fit into CONTEXT."""
+    first, last = units.index(touched[0]), units.index(touched[-1])
+    while last + 1 < len(units) and _words(text, units[first][0], units[last + 1][1]) <= CONTEXT:
+        last += 1
+    while first and _words(text, units[first - 1][0], units[last][1]) <= CONTEXT:
+        first -= 1
+    return units[first][0], units[last][1]
+
+
+def _words(text: str, start: int, end: int) -> int:
+    return len(text[start:end].split())
 
 
 def _fits(text: str, part: Part) -> bool:
-    return len(text[part.start : part.end].split()) <= LONGEST
+    return _words(text, part.start, part.end) <= LONGEST
 
 
 def _headed(question: str, title: str, quoted: Sequence[str]) -> list[str]:
