@@ -318,6 +318,12 @@ def test_words_that_mean_nothing_are_not_missed() -> None:
     assert "mentions" not in refuse("Who is it?", None).text
 
 
+def test_small_words_of_another_language_are_not_missed() -> None:
+    """Only what a reader would look for is named."""
+    text = refuse("Wie ist das Datum?", None, knowledge=False).text
+    assert "nothing sound on “Datum”." in text
+
+
 @pytest.mark.parametrize("verdict", ["Yes.", "No, it was not.", "yes"])
 def test_a_bare_yes_or_no_is_passed_on_as_unverified(verdict: str) -> None:
     """There is nothing in it to check, and a question that asks for no more must not always be refused."""

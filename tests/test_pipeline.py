@@ -175,13 +175,21 @@ def test_nothing_retrieved_is_searched_for() -> None:
 
 
 def test_nothing_found_anywhere_is_refused_in_words() -> None:
-    """The refusal names what is missing and what was searched for; the model is not even asked."""
+    """The refusal names what is missing, and no search where nothing searches; the model is not even asked."""
     trace = pipeline(POOR, searcher=Nowhere()).run(QUESTION)
     assert trace.answer
     assert trace.answer.refused
     assert "Ruvel Bridge" in trace.answer.text
+    assert "searched for" not in trace.answer.text
     assert "generate" not in [step.name for step in trace.steps]
     assert step(trace, "search").degraded
+
+
+def test_a_refusal_says_what_a_searcher_was_asked() -> None:
+    """It looked there too, and found nothing."""
+    trace = pipeline(POOR, searcher=Shelf()).run(QUESTION)
+    assert trace.answer
+    assert f"searched for “{trace.queries[0]}”" in trace.answer.text
 
 
 def test_what_the_evidence_does_not_carry_is_withheld() -> None:
@@ -750,7 +758,9 @@ def test_a_repeated_question_earns_no_grade_and_no_answer() -> None:
     trace = pipeline(bait, evaluator=Lexical(), searcher=Nowhere()).run(QUESTION)
     assert action(trace) is Action.INCORRECT
     assert trace.grades[0].cap is Action.INCORRECT
-    assert "the question repeated in bait: blanked out before grading" in (step(trace, "grade").degraded or "")
+    assert "not counted as evidence: a sentence that repeats the question, in bait" in (
+        step(trace, "grade").degraded or ""
+    )
     assert trace.answer
     assert trace.answer.refused
     assert redecide(trace) == trace.decision

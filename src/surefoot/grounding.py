@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from surefoot.protocols import Knowledge
+from surefoot.text.languages import FUNCTION_WORDS, language
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
 from surefoot.types import Answer, Citation, Decision, Passage
@@ -248,7 +249,7 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
 
 
 def _missing(question: str, text: str) -> list[str]:
-    there = set(words(text)) | STOP_WORDS
+    there = set(words(text)) | STOP_WORDS | set(FUNCTION_WORDS.get(language(question), "").split())
     whole = [name for name in names(question) if not there.issuperset(words(name))]
     in_names = {word for name in names(question) for word in words(name)}
     rest = [word for word in words(question) if word not in in_names | there]

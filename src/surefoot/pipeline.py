@@ -21,6 +21,7 @@ from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
+from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
 
 LONGEST_QUESTION = 4000
@@ -127,8 +128,9 @@ class Pipeline:
         evidence = Evidence.before(self.evaluator, run.asked)
 
         def grade() -> tuple[Grade, ...]:
-            for what, ids in evidence.dismissed(passages).items():
-                meter.degrade(f"{what} in {', '.join(ids)}: blanked out before grading")
+            if found := evidence.dismissed(passages):
+                told = "; ".join(f"{what}, in {', '.join(ids)}" for what, ids in found.items())
+                meter.degrade(f"not counted as evidence: {told}")
             grades = self.evaluator.grade([(run.asked, evidence.of(passage)) for passage in passages])
             if len(grades) != len(passages):
                 raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
@@ -199,7 +201,8 @@ class Pipeline:
             )
         answer = grounded(run.asked, draft, knowledge) if draft else None
         if answer is None or answer.refused:
-            answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, run.queries)
+            asked = () if isinstance(self.searcher, Nowhere) else run.queries
+            answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from surefoot.cli._answer_view import LINES, MARKED, ROOM, answered, excerpt, op
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.types import Answer, Citation, Grade, Passage, Strip, Trace
+from surefoot.types import Answer, Citation, Grade, Passage, Step, Strip, Trace
 
 CODE = "Set it:\n\n```sh\nset -x\n  indented\n```"
 TABLE = "| name | what it does |\n| --- | --- |\n| a | first |\n| longer | second |"
@@ -161,16 +162,12 @@ def test_a_sentence_that_no_source_carries_is_said_to_be_unsupported() -> None:
     assert "\x1b[31mIt is red.\x1b[0m" in drawn(answered(traced(answer, BRIDGE)), terminal=True)
 
 
-def test_a_hedged_answer_stands_behind_the_passages_and_cites_nothing() -> None:
-    """It may answer something else, and says why that is thought."""
+def test_a_hedged_answer_stands_behind_the_passages_and_wears_no_mark() -> None:
+    """It may answer something else, and says why that is thought; its marker leads to the place all the same."""
     answer = Answer("Tomas Aldwin built it. [1]", (QUOTED,), hedged=True, because="it does not name the year")
     shown = drawn(answered(traced(answer, BRIDGE)))
-    parts = [
-        "These passages may answer",
-        "Nearest sentences",
-        "Tomas Aldwin built it. [1]",
-        "it does not name the year",
-    ]
+    parts = ["These passages may answer", "Nearest sentence", "Tomas Aldwin built it. [1]"]
+    parts += ["[1] Manual › Bridges · manual.html#bridges", "it does not name the year"]
     places = [shown.index(part) for part in parts]
     assert places == sorted(places)
     assert "quoted" not in shown
@@ -181,6 +178,22 @@ def test_a_refusal_is_followed_by_the_nearest_passages() -> None:
     """Which the reader may judge better."""
     shown = drawn(answered(traced(Answer("I cannot answer this.", refused=True), BRIDGE)))
     assert shown.index("I cannot answer") < shown.index("Nearest passages") < shown.index("Manual › Bridges")
+
+
+def test_a_refusal_says_what_the_asker_can_mend() -> None:
+    """Such as the language of the question."""
+    refused = Answer("I cannot answer this.", refused=True, because="ask in English")
+    assert "ask in English" in drawn(answered(traced(refused, BRIDGE)))
+
+
+def test_passages_are_named_by_their_place_and_several_by_their_number() -> None:
+    """Nobody can read an id; what no passage has stays as it is."""
+    ids = ["p" + str(n) * 24 for n in range(3)]
+    some = [replace(BRIDGE, id=id) for id in ids[:2]]
+    said = f"an order, in {ids[0]}; a question, in {ids[0]}, {ids[1]}; talk, in {ids[2]}"
+    trace = replace(traced(Answer("So."), *some), steps=(Step("generate", 0.0, degraded=said),))
+    shown = " ".join(drawn(answered(trace), width=200).split())
+    assert f"! an order, in manual.html#bridges; a question, in 2 passages; talk, in {ids[2]}" in shown
 
 
 def test_three_passages_are_shown_best_first() -> None:

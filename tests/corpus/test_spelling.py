@@ -82,6 +82,13 @@ def test_a_rare_word_of_the_index_is_not_mended(large: Index) -> None:
     assert mended("plyr form", large) == "plyr form"
 
 
+@pytest.mark.parametrize("word", ["How", "who", "when", "from"])
+def test_function_words_are_no_misspellings(tmp_path: Path, word: str) -> None:
+    """A small index may lack them and hold "row": the question would be another."""
+    with Index.open(made(tmp_path, ["row wo hwen form"])) as index:
+        assert mended(f"{word} thick is it?", index) == f"{word} thick is it?"
+
+
 @pytest.mark.parametrize(
     "question",
     [

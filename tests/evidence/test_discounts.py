@@ -144,7 +144,7 @@ def test_a_title_that_puts_the_question_is_left_out() -> None:
 def test_what_is_dismissed_is_told_with_the_passages_that_hold_it() -> None:
     """In words, for the step."""
     passages = Passage("p", "Who built the Ruvel Bridge?"), Passage("q", PLAIN), Passage("r", PLAIN, QUESTION)
-    assert Evidence(QUESTION).dismissed(passages) == {"the question repeated": ("p", "r")}
+    assert Evidence(QUESTION).dismissed(passages) == {"a sentence that repeats the question": ("p", "r")}
 
 
 @given(st.text(max_size=200), st.text(max_size=300))

@@ -63,7 +63,10 @@ def test_a_language_that_the_evaluator_does_not_read_is_said(question: str, told
     """Though a passage be graded CORRECT: the grade is a guess."""
     answer = hedged(question, ANSWER, [SURE], English())
     assert answer.hedged
-    assert answer.because.startswith(f"the question seems to be in {told}, and the evaluator reads en; ")
+    assert answer.because == (
+        f"the question seems to be in {told}, and the evaluator reads English: only names and numbers count; "
+        "ask in English, or configure another evaluator"
+    )
 
 
 def test_an_evaluator_that_reads_every_language_is_believed() -> None:
@@ -76,9 +79,28 @@ def test_an_evaluator_that_reads_every_language_is_believed() -> None:
         assert hedged(GERMAN, ANSWER, [SURE], evaluator) == ANSWER
 
 
-@pytest.mark.parametrize(
-    "answer", [Answer("", refused=True), Answer("x [1]", hedged=True, because="the generator's own reason")]
-)
-def test_a_refusal_and_a_generators_own_reason_stay(answer: Answer) -> None:
-    """Neither is hedged over again."""
-    assert hedged(GERMAN, answer, [HALF], English()) == answer
+def test_a_generators_own_reason_stays() -> None:
+    """It has read the sentences, where the grades are of passages."""
+    answer = Answer("x [1]", hedged=True, because="the reader is not sure of it")
+    assert hedged(WHO, answer, [SURE], English()) == hedged(WHO, answer, [HALF], English()) == answer
+
+
+@pytest.mark.parametrize("question", ["And in 1921?", GERMAN])
+def test_what_the_asker_can_mend_comes_first(question: str) -> None:
+    """Before a reason of the generator's own; a refusal says it too, and stays one."""
+    unsure = Answer("x [1]", hedged=True, because="the reader is not sure of it")
+    told = hedged(question, ANSWER, [HALF], English()).because
+    assert hedged(question, unsure, [HALF], English()) == replace(unsure, because=told)
+    refused = Answer("I cannot answer this.", refused=True)
+    assert hedged(question, refused, [HALF], English()) == replace(refused, because=told)
+
+
+def test_a_refusal_to_a_whole_question_stays_as_it_is() -> None:
+    """It says what was missing by itself."""
+    refused = Answer("I cannot answer this.", refused=True)
+    assert hedged(WHO, refused, [HALF], English()) == refused
+
+
+def test_a_question_that_goes_on_is_sent_to_the_conversation() -> None:
+    """By the name of its command."""
+    assert "`surefoot chat`" in ALONE

@@ -366,6 +366,13 @@ def test_a_heading_and_what_lies_behind_the_text_are_something_too(span: tuple[i
     assert [text[a:b] for a, b in extent("Which?", text, span, 0)] == slices
 
 
+def test_what_two_sources_say_alike_is_quoted_once() -> None:
+    """However their lines are broken; another sentence follows it."""
+    said = known("0.5 «Tomas Aldwin» built it.", "0.5 Tomas\n«Aldwin» built it.", "0.3 It was in «1911» then.")
+    answer = Extractive(Pointing()).generate(QUESTION, said)
+    assert [(citation.marker, citation.quoted) for citation in answer.citations] == [(1, True), (3, True)]
+
+
 def test_the_answer_is_passed_on() -> None:
     """For those who stream; a refusal is silent."""
     pieces: list[str] = []

@@ -53,6 +53,7 @@ def split(text: str) -> list[str]:
         "Was it so?",
         "Version 1.2.3 is out.",
         "1. Boil the water.",
+        "3.27. Set sleep_time.",
     ],
 )
 def test_a_sentence_ends_where_it_ends(first: str) -> None:

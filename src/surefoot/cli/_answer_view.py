@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from urllib.parse import quote
@@ -41,6 +41,8 @@ Mark = tuple[int, int, str]
 """Offsets in a text, and the style of what stands there."""
 
 _WEB = re.compile(r"https?://[^\s\x00-\x1f\x7f]+", re.IGNORECASE)
+_IDS = re.compile(r"\bp[0-9a-f]{24}(?:, p[0-9a-f]{24})*")
+"""Ids of passages, as `surefoot.text.ids` makes them."""
 _CELL = re.compile(r"[^|]+")
 _FRAGMENT = "/?:@!$&'()*+,;=-._~%"
 
@@ -75,7 +77,7 @@ def _fragment(passage: Passage) -> str:
 def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> RenderableType:
     """The answer with its citations, and then the best passages: `shown` of them whole, or where None, three in short.
 
-    A hedged answer comes behind the passages, without citations; a refusal says so.
+    A hedged answer comes behind the passages, with the places of its sentences; a refusal says so.
     """
     answer = trace.answer
     if answer is None:
@@ -83,9 +85,16 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         return line("Answer", Text(plain(f"none: {why}"), style="red"))
     if answer.hedged and not answer.refused:
         return Group(
-            *passages("These passages may answer", trace, opens, shown), _nearest(answer), *troubles(trace, "generate")
+            *passages("These passages may answer", trace, opens, shown),
+            _nearest(answer, by_id(trace), opens),
+            *troubles(trace, "generate"),
         )
-    drawn: list[RenderableType] = [line("Answer", _text(answer)), *troubles(trace, "generate"), *_withheld(answer)]
+    drawn: list[RenderableType] = [
+        line("Answer", _text(answer)),
+        *_because(answer),
+        *troubles(trace, "generate"),
+        *_withheld(answer),
+    ]
     origin = by_id(trace)
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
     for _, same in groupby(answer.citations, _together):
@@ -104,11 +113,20 @@ def _text(answer: Answer) -> RenderableType:
     return readable(answer.text, [(at, at + len(sentence), "red") for at, sentence in starts if at >= 0])
 
 
-def _nearest(answer: Answer) -> RenderableType:
+def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> RenderableType:
+    """What was quoted, each marker with its place: no tick, and no "quoted", since it may not answer."""
+    markers = dict.fromkeys(citation.marker for citation in answer.citations)
     said: list[RenderableType] = [readable(answer.text, style="dim")]
-    if answer.because:
-        said.append(Text(plain(answer.because), style="yellow"))
-    return Group(Text("Nearest sentences", style="cyan"), *map(_indented, said))
+    for marker in markers:
+        strip = next(citation.strip for citation in answer.citations if citation.marker == marker)
+        if strip and strip.passage_id in origin:
+            said.append(_beside(Text(f"[{marker}]", "dim"), _whence(origin[strip.passage_id], opens)))
+    heading = "Nearest sentences" if len(markers) > 1 else "Nearest sentence"
+    return Group(Text(heading, style="cyan"), *map(_indented, said), *_because(answer))
+
+
+def _because(answer: Answer) -> list[RenderableType]:
+    return [_indented(Text(plain(answer.because), style="yellow"))] if answer.because else []
 
 
 def _withheld(answer: Answer) -> list[RenderableType]:
@@ -364,9 +382,17 @@ def number(value: float | None) -> str:
 
 
 def troubles(trace: Trace, *names: str) -> list[RenderableType]:
-    """The errors and fallbacks of the steps of these names, each once."""
+    """The errors and fallbacks of the steps of these names, each once. Passages are named by their place, and several
+    by how many they are."""
+    origin = by_id(trace)
+
+    def named(ids: re.Match[str]) -> str:
+        known = [origin[id] for id in ids[0].split(", ") if id in origin]
+        return place(known[0]) if len(known) == 1 else f"{len(known)} passages" if known else ids[0]
+
     lines = [line for step in trace.steps if step.name in names for line in (step.error, step.degraded) if line]
-    return [_indented(Text(plain(f"! {line}"), style="yellow")) for line in dict.fromkeys(lines)]
+    told = dict.fromkeys(_IDS.sub(named, line) for line in lines)
+    return [_indented(Text(plain(f"! {line}"), style="yellow")) for line in told]
 
 
 def by_id(trace: Trace) -> dict[str, Passage]:

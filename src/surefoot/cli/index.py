@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import bar, err, out, plain, pulling, short
+from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexReport, build
 from surefoot.corpus.discover import Patterns
@@ -50,9 +50,8 @@ def index(
         task = progress.add_task("Indexing", total=None)
 
         def told(done: int, total: int, path: str) -> None:
-            progress.update(
-                task, completed=done, total=total, description=f"Reading {short(path)}"[:_WIDTH].ljust(_WIDTH)
-            )
+            name = f"Reading {plain(PurePosixPath(path).name)}" if path else "Indexing"
+            progress.update(task, completed=done, total=total, description=name[:_WIDTH].ljust(_WIDTH))
 
         report = build(
             paths,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from surefoot.corpus.index import Index
 from surefoot.text.languages import language
+from surefoot.text.words import STOP_WORDS
 
 FEWEST = 3
 """Passages of a large index that must hold a word to mend another by it: a rare word is a name like any other."""
@@ -23,12 +24,13 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def mended(question: str, index: Index) -> str:
     """The question with each word that no passage holds replaced by the one most passages hold of those that differ in
     the order of two letters, or else in one; as it is where no word is such. Of a short word, and of one that is
-    written as a name, only the order is mended: another letter makes it another word. Only for questions in English
-    letters, since words of another language than the passages' are no misspellings. Some 800 look-ups a word.
+    written as a name, only the order is mended: another letter makes it another word. Function words stay. Only for
+    questions in English letters, since words of another language than the passages' are no misspellings. Some 800
+    look-ups a word.
     """
     if language(question) not in ("", "en"):
         return question
-    written = {word.lower() for word in _WORD.findall(question) if word.isascii()}
+    written = {word.lower() for word in _WORD.findall(question) if word.isascii()} - STOP_WORDS
     unknown = written - index.known(written).keys()
     least = min(FEWEST, 1 + index.info().passages // 200)
     names = {name.lower() for name in _NAME.findall(question)}

@@ -27,11 +27,11 @@ TALK = "it speaks of answering, not of what was asked"
 LEFT_OVER = "it goes with such a sentence"
 FOREIGN = "it is in a language that the evaluator does not read"
 FOUND = {
-    ORDER: "instructions found",
-    REPEATED: "the question repeated",
-    TALK: "talk of answering",
-    LEFT_OVER: "what goes with it",
-    FOREIGN: "another language than the evaluator reads",
+    ORDER: "an instruction to the machine",
+    REPEATED: "a sentence that repeats the question",
+    TALK: "a sentence about giving answers",
+    LEFT_OVER: "words that go with such a sentence",
+    FOREIGN: "text in a language that the evaluator does not read",
 }
 """The words for each of them in a step's report."""
 

@@ -12,26 +12,31 @@ from surefoot.types import Action, Answer, Grade
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"
-NAMES = {"de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch"}
-NAMES |= {"pl": "Polish", "tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
+NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
+NAMES |= {"nl": "Dutch", "pl": "Polish", "tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
 
 
 def hedged(question: str, answer: Answer, grades: Sequence[Grade], evaluator: Evaluator) -> Answer:
-    """The answer, hedged where a reason is found; the generator may have found one of its own. A refusal is none."""
-    if answer.refused or answer.hedged:
-        return answer
-    because = _because(question, grades, evaluator)
+    """The answer, hedged where a reason is found; the generator may have found one of its own. A refusal stays one, and
+    is given the reason that the question itself gives."""
+    asked = _unread(question, evaluator)
+    sure = not answer.hedged and any(grade.label is Action.CORRECT for grade in grades)
+    if not asked and not sure and follows(question):
+        asked = ALONE
+    if answer.refused:
+        return replace(answer, because=asked) if asked else answer
+    because = asked or answer.because or ("" if answer.hedged or sure else UNSURE)
     return replace(answer, hedged=True, because=because) if because else answer
 
 
-def _because(question: str, grades: Sequence[Grade], evaluator: Evaluator) -> str:
+def _unread(question: str, evaluator: Evaluator) -> str:
+    """Why grades say little of this question; empty: the evaluator reads its language, or any."""
     spoken = language(question)
     reads = getattr(evaluator, "reads", None)
-    if reads and spoken and spoken not in reads:
-        told = NAMES.get(spoken, spoken.capitalize())
-        return (
-            f"the question seems to be in {told}, and the evaluator reads {', '.join(reads)}; names and numbers count"
-        )
-    if any(grade.label is Action.CORRECT for grade in grades):
+    if not reads or not spoken or spoken in reads:
         return ""
-    return ALONE if follows(question) else UNSURE
+    told, known = NAMES.get(spoken, spoken.capitalize()), " and ".join(NAMES.get(each, each) for each in reads)
+    return (
+        f"the question seems to be in {told}, and the evaluator reads {known}: only names and numbers count; "
+        f"ask in {known}, or configure another evaluator"
+    )

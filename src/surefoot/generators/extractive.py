@@ -30,8 +30,7 @@ _STEPS = re.compile(r"\b(?:how|wie|comment|cómo|come|hoe|як|как)\b|怎么|
 
 
 class Extractive:
-    """Answers with what the reader points at in the best strips: a sentence of a paragraph, a list with the line that
-    leads to it, a row of a table with its header, a block of code.
+    """Quotes what the reader points at: a sentence, a list with its lead, a row with its header, or code.
 
     `reader`: an evaluator whose grades have spans. Configured, it is the pipeline's own evaluator where that points,
     and the shipped one where not, so that another evaluator changes what is read and not who reads.

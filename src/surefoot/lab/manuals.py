@@ -13,6 +13,7 @@ from surefoot.datasets.manuals import ManualQuestion, held, right, said
 from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, threads
 from surefoot.evaluate.ask.runs import run as asked
+from surefoot.evidence.ranking import best
 from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline, bounded, checked
 from surefoot.recorder import Recorder
@@ -53,7 +54,7 @@ class ManualOutcome:
     best: bool
     """In the best-graded one."""
     three: bool
-    """In one of the three best-graded."""
+    """In one of the three that `ask` shows."""
     kept: bool
     """In the kept strips."""
     shown: bool
@@ -94,7 +95,7 @@ OUTCOMES = (
 FUNNEL = (
     ManualMeasure("retrieved", "among the retrieved", lambda one: one.retrieved),
     ManualMeasure("best", "best-graded passage", lambda one: one.best, graded=True),
-    ManualMeasure("three", "three best-graded", lambda one: one.three, graded=True),
+    ManualMeasure("three", "the three that are shown", lambda one: one.three, graded=True),
     ManualMeasure("shown", "shown: answer and three passages", lambda one: one.shown),
     ManualMeasure("kept", "kept strips", lambda one: one.kept, graded=True),
     ManualMeasure("answered", "answer, or right without it", lambda one: one.answered),
@@ -167,7 +168,9 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
     replied = answer is not None and not answer.refused
     text = answer.text if answer and replied else ""
     is_right = replied and right(question, text)
-    three = _best(trace)[:SHOWN]
+    graded = trace.passages[: len(trace.grades)]
+    found = best(graded, trace.grades[: len(graded)], SHOWN)
+    three = [passage.text for passage, grade in found if grade.score is not None]
     kept = [strip.text for strip in trace.strips if strip.kept]
     answered = is_right or held(question, [text])
     return ManualOutcome(
@@ -268,13 +271,6 @@ def _ending(answer: Answer | None, is_right: bool) -> Ending:
     if getattr(answer, "hedged", False):
         return "hedged"
     return "right" if is_right else "wrong"
-
-
-def _best(trace: Trace) -> list[str]:
-    """The texts of the graded passages, the best-graded first; of equals the one that was retrieved first."""
-    scores = {grade.passage_id: grade.score for grade in trace.grades if grade.score is not None}
-    graded = [passage for passage in trace.passages if passage.id in scores]
-    return [passage.text for passage in sorted(graded, key=lambda passage: -scores[passage.id])]
 
 
 def _groups(outcomes: Sequence[ManualOutcome], graded: bool) -> Iterator[ManualGroup]:

@@ -32,7 +32,7 @@ _ABBREVIATION = re.compile(
       )\.(?=\s)(?!\s*\n\s*\n)
     | \b(?:[ap]\.m|etc|ft)\.(?=\s+[a-z])
     | \b[Nn]os?\.(?=\s+\d)
-    | (?m:^)[ \t]*\d{1,3}\.  # of a numbered list
+    | (?m:^)[ \t]*\d{1,3}(?:\.\d{1,3})*\.  # of a numbered list or heading
     """,
     re.VERBOSE,
 )
