@@ -175,7 +175,7 @@ def test_the_tables_show_shares_with_interval_and_count(reports: list[ManualRepo
     text = as_markdown(reports)
     assert "| right, hedged or not | 33.3 % (6.1 to 79.2), 1 of 3 | 33.3 % (6.1 to 79.2), 1 of 3 |" in text
     assert "Right answers: surefoot less bm25 +0 (−100 to +100) points, only surefoot 1, only bm25 1" in text
-    assert "| three best-graded | 66.7 % (20.8 to 93.9), 2 of 3 | – |" in text
+    assert "| the three that are shown | 66.7 % (20.8 to 93.9), 2 of 3 | – |" in text
     assert "| unanswerable | 0 + 1 | – | – | – | – | – | 100 (21 to 100) |" in text
     tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
     assert len(tables) == 8
