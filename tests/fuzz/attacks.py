@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import struct
 import zipfile
 import zlib
@@ -42,7 +45,7 @@ def _anywhere(files: Files) -> Iterator[Files]:
             b"NaN\n",
         ):
             yield {**files, name: data}
-        if name.endswith((".json", ".jsonl", ".toml")):
+        if name.endswith((".json", ".jsonl", ".ipynb", ".toml")):
             yield {**files, name: _DEEP}
             yield {**files, name: b'{"a":' * 100_000}
             yield {**files, name: b"1" * 10_000}
@@ -300,6 +303,61 @@ def _pdf(files: Files) -> list[Files]:
     return [{"docs/file.pdf": file} for file in files_]
 
 
+def _compressed(files: Files) -> list[Files]:
+    bomb = bytes(150_000_000)
+    return [
+        {"docs/file.txt.gz": gzip.compress(bomb, 9, mtime=0)},
+        {"docs/file.txt.bz2": bz2.compress(bomb)},
+        {"docs/file.txt.xz": lzma.compress(bomb, preset=0)},
+        {"docs/file.gz": gzip.compress(gzip.compress(bomb, 9, mtime=0), mtime=0)},
+        {"docs/file.pdf.gz": gzip.compress(pdf("x"), mtime=0)[:-12]},
+        {"docs/file.docx.xz": lzma.compress(word()) * 3},
+    ]
+
+
+def _rst(files: Files) -> list[Files]:
+    texts = (
+        b"*a\n" * 300_000,
+        b"* " * 4_000 + b"x",
+        b"http://a\n" * 5_000,
+        b"+" + b"-+" * 4_000 + b"\n|" + b"a|" * 4_000 + b"\n+" + b"-+" * 4_000 + b"\n",
+        b".. |a| replace:: |b||b|\n.. |b| replace:: |a||a|\n\n|a|\n",
+        b".. include:: /etc/passwd\n\n.. raw:: html\n   :file: /etc/passwd\n\n.. csv-table::\n   :file: /etc/passwd\n",
+        b"\n".join(b" " * n + b"x\n" for n in range(1_000)),
+    )
+    return [{"docs/file.rst": text} for text in texts]
+
+
+def _eml(files: Files) -> list[Files]:
+    texts = (
+        b"To: " + b"<a@b.example>," * 50_000,
+        b"Content-Type: a; " + b"b*0=c; " * 50_000,
+        b"Subject: " + b"=?utf-8?q?a?= " * 50_000,
+        b"To: a\n" + b" b\n" * 200_000,
+        b"Content-Type: multipart/mixed; boundary=a\n\n--a\n" * 1_000,
+        b"Content-Type: text/plain; charset=x-unknown\nContent-Transfer-Encoding: base64\n\n" + b"=" * 100_000,
+    )
+    return [{"docs/file.eml": b"From: a@b.example\n" + text + b"\n\nOpen.\n"} for text in texts]
+
+
+def _manuals(files: Files) -> list[Files]:
+    row = json.loads(files["questions.jsonl"].splitlines()[0])
+    changes = (
+        {"corpus": "../../escaped 1"},
+        {"corpus": "/etc 1"},
+        {"corpus": ".. 1"},
+        {"corpus": " "},
+        {"answers": [""], "evidence": [""]},
+        {"answers": [[]]},
+        {"question": "x" * 1_000_000},
+        {"question": "\ud800"},
+        {"all_of": [[], [""]], "answers": []},
+        {"id": "../../escaped"},
+        {"answerable": "no"},
+    )
+    return [{**files, "questions.jsonl": json.dumps({**row, **change}).encode()} for change in changes]
+
+
 def _configuration(files: Files) -> list[Files]:
     texts = (
         'evaluator = "subprocess:Popen"',
@@ -433,6 +491,10 @@ _OWN = {
     "txt": _txt,
     "docx": _docx,
     "pdf": _pdf,
+    "packed": _compressed,
+    "rst": _rst,
+    "eml": _eml,
+    "manuals": _manuals,
     "configuration": _configuration,
     "reply": _reply,
     "endpoint": _endpoint,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import socket
 import subprocess
@@ -29,6 +30,7 @@ VALID: list[Files] = [
     {"a.toml": b'[llm]\nuse = "scripted"\n', "a.csv": b"id,text\n1,x\n"},
     {"a.html": b"<p>one <b>two</b></p>", "a.md": b"# One\n\ntwo\n", "a.txt": "drei Bäume".encode()},
     {"a.pdf": b"%PDF-1.4\n1 0 obj << /Type /Page /Kids [2 0 R] >> endobj", "a.docx": b"PK", "a.db": b"SQLite format 3"},
+    {"a.txt.gz": gzip.compress(b"one", mtime=0), "a.rst": b"A\n=\n\none\n", "README": b"one\ntwo\n"},
 ]
 
 Ran = Callable[[Callable[[Path], None]], Outcome]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
+from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
 
 _TIME = re.compile(r"(?:\d+\s+)?\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}\s*")
 
@@ -18,7 +18,7 @@ class Subtitles:
         if not _TIME.search(text):
             raise Unreadable("has no subtitles with a time; save it as SubRip, in UTF-8")
         scenes = [" ".join(scene.split()) for scene in _TIME.split(text)]
-        spoken = "\n\n".join(scene for scene in scenes if scene)
+        spoken = tuple(Block(scene) for scene in scenes if scene)
         if not spoken:
             raise Unreadable("has subtitles without a word")
         yield Document("", PurePath(name).stem, spoken)
