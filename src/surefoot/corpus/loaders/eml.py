@@ -9,7 +9,7 @@ from email.parser import BytesParser
 from email.policy import EmailPolicy
 from io import BytesIO
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.corpus.loaders.html import HtmlLoader
@@ -37,7 +37,7 @@ class EmlLoader:
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The mail as one document, titled by its subject. What is attached is listed, and not read."""
         try:
-            mail = cast(EmailMessage, BytesParser(policy=_ShortHeaders()).parse(stream))  # by the policy
+            mail = cast("EmailMessage", BytesParser(policy=_ShortHeaders()).parse(stream))  # by the policy
             headers = [(key, paragraph(str(mail[key]))) for key in _HEADERS if mail[key]]
             attached = [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()]
             body = tuple(_body(mail))
