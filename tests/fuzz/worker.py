@@ -124,7 +124,9 @@ class Workers:
         self._process.join(5)
         self._end(orphans=False)
         time.sleep(0.05)
-        ends = time.monotonic() + 2
+        ends = (
+            time.monotonic() + 20
+        )  # on a busy machine one that reads a file takes a while to see that its input ended
         while (left := self._orphans()) and time.monotonic() < ends:
             time.sleep(0.1)
         if not left:
