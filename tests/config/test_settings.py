@@ -249,7 +249,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"index": {"paths": "a"}}, r"\[index\] has no option 'paths'; it has: path"),
         ({"index": {"path": 3}}, r"\[index\] path must be the name of a file, not 3"),
         ({"index": {"use": "x"}}, r"\[index\] path must be the name of a file, not None"),
-        ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, external_k"),
+        ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, keep, external_k"),
         ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be a whole number from 1 up, not 0"),
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
         (
