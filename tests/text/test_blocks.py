@@ -168,14 +168,14 @@ def test_parts_and_their_units_are_in_order_and_disjoint(text: str) -> None:
     ],
 )
 def test_hostile_text_is_read_in_linear_time(hostile: Callable[[int], str]) -> None:
-    """Fences that nobody closes, bars, rules that are none, lists in lists: sixteen times as much text takes about
-    sixteen times as long."""
+    """Fences that nobody closes, bars, rules that are none, lists in lists: eight times as much text takes about eight
+    times as long."""
     taken = []
-    for size in (2_000, 32_000):
+    for size in (8_000, 64_000):
         begun = process_time()
         parts.__wrapped__(hostile(size))
         taken.append(process_time() - begun)
-    assert taken[1] < 64 * taken[0] + 0.1
+    assert taken[1] < 32 * taken[0] + 0.5
 
 
 # Examples
