@@ -19,4 +19,4 @@ with as_file(files("surefoot") / "demo" / "library") as documents, TemporaryDire
         print(grade.score, grade.reason)
     print(trace.answer.text)
     for citation in trace.answer.citations:
-        print(f"[{citation.marker}]", "verified" if citation.quoted else "unverified", repr(citation.quote))
+        print(f"[{citation.marker}]", "quoted" if citation.quoted else "not quoted", repr(citation.quote))
