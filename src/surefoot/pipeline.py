@@ -21,7 +21,6 @@ from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
-from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
 
 LONGEST_QUESTION = 4000
@@ -201,7 +200,7 @@ class Pipeline:
             )
         answer = grounded(run.asked, draft, knowledge) if draft else None
         if answer is None or answer.refused:
-            asked = () if isinstance(self.searcher, Nowhere) else run.queries
+            asked = run.queries if getattr(self.searcher, "asks", True) else ()
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
 

@@ -41,7 +41,8 @@ OnText: TypeAlias = Callable[[str], None] | None
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Finds passages of the corpus."""
+    """Finds passages of the corpus. One that knows all their words may also have `mended(question)`, which gives the
+    question with its spelling mended."""
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages, best first, ids distinct, each with its `score`; raises ComponentError."""
@@ -110,7 +111,7 @@ class Rewriter(Protocol):
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Looks for knowledge outside the corpus."""
+    """Looks for knowledge outside the corpus. One that asks nobody says so by an `asks` that is False."""
 
     @property
     def name(self) -> str:

@@ -164,7 +164,7 @@ class Answer:
     hedged: bool = False
     """True: it may not answer what was asked, so the passages are shown before it. `because` says why."""
     because: str = ""
-    """The reason of the hedge; empty: there is none."""
+    """The reason of the hedge, or what a refusal has to say of the question itself; empty: there is none."""
     uncited: tuple[str, ...] = ()
     """Sentences of the text that no source carries: nothing in them was checked."""
 

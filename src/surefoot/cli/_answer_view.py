@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
-from urllib.parse import quote
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -18,7 +17,7 @@ from surefoot.cli._console import cut, plain, tamed
 from surefoot.corpus.index import Index
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import ALONE
-from surefoot.text.blocks import Part, Span, parts
+from surefoot.text.blocks import Part, Span, fragment, parts
 from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
@@ -44,7 +43,6 @@ _WEB = re.compile(r"https?://[^\s\x00-\x1f\x7f]+", re.IGNORECASE)
 _IDS = re.compile(r"\bp[0-9a-f]{24}(?:, p[0-9a-f]{24})*")
 """Ids of passages, as `surefoot.text.ids` makes them."""
 _CELL = re.compile(r"[^|]+")
-_FRAGMENT = "/?:@!$&'()*+,;=-._~%"
 
 
 def unopened(passage: Passage) -> str:
@@ -71,7 +69,7 @@ def _fragment(passage: Passage) -> str:
     """The end of its address behind its file, such as "#page=12"."""
     begins = f"{passage.file}#"
     end = passage.url.removeprefix(begins) if passage.url and passage.url.startswith(begins) else ""
-    return f"#{quote(end, safe=_FRAGMENT)}" if end else ""
+    return f"#{fragment(end)}" if end else ""
 
 
 def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> RenderableType:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby, islice
 from operator import itemgetter
 
-from surefoot.text.blocks import Span, parts
+from surefoot.text.blocks import Span, parts, table
 from surefoot.text.ids import of_row, of_text
 from surefoot.text.words import sentences
 from surefoot.types import Block, Document, Passage
@@ -104,7 +104,7 @@ def _opening(block: Block, start: int) -> str:
         first = block.text[start:].split("\n", 1)[0]
         if block.kind == "definition":
             return f"{head}\n: "
-        return "" if set(first) <= set("|-: ") else f"{head}\n{re.sub(r'[^|]+', ' --- ', head.strip())}\n"
+        return "" if set(first) <= set("|-: ") else table((), head.strip().strip("|").split("|")) + "\n"
     return ""
 
 

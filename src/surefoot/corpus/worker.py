@@ -22,11 +22,11 @@ from math import ceil
 from pathlib import PurePath
 from time import process_time
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 from surefoot.corpus import limits
 from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, DocumentProblem, Unreadable, read
 from surefoot.corpus.splitter import LONGEST_TITLE, passages
+from surefoot.text.blocks import fragment
 from surefoot.types import Block
 
 try:
@@ -37,8 +37,6 @@ except ImportError:  # Windows, where the clock and the count of characters have
 _LINE = 60_000
 """Characters after which a line ends, so that neither side holds much of a long file."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-_FRAGMENT = "/?:@!$&'()*+,;=-._~%"
-"""Characters that the end of an address may hold as they are."""
 
 
 def main() -> None:
@@ -259,9 +257,7 @@ def _storable(document: Document) -> Document:
 
 def _storable_block(block: Block) -> Block:
     path = tuple(filter(None, (" ".join(_clean(name).split())[:LONGEST_TITLE] for name in block.path)))
-    return Block(
-        _clean(block.text).strip("\n"), block.kind, path, quote(_clean(block.place)[:LONGEST_TITLE], safe=_FRAGMENT)
-    )
+    return Block(_clean(block.text).strip("\n"), block.kind, path, fragment(_clean(block.place)[:LONGEST_TITLE]))
 
 
 def _clean(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from surefoot.evidence.ranking import CONSTANT
 from surefoot.protocols import Retriever
 from surefoot.types import Passage
 
@@ -31,7 +32,7 @@ class Hybrid:
         retrievers: Sequence[Retriever],
         weights: Mapping[str, float] = WEIGHTS,
         depth: int = 50,
-        constant: int = 10,
+        constant: int = CONSTANT,
     ) -> None:
         self._retrievers = tuple(
             (retriever, weights.get(getattr(retriever, "name", ""), 1.0)) for retriever in retrievers

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from urllib.parse import quote
 
 from surefoot.text.words import sentences
 from surefoot.types import Block, BlockKind
@@ -24,6 +25,8 @@ _ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _RULE = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?)?\Z")  # of a line without white space around it
 _HEADING = re.compile(r"#{1,6}(?:\s|\Z)")
 _TERM = ": "
+_FRAGMENT = "/?:@!$&'()*+,;=-._~%"
+"""Characters that the end of an address may hold as they are."""
 
 
 def paragraph(text: str) -> str:
@@ -198,6 +201,11 @@ def _trimmed(text: str, start: int, end: int) -> Span:
         return start, start
     first = len(piece) - len(piece.lstrip("\n"))
     return start + first, start + len(stripped)
+
+
+def fragment(place: str) -> str:
+    """A block's place as the end of an address, behind "#"."""
+    return quote(place, safe=_FRAGMENT)
 
 
 def blocks(text: str, place: str = "") -> tuple[Block, ...]:
