@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from surefoot import forks
 from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
 from surefoot.corpus.storage import (
     Connection,
@@ -105,6 +106,12 @@ class Index:
         self._vectors: _Vectors | None = None
         self._checked: int | None = None
         """The generation whose lexicon has been checked."""
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections and a lock of this process; SQLite's may not even be closed in another."""
+        forks.abandon(self._idle)
+        self._idle, self._loading = SimpleQueue(), Lock()
 
     @classmethod
     def open(cls, path: str | Path) -> Index:

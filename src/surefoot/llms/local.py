@@ -18,7 +18,7 @@ from typing import Any
 
 from xllamacpp import CommonParams, Server
 
-from surefoot import meter
+from surefoot import forks, meter
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.manifest import cores
@@ -66,6 +66,12 @@ class Local:
         self._context = context
         self._lock = Lock()
         self._loaded: Server | None = None
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Load the model again in this process, with the next call: the threads that ran it are not here."""
+        forks.abandon(self._loaded)
+        self._lock, self._loaded = Lock(), None
 
     def complete(
         self,

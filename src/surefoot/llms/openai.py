@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import httpx
 
-from surefoot import meter
+from surefoot import forks, meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.network import Network, Reply
@@ -58,15 +58,26 @@ class OpenAI:
         self._key = key_if_any(key_env)
         self._timeout = timeout
         self._retries = retries
-        self._client = httpx.Client(
+        self._network = network or Network()
+        self._client = self._connected()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections of this process."""
+        forks.abandon(self._client)
+        self._client = self._connected()
+
+    def _connected(self) -> httpx.Client:
+        client = httpx.Client(
             base_url=self._where,
-            timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
-            transport=(network or Network()).transport(self._where),
+            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0)),
+            transport=self._network.transport(self._where),
             event_hooks={"response": [_unled]},
             trust_env=False,  # a login for this host in ~/.netrc would take the key's place
             headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
         )
-        weakref.finalize(self, self._client.close)
+        weakref.finalize(self, client.close)
+        return client
 
     def __repr__(self) -> str:
         return f"OpenAI({self.name!r}, base_url={self._where!r}, key_env={self._key_env!r})"

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from surefoot import meter
+from surefoot import forks, meter
 from surefoot.errors import ConfigError, NetworkError
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
@@ -73,6 +73,12 @@ class Network:
         self._flights: dict[tuple[str, int], Future[Reply]] = {}
         self._lock = Lock()
         self._made: Exchanges | None = None
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections and locks of this process."""
+        forks.abandon(self._made)
+        self._lock, self._flights, self._made = Lock(), {}, None
 
     def __repr__(self) -> str:
         return f"Network(allow={list(self._guard.allow)})"
