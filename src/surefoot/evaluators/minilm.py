@@ -31,7 +31,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Encoding, Tokenizer
 
-from surefoot import meter
+from surefoot import forks, meter
 from surefoot.act import fitted_for
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.manifest import cores
@@ -122,10 +122,16 @@ class MiniLM:
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
         self._card = _card(self._path.with_suffix(".json"))
-        self._pool = ThreadPoolExecutor(threads or cores(), "minilm")
-        self._loading = Lock()
+        self._threads = threads or cores()
         self.thresholds = self._card.thresholds
         self.name = self.thresholds.evaluator
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
+        self._pool = ThreadPoolExecutor(self._threads, "minilm")
+        self._loading = Lock()
 
     @cached_property
     def _session(self) -> InferenceSession:
