@@ -29,7 +29,7 @@ from surefoot.store import (
     write_text,
     write_trace,
 )
-from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Trace
+from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Step, Trace
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
 
@@ -91,7 +91,7 @@ def test_other_data_is_refused(field: str, value: object, says: str) -> None:
         ("[]", "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"id": "t"}', "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"schema": 1}', "f.json: this is not a Trace: "),
-        ('{"schema": 4}', "f.json: it has trace schema 4, this Surefoot reads 3; update Surefoot"),
+        ('{"schema": 5}', "f.json: it has trace schema 5, this Surefoot reads 4; update Surefoot"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
@@ -138,7 +138,9 @@ def test_a_citation_that_was_verified_is_read_as_quoted(schema: int) -> None:
 def test_verified_is_a_word_of_earlier_schemas_only() -> None:
     """A trace of this one says `quoted`."""
     with pytest.raises(TraceFault, match="has no field 'verified'"):
-        from_json(Trace, OLD | {"schema": 3, "answer": {"text": "", "citations": [CITATION | {"verified": True}]}})
+        from_json(
+            Trace, OLD | {"schema": TRACE_SCHEMA, "answer": {"text": "", "citations": [CITATION | {"verified": True}]}}
+        )
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,13 @@ def test_an_earlier_trace_with_a_damaged_answer_is_a_fault(answer: object, says:
 def test_an_earlier_trace_without_an_answer_is_read() -> None:
     """Of a question that failed."""
     assert from_json(Trace, OLD | {"answer": None, "error": "no model"}).answer is None
+
+
+def test_a_step_of_an_earlier_trace_has_the_tokens_that_it_had() -> None:
+    """Of which kind they were, and when it began, it did not say."""
+    step = {"name": "generate", "seconds": 0.5, "calls": 1, "tokens": 12}
+    (read,) = from_json(Trace, OLD | {"schema": 3, "steps": [step]}).steps
+    assert read == Step("generate", 0.5, calls=1, tokens=12, completion_tokens=None, started="")
 
 
 def test_a_schema_is_raised_with_a_migration() -> None:
@@ -283,7 +292,7 @@ def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
         ("{torn", "line 2 is damaged"),
         ("[1]", "line 2 is damaged"),
         ('{"key": "q"}', "line 2 is damaged: it has no trace; take the line out to go on"),
-        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 4}}', "line 2: it has trace schema 4"),
+        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 5}}', "line 2: it has trace schema 5"),
         ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "line 2: this is not a Trace"),
     ],
 )

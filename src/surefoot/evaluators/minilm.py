@@ -31,7 +31,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Encoding, Tokenizer
 
-from surefoot import forks, meter
+from surefoot import cancel, forks, meter
 from surefoot.act import fitted_for
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.manifest import cores
@@ -159,8 +159,14 @@ class MiniLM:
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
         read: dict[int, list[SpanReading]] = defaultdict(list)
-        for (i, *_), reading in zip(cuts, self._pool.map(lambda cut: self._run(session, *cut[1:]), cuts), strict=True):
-            read[i].append(reading)
+        running = [self._pool.submit(self._run, session, *cut[1:]) for cut in cuts]
+        try:
+            for (i, *_), reading in zip(cuts, running, strict=True):
+                read[i].append(reading.result())
+                cancel.check()
+        finally:
+            for reading in running:
+                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 
     def _run(self, session: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any, Literal
 
 import httpx
 
-from surefoot import forks, meter
+from surefoot import cancel, forks, meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.network import Network, Reply
@@ -99,7 +98,8 @@ class OpenAI:
         """
         asked = chat_request(messages, schema, max_tokens, stop, model=self.name)
         completion = self._streamed(asked, on_text) if on_text else self._whole(asked)
-        meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
+        counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        meter.count(calls=1, **counted)
         return completion
 
     def probe(self) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class OpenAI:
                 response.close()
                 if (asked := self._reply(response).wait) is not None:
                     wait = min(asked, _MAX_WAIT)
-            time.sleep(max(0.0, min(wait, left())))
+            cancel.pause(max(0.0, min(wait, left())))
         return response
 
     def _bounded(self, response: httpx.Response, most: int) -> Iterator[bytes]:

@@ -17,8 +17,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from surefoot import forks, meter
-from surefoot.errors import ConfigError, NetworkError
+from surefoot import cancel, forks, meter
+from surefoot.errors import Cancelled, ConfigError, NetworkError
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
 from surefoot.network.pace import Late, left, within
@@ -182,6 +182,9 @@ class Network:
         except NetworkError as error:
             failed = error
             raise
+        except Cancelled as error:
+            failed = Late(str(error))  # whoever else waits for it brings it
+            raise
         finally:
             if first:
                 with self._lock:
@@ -195,7 +198,7 @@ def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
     """The reply to another thread's equal request; None: it had too little time, and this thread has more."""
     host = urlsplit(ask.url).hostname
     try:
-        reply = flight.result(timeout=max(0.0, left()))
+        reply = cancel.result(flight, left())
     except NetworkError as error:
         if isinstance(error, Late) and left() > _HURRY:
             return None
