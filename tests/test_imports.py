@@ -23,12 +23,12 @@ HEAVY = (
 
 LAYERS = (
     ("types", "errors", "meter", "forks", "cancel"),
-    ("protocols", "text", "manifest", "cost", "recorder"),
-    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
+    ("protocols", "text", "manifest", "cost", "recorder", "conversation"),
+    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts", "given"),
     ("draw", "models", "corpus", "evidence", "datasets"),
     tuple(ROOMS.values()),
     ("pipeline", "explain"),
-    ("config", "doctor"),
+    ("config", "doctor", "correction"),
     ("evaluate",),
     ("lab",),
     ("cli", "__main__"),
