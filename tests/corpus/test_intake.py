@@ -249,7 +249,8 @@ def test_after_a_kill_of_an_indexing_each_document_is_whole(tmp_path):
     code = (
         "import sys, time; from surefoot.corpus.build import build; from surefoot.embedders.hashing import Hashing\n"
         "class Slow(Hashing):\n"
-        "    def embed(self, texts):\n        print('embeds', flush=True); time.sleep(0.2); return super().embed(texts)\n"
+        "    def embed(self, texts):\n"
+        "        print('embeds', flush=True); time.sleep(0.2); return super().embed(texts)\n"
         "build([sys.argv[1]], sys.argv[2], Slow())"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(docs), str(place)], stdout=subprocess.PIPE)

@@ -86,7 +86,7 @@ _CONDITIONS: Mapping[str, LiteralString] = {
     "text": "CASE json_typeof(meta -> {key}) WHEN 'string' THEN (meta ->> {key}) COLLATE \"C\" {order} {value}"
     " ELSE false END",
 }
-"""The conditions of a filter in SQL, as `Condition.holds` has them: jsonb knows text, numbers and truth values apart."""
+"""The conditions of a filter in SQL, as `Condition.holds` has them; jsonb tells the kinds of values apart."""
 _ORDERS: Mapping[str, LiteralString] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 _PREPARE = f"""
@@ -109,7 +109,8 @@ _DELETE = "DELETE FROM {table} AS t WHERE NOT EXISTS (SELECT FROM pushed AS p WH
 
 _UPDATE = """
 UPDATE {table} AS t
-SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding, file = p.file, meta = p.meta
+SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding, file = p.file,
+    meta = p.meta
 FROM pushed AS p
 WHERE p.id = t.id
 AND (p.title, p.body, p.url, p.start, p.file, p.meta::text)
