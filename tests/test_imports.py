@@ -22,7 +22,7 @@ HEAVY = (
 )
 
 LAYERS = (
-    ("types", "errors", "meter", "forks", "cancel"),
+    ("types", "errors", "meter", "meta", "forks", "cancel"),
     ("protocols", "text", "manifest", "cost", "recorder", "conversation"),
     ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts", "given"),
     ("draw", "models", "corpus", "evidence", "datasets"),

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import cancel, meter
 from surefoot.errors import Cancelled, ComponentError
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 T = TypeVar("T")
@@ -23,9 +24,12 @@ Field = Literal["read_as", "passages", "grades", "decision", "queries", "externa
 class Recorder:
     """The one mutable object of a run; it belongs to one question and one thread."""
 
-    def __init__(self, question: str, config: dict[str, Any], listener: Listener | None = None) -> None:
+    def __init__(
+        self, question: str, config: dict[str, Any], listener: Listener | None = None, filter: Filter = NO_FILTER
+    ) -> None:
         self.id = uuid.uuid4().hex[:12]
         self.question = question
+        self.filter = filter
         self.read_as = ""
         self.passages: tuple[Passage, ...] = ()
         self.grades: tuple[Grade, ...] = ()
@@ -101,6 +105,7 @@ class Recorder:
 
     def _trace(self) -> Trace:
         fields = {name: getattr(self, name) for name in ("id", "question", *get_args(Field))}
+        fields["filter"] = self.filter.as_json()
         steps, config, error, created = tuple(self._steps), self._config, self._error, self._created
         return Trace(**fields, steps=steps, config=config, error=error, created=created)
 
