@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-TRACE_SCHEMA = 3
+TRACE_SCHEMA = 4
 """Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
 ones are read; a later one is refused."""
 
@@ -42,6 +42,9 @@ class Passage:
     """The file of an index that really holds it, by its path as indexed; None: not of an index, or an older trace."""
     standing: Standing = "plain"
     """Trust in its source: "doubted" alone decides nothing, "vouched" may repeat the question."""
+    places: tuple[tuple[int, str], ...] = ()
+    """(offset in `text`, end of an address) of its first block and of each that stands elsewhere than the one before
+    it: `url` leads to the first, `surefoot.text.places.located` to the others. Empty: `url` is the place of all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def test_a_run_survives_a_torn_line(tmp_path: Path, traces: dict[str, Trace], to
 def test_an_unknown_schema_is_refused(schema: object) -> None:
     """A trace of a later version is not guessed at."""
     data = to_json(Trace("t", "Who?")) | {"schema": schema}
-    with pytest.raises(TraceFault, match=r"has trace schema .* this Surefoot reads 3; update Surefoot"):
+    with pytest.raises(TraceFault, match=f"has trace schema .* this Surefoot reads {TRACE_SCHEMA}; update Surefoot"):
         loads(json.dumps(data))
 
 

@@ -311,10 +311,13 @@ class _Build:
         self._passages["removed"] += gone.rowcount
 
     def _add(self, passage: Passage, document: int | None, file: str) -> None:
-        checksum = passage_sum(passage.id, passage.text, passage.title, passage.url, passage.start, file)
+        places = json.dumps(passage.places) if passage.places else ""
+        checksum = passage_sum(passage.id, passage.text, passage.title, passage.url, passage.start, file, places)
+        row = (passage.id, document, passage.start, passage.title, passage.text, passage.url, places, checksum)
         added = self._db.execute(
-            "INSERT INTO passages (id, document, start, title, text, url, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (passage.id, document, passage.start, passage.title, passage.text, passage.url, checksum),
+            "INSERT INTO passages (id, document, start, title, text, url, places, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
         )
         words = added.lastrowid, passage.title, passage.text
         self._db.execute("INSERT INTO lexicon (rowid, title, text) VALUES (?, ?, ?)", words)

@@ -14,6 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
+from surefoot.text.json_values import parsed
 from surefoot.types import Passage
 
 _SUMS = {
@@ -31,7 +32,7 @@ _SUMS = {
 """Tables without a checksum per row, by the key in `meta` of the checksum that they share."""
 
 _ROWS = """
-SELECT passages.id, text, title, url, start, path, {passages}, vector, {vectors}
+SELECT passages.id, text, title, url, start, path, {places}, {passages}, vector, {vectors}
 FROM passages NOT INDEXED LEFT JOIN vectors USING (rowid)
 LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file
 """
@@ -44,9 +45,10 @@ def fingerprint(db: sqlite3.Connection) -> str:
     return blake2b("\n".join(made).encode(), digest_size=16).hexdigest()
 
 
-def passage_sum(id: str, text: str, title: str, url: str | None, start: int, file: str) -> int:
-    """The checksum stored beside a passage."""
-    return crc32("\0".join((id, text, title, url or "", str(start), file)).encode())
+def passage_sum(id: str, text: str, title: str, url: str | None, start: int, file: str, places: str = "") -> int:
+    """The checksum stored beside a passage; `places` as they are stored."""
+    parts = (id, text, title, url or "", str(start), file, *filter(None, [places]))
+    return crc32("\0".join(parts).encode())
 
 
 def vector_sum(id: str, vector: bytes) -> int:
@@ -55,18 +57,28 @@ def vector_sum(id: str, vector: bytes) -> int:
 
 
 def passage(row: Sequence[Any]) -> Passage:
-    """A row of id, text, title, url, start, file, checksum and perhaps score as a passage.
+    """A row of id, text, title, url, start, file, places, checksum and perhaps score as a passage.
 
     The checksum is None in an index made before there were any.
     """
-    id, text, title, url, start, file, checksum, *more = row
+    id, text, title, url, start, file, places, checksum, *more = row
     score = more[0] if more else None
-    typed = all(isinstance(part, str) for part in (id, text, title, file)) and isinstance(url, str | None)
+    typed = all(isinstance(part, str) for part in (id, text, title, file, places)) and isinstance(url, str | None)
     if not (typed and isinstance(start, int) and start >= 0 and isinstance(score, float | None)):
         raise sqlite3.DatabaseError("a passage is missing, or is not text")
-    if checksum is not None and checksum != passage_sum(id, text, title, url, start, file):
+    if checksum is not None and checksum != passage_sum(id, text, title, url, start, file, places):
         raise sqlite3.DatabaseError(f"the passage {id} is not as it was written")
-    return Passage(id, text, title, "corpus", url, start, score, file=file)
+    return Passage(id, text, title, "corpus", url, start, score, file=file, places=_places(places))
+
+
+def _places(stored: str) -> tuple[tuple[int, str], ...]:
+    try:
+        found = tuple((at, place) for at, place in parsed(stored or "[]"))
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError("the places of a passage are damaged") from error
+    if not all(type(at) is int and isinstance(place, str) for at, place in found):
+        raise sqlite3.DatabaseError("the places of a passage are damaged")
+    return found
 
 
 def check_vector(id: str, vector: bytes, checksum: int | None, dimensions: int) -> None:
@@ -99,7 +111,7 @@ def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
     for (said,) in db.execute("PRAGMA integrity_check(1)"):
         if said != "ok":
             raise sqlite3.DatabaseError(str(said))
-    columns = {table: checksum_of(table, version) for table in ("passages", "vectors")}
+    columns = {table: checksum_of(table, version) for table in ("passages", "vectors")} | {"places": places_of(version)}
     seen = 0
     for *row, vector, checksum in db.execute(_ROWS.format(**columns)):
         seen += 1
@@ -117,6 +129,11 @@ def check_whole(db: sqlite3.Connection, version: int, dimensions: int) -> None:
 def checksum_of(table: str, version: int) -> str:
     """The column with a row's checksum, in SQL."""
     return f"{table}.checksum" if version > 1 else "NULL"
+
+
+def places_of(version: int) -> str:
+    """The column with a passage's places, in SQL."""
+    return "places" if version > 2 else "''"
 
 
 def _is_complete(db: sqlite3.Connection) -> bool:

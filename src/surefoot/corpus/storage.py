@@ -19,14 +19,15 @@ from surefoot.corpus.splitter import WORDS
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,
 but has to be rebuilt before anything is added."""
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
-FORMER = {1: "15ef4e570003c085338261bd95642116"}
-"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids."""
+FORMER = {1: "15ef4e570003c085338261bd95642116", 2: "7c1a990291b768341687ea9b48e0a09e"}
+"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids;
+version 2 has no places of blocks."""
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}

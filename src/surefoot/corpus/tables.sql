@@ -25,6 +25,7 @@ CREATE TABLE documents (
     UNIQUE (file, key)
 ) STRICT;
 
+-- `places` is the JSON of `Passage.places`, "" where there are none.
 CREATE TABLE passages (
     rowid INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -33,6 +34,7 @@ CREATE TABLE passages (
     title TEXT NOT NULL,
     text TEXT NOT NULL,
     url TEXT,
+    places TEXT NOT NULL,
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX passages_of_documents ON passages (document);
