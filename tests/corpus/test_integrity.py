@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from surefoot.corpus.build import build
+from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.index import Index
 from surefoot.corpus.integrity import passage_sum
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import IndexFault, UsageError
+from surefoot.meta import NO_META
 
 QUESTIONS = ("hut glacier", "rope", "cheese fair lantern7")
 
@@ -144,13 +146,13 @@ DAMAGE = {
     "some vectors": "DELETE FROM vectors WHERE rowid = 3",
     "vectors of another length": "UPDATE vectors SET vector = x'0000' WHERE rowid = 3",
     "another vector": "UPDATE vectors SET vector = (SELECT vector FROM vectors WHERE rowid = 4) WHERE rowid = 3",
-    "words": "DELETE FROM lexicon_idx",
-    "lengths of passages": "UPDATE lexicon_docsize SET sz = x'0000'",
+    "words": "DELETE FROM lexicon_1_idx",
+    "lengths of passages": "UPDATE lexicon_1_docsize SET sz = x'0000'",
     "the generation": "DELETE FROM meta WHERE key = 'generation'",
     "the dimensions": "UPDATE meta SET value = 'many' WHERE key = 'dimensions'",
     "no dimensions": "UPDATE meta SET value = 0 WHERE key = 'dimensions'",
     "the embedder": "UPDATE meta SET value = 7 WHERE key = 'embedder'",
-    "the checksum of words": "DELETE FROM meta WHERE key = 'lexicon'",
+    "the checksum of words": "DELETE FROM meta WHERE key = 'lexicon_1'",
 }
 
 
@@ -249,7 +251,7 @@ def test_places_that_are_none_are_told_of(place, places):
     """Though their row has the checksum that it should have."""
     with sqlite3.connect(place) as db:
         db.execute("UPDATE passages SET places = ?", (places,))
-        db.create_function("summed", 7, passage_sum)
+        db.create_function("summed", 7, lambda *row: passage_sum(*row[:6], DEFAULT, NO_META, row[6]))
         files = "SELECT path FROM documents JOIN files ON files.rowid = file WHERE documents.rowid = document"
         db.execute(f"UPDATE passages SET checksum = summed(id, text, title, url, start, ({files}), places)")
     db.close()
