@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -34,6 +35,8 @@ QUOTED = 100
 MOST_COLUMNS = 12
 """A table of more columns is shown as it is written."""
 MARKED = "bold underline"
+UNCITED = "•"
+"""Stands before a passage that the answer beside it does not cite."""
 UNSUPPORTED = "not supported by any source"
 
 Open = Callable[[Passage], str]
@@ -183,19 +186,35 @@ def path(title: str) -> str:
 def passages(
     heading: str, trace: Trace, opens: Open = unopened, shown: int | None = None, short: bool = False
 ) -> list[RenderableType]:
-    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; None: three in short."""
+    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; None: three in short.
+
+    Beside an answer that cites, the only numbers are its markers, each before the passage that it cites.
+    """
     every = *trace.passages, *trace.external
     grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
     found = best(every, grades, SHORT if shown is None else shown)
     if not found:
         return []
-    listed = [_passage(number, *pair, opens, short or shown is None) for number, pair in enumerate(found, start=1)]
+    listed = [
+        _passage(label, *pair, opens, short or shown is None)
+        for label, pair in zip(_labels(trace.answer, [passage.id for passage, _ in found]), found, strict=True)
+    ]
     return [Text(heading, style="cyan"), *listed]
 
 
-def _passage(number: int, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
+def _labels(answer: Answer | None, ids: Sequence[str]) -> list[str]:
+    markers: dict[str, dict[int, None]] = defaultdict(dict)
+    for citation in answer.citations if answer else ():
+        if citation.strip:
+            markers[citation.strip.passage_id][citation.marker] = None
+    if not markers:
+        return [str(number) for number in range(1, len(ids) + 1)]
+    return [" ".join(f"[{marker}]" for marker in sorted(markers[id])) or UNCITED for id in ids]
+
+
+def _passage(label: str, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
     source = located(passage, grade.span[0]) if grade.span else passage
-    head = _beside(Text(str(number), "cyan"), Text(chance(grade), COLOUR[grade.label]), _whence(source, opens))
+    head = _beside(Text(label, "cyan"), Text(chance(grade), COLOUR[grade.label]), _whence(source, opens))
     part = excerpt(passage.text, grade.span) if short else None
     marks = [(*grade.span, MARKED)] if grade.span else []
     return _indented(Group(head, Padding(readable(passage.text, marks, part), (0, 0, 0, 2))))
