@@ -1,4 +1,4 @@
-"""Does a verified citation mean a faithful sentence? The citation check against people's labels.
+"""Does a quoted citation mean a faithful sentence? The citation check against people's labels.
 
     python benchmarks/grounding.py ANSWERS.jsonl...
 
@@ -24,7 +24,7 @@ def verdict(row: dict) -> str:
     answer = grounded(row.get("question") or "", Answer(row["answer"]), [(strip, passage)])
     if answer.refused:
         return "withheld"
-    return "verified" if all(citation.quoted for citation in answer.citations) else "unverified"
+    return "quoted" if all(citation.quoted for citation in answer.citations) else "not quoted"
 
 
 for path in map(Path, sys.argv[1:]):
@@ -32,6 +32,6 @@ for path in map(Path, sys.argv[1:]):
     labelled = [row for row in rows if row["human"].get("faithful") is not None]
     counts = Counter((verdict(row), bool(row["human"]["faithful"])) for row in labelled)
     print(f"{path.stem}: {sum(n for (_, yes), n in counts.items() if yes)} of {len(labelled)} faithful")
-    for said in ("verified", "unverified", "withheld"):
+    for said in ("quoted", "not quoted", "withheld"):
         yes, no = counts[said, True], counts[said, False]
         print(f"  {said}: {yes} of {yes + no} faithful")

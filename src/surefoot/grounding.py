@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from surefoot.protocols import Knowledge
 from surefoot.text.languages import FUNCTION_WORDS, language
+from surefoot.text.places import located
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
 from surefoot.types import Answer, Citation, Decision, Passage
@@ -114,8 +115,12 @@ def _found(citation: Citation, knowledge: Knowledge) -> Citation:
 
 
 def _placed(citation: Citation, passage: Passage | None) -> Citation:
-    """With the title and the address of its source."""
-    return replace(citation, title=passage.title, url=passage.url or passage.file) if passage else citation
+    """With the title of its source and the address of the words that it quotes."""
+    if passage is None:
+        return citation
+    strip = citation.strip
+    at = strip.start + max(0, strip.text.find(citation.quote)) if strip else 0
+    return replace(citation, title=passage.title, url=located(passage, at).url or passage.file)
 
 
 def _addresses(knowledge: Knowledge) -> set[str]:

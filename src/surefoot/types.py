@@ -46,6 +46,9 @@ class Passage:
     """Trust in its source: "doubted" alone decides nothing, "vouched" may repeat the question."""
     meta: Meta = NO_META
     """The fields of its document, such as its product or year; filters go by them."""
+    places: tuple[tuple[int, str], ...] = ()
+    """(offset in `text`, end of an address) of its first block and of each that stands elsewhere than the one before
+    it: `url` leads to the first, `surefoot.text.places.located` to the others. Empty: `url` is the place of all."""
 
 
 @dataclass(frozen=True, slots=True)

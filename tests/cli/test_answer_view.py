@@ -196,6 +196,16 @@ def test_passages_are_named_by_their_place_and_several_by_their_number() -> None
     assert f"! an order, in manual.html#bridges; a question, in 2 passages; talk, in {ids[2]}" in shown
 
 
+def test_a_passage_has_the_marker_of_its_citation_and_no_other_number() -> None:
+    """[1] means one thing on the screen; two quotations from one passage are both named."""
+    others = [Passage(str(n), f"Text {n}.", f"T{n}", url=f"{n}.md", file=f"{n}.md") for n in range(2)]
+    cited = (replace(QUOTED, marker=3), replace(QUOTED, marker=1))
+    shown = drawn(answered(traced(Answer("It. [3] [1]", cited), others[0], BRIDGE, others[1])))
+    assert "[1] [3] .90 Manual › Bridges" in shown
+    assert "• 1.00 T0 · 0.md" in shown
+    assert "• .80 T1 · 1.md" in shown
+
+
 def test_three_passages_are_shown_best_first() -> None:
     """Each with its number and its grade; nothing of it stands in their place where there are none."""
     several = [Passage(str(n), f"Text {n}.", f"T{n}", url=f"{n}.md", file=f"{n}.md") for n in range(5)]

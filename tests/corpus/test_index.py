@@ -347,6 +347,26 @@ def test_an_index_of_the_first_version_is_not_added_to(former, tmp_path):
         assert index.info().passages == 1
 
 
+def test_an_index_without_the_places_of_blocks_is_searched(tmp_path):
+    """It was made before they were kept: each passage leads to its first block, as it did then."""
+    path = tmp_path / "index.db"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-schema-2.db.gz").read_bytes()))
+    with Index.open(path) as index:
+        (hut,) = index.lexical("larch shingles", 1)
+        assert (hut.url, hut.places) == ("docs/hut.html#built", ())
+        assert index.verify()
+
+
+def test_the_places_of_blocks_are_kept(tmp_path):
+    """They are read as they were written, by every search."""
+    (tmp_path / "hut.html").write_text("<h1>The hut</h1><p id='a'>Built by miners.<p id='b'>The roof is of larch.")
+    build([tmp_path / "hut.html"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        (hut,) = index.passages()
+        assert hut.places == ((0, "a"), (18, "b"))
+        assert index.lexical("larch", 1)[0].places == index.nearest(vector("larch"), 1)[0].places == hut.places
+
+
 def test_opening_an_index_does_not_change_it(tmp_path):
     """Not even its time."""
     path = made(tmp_path)

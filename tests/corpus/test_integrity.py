@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 from surefoot.corpus.build import build
+from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.index import Index
+from surefoot.corpus.integrity import passage_sum
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import IndexFault, UsageError
+from surefoot.meta import NO_META
 
 QUESTIONS = ("hut glacier", "rope", "cheese fair lantern7")
 
@@ -239,6 +242,21 @@ def test_a_wrong_type_in_an_index_of_the_first_version_is_told_of(former, statem
         searched(former)
     with pytest.raises(IndexFault, match="--rebuild"):
         verified(former)
+
+
+@pytest.mark.parametrize(
+    "places", ["no JSON", "[3]", "[[0]]", '[["a", "b"]]', "[[0, 1]]", '[[true, "a"]]', '["ab"]', "{}x"]
+)
+def test_places_that_are_none_are_told_of(place, places):
+    """Though their row has the checksum that it should have."""
+    with sqlite3.connect(place) as db:
+        db.execute("UPDATE passages SET places = ?", (places,))
+        db.create_function("summed", 7, lambda *row: passage_sum(*row[:6], DEFAULT, NO_META, row[6]))
+        files = "SELECT path FROM documents JOIN files ON files.rowid = file WHERE documents.rowid = document"
+        db.execute(f"UPDATE passages SET checksum = summed(id, text, title, url, start, ({files}), places)")
+    db.close()
+    with pytest.raises(IndexFault, match="places"):
+        searched(place)
 
 
 @pytest.mark.parametrize("dimensions", ["1 << 62", "-1", "0", "'x'", "x'00'", "1.5"])

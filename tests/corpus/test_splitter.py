@@ -1,5 +1,6 @@
 """How documents are cut."""
 
+import re
 from time import process_time
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from surefoot.corpus.loaders import Block, Document
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE, passages, split
 from surefoot.text.blocks import code, parts, table
+from surefoot.text.places import located
 
 TEXTS = st.text(alphabet="aB .!?。\n\t日é-", max_size=600) | st.text(max_size=300)
 
@@ -147,11 +149,36 @@ def test_whole_blocks_under_one_heading_share_a_passage():
     assert "\n\n".join(piece.text for piece in found) == "\n\n".join(block.text for block in blocks)
 
 
-def test_a_page_and_a_table_of_contents_are_passages_of_their_own():
-    """A citation leads to one page, and links to the text say nothing themselves."""
+def test_a_table_of_contents_is_a_passage_of_its_own():
+    """Links to the text say nothing themselves."""
     blocks = (Block("A", place="page=1"), Block("B", place="page=2"), Block("- C", "contents", place="page=2"))
     found = [(piece.text, piece.url) for piece in passages(Document("", "", blocks), "x.pdf")]
-    assert found == [("A", "x.pdf#page=1"), ("B", "x.pdf#page=2"), ("- C", "x.pdf#page=2")]
+    assert found == [("A\n\nB", "x.pdf#page=1"), ("- C", "x.pdf#page=2")]
+
+
+SIZED = st.lists(st.tuples(st.integers(1, 300), st.integers(0, 3), st.booleans()), min_size=1, max_size=12)
+
+
+@given(SIZED)
+def test_each_word_of_a_passage_leads_to_the_place_of_its_block(sizes):
+    """Also behind a header that is repeated, and where a block is cut in two."""
+    blocks = tuple(
+        Block(table([[f"w{n}"] * 2] * count, ["h", "h"]), "table", place=f"p{at}")
+        if tabular
+        else Block(f"w{n} " * count, place=f"p{at}" * bool(at))
+        for n, (count, at, tabular) in enumerate(sizes)
+    )
+    for piece in passages(Document("", "", blocks), "x.html"):
+        for word in re.finditer(r"w(\d+)", piece.text):
+            place = blocks[int(word[1])].place
+            assert located(piece, word.start()).url == (f"x.html#{place}" if place else "x.html")
+
+
+def test_a_row_with_an_address_of_its_own_has_no_places():
+    """The address is its author's, and leads where it leads."""
+    blocks = (Block("A", place="one"), Block("B", place="two"))
+    (piece,) = passages(Document("", "", blocks, url="https://example.org/a#b"), "x.jsonl")
+    assert (piece.url, piece.places) == ("https://example.org/a#b", ())
 
 
 def test_a_part_of_a_table_begins_with_its_header():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from surefoot.corpus.index import Index
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import ALONE
 from surefoot.text.blocks import Part, Span, fragment, parts
+from surefoot.text.places import located
 from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
@@ -32,6 +35,8 @@ QUOTED = 100
 MOST_COLUMNS = 12
 """A table of more columns is shown as it is written."""
 MARKED = "bold underline"
+UNCITED = "•"
+"""Stands before a passage that the answer beside it does not cite."""
 UNSUPPORTED = "not supported by any source"
 
 Open = Callable[[Passage], str]
@@ -97,7 +102,7 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
     for _, same in groupby(answer.citations, _together):
         cited = [*same]
-        passage = origin[cited[0].strip.passage_id] if cited[0].strip else None
+        passage = _cited(cited[0], origin)
         drawn.append(_citation(cited, passage, opens, passage is not None and passage.id in alone))
     unsupported = (f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
     drawn += [_indented(Text(said, style="red")) for said in unsupported]
@@ -116,11 +121,17 @@ def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> Rend
     markers = dict.fromkeys(citation.marker for citation in answer.citations)
     said: list[RenderableType] = [readable(answer.text, style="dim")]
     for marker in markers:
-        strip = next(citation.strip for citation in answer.citations if citation.marker == marker)
-        if strip and strip.passage_id in origin:
-            said.append(_beside(Text(f"[{marker}]", "dim"), _whence(origin[strip.passage_id], opens)))
+        cited = next(citation for citation in answer.citations if citation.marker == marker)
+        if source := _cited(cited, origin):
+            said.append(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
     heading = "Nearest sentences" if len(markers) > 1 else "Nearest sentence"
     return Group(Text(heading, style="cyan"), *map(_indented, said), *_because(answer))
+
+
+def _cited(citation: Citation, origin: Mapping[str, Passage]) -> Passage | None:
+    """The passage that is cited, its address leading to the quoted words; None: no such passage is in the trace."""
+    passage = origin.get(citation.strip.passage_id) if citation.strip else None
+    return replace(passage, url=citation.url or passage.url) if passage else None
 
 
 def _because(answer: Answer) -> list[RenderableType]:
@@ -175,18 +186,35 @@ def path(title: str) -> str:
 def passages(
     heading: str, trace: Trace, opens: Open = unopened, shown: int | None = None, short: bool = False
 ) -> list[RenderableType]:
-    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; None: three in short."""
+    """The best passages of a trace under a heading: `shown` of them, whole unless `short`; None: three in short.
+
+    Beside an answer that cites, the only numbers are its markers, each before the passage that it cites.
+    """
     every = *trace.passages, *trace.external
     grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
     found = best(every, grades, SHORT if shown is None else shown)
     if not found:
         return []
-    listed = [_passage(number, *pair, opens, short or shown is None) for number, pair in enumerate(found, start=1)]
+    listed = [
+        _passage(label, *pair, opens, short or shown is None)
+        for label, pair in zip(_labels(trace.answer, [passage.id for passage, _ in found]), found, strict=True)
+    ]
     return [Text(heading, style="cyan"), *listed]
 
 
-def _passage(number: int, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
-    head = _beside(Text(str(number), "cyan"), Text(chance(grade), COLOUR[grade.label]), _whence(passage, opens))
+def _labels(answer: Answer | None, ids: Sequence[str]) -> list[str]:
+    markers: dict[str, dict[int, None]] = defaultdict(dict)
+    for citation in answer.citations if answer else ():
+        if citation.strip:
+            markers[citation.strip.passage_id][citation.marker] = None
+    if not markers:
+        return [str(number) for number in range(1, len(ids) + 1)]
+    return [" ".join(f"[{marker}]" for marker in sorted(markers[id])) or UNCITED for id in ids]
+
+
+def _passage(label: str, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
+    source = located(passage, grade.span[0]) if grade.span else passage
+    head = _beside(Text(label, "cyan"), Text(chance(grade), COLOUR[grade.label]), _whence(source, opens))
     part = excerpt(passage.text, grade.span) if short else None
     marks = [(*grade.span, MARKED)] if grade.span else []
     return _indented(Group(head, Padding(readable(passage.text, marks, part), (0, 0, 0, 2))))

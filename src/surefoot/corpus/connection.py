@@ -29,10 +29,14 @@ _FORMER = {
         "files": "SELECT *, printf('%010x', rowid) AS space FROM main.files",
         "documents": _DOCUMENTS,
         "fields": _NO_FIELDS,
-        "passages": "SELECT *, NULL AS checksum FROM main.passages",
+        "passages": "SELECT *, NULL AS checksum, '' AS places FROM main.passages",
         "vectors": "SELECT *, NULL AS checksum FROM main.vectors",
     },
-    2: {"documents": _DOCUMENTS, "fields": _NO_FIELDS},
+    2: {
+        "documents": _DOCUMENTS,
+        "fields": _NO_FIELDS,
+        "passages": "SELECT *, '' AS places FROM main.passages",
+    },
 }
 """By version, the tables of a former index as those of today; what it does not know is null or empty."""
 

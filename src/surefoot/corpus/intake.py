@@ -154,11 +154,12 @@ class Intake:
 
     def _add(self, passage: Passage, document: int, file: str, meta: Meta) -> None:
         parts = passage.id, passage.text, passage.title, passage.url, passage.start
-        checksum = passage_sum(*parts, file, self._db.collection, meta)
+        places = json.dumps(passage.places) if passage.places else ""
+        checksum = passage_sum(*parts, file, self._db.collection, meta, places)
         added = self._db.execute(
-            "INSERT INTO main.passages (collection, document, id, text, title, url, start, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._db.number, document, *parts, checksum),
+            "INSERT INTO main.passages (collection, document, id, text, title, url, start, places, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._db.number, document, *parts, places, checksum),
         )
         words = added.lastrowid, passage.title, passage.text
         self._db.execute(f"INSERT INTO main.{self._db.lexicon} (rowid, title, text) VALUES (?, ?, ?)", words)  # nosec B608 # a word of ours

@@ -18,6 +18,7 @@ import numpy as np
 from surefoot.corpus.connection import Connection
 from surefoot.errors import FieldFault
 from surefoot.meta import NO_META, Meta, Value
+from surefoot.text.json_values import parsed
 from surefoot.types import Passage
 
 _LEXICON = (
@@ -30,7 +31,8 @@ _FILES = ("SELECT * FROM {0}files ORDER BY rowid", "SELECT * FROM {0}documents O
 """Tables without a checksum per row: those of a lexicon, and those of files, have one together."""
 
 _ROWS = """
-SELECT passages.id, text, passages.title, url, start, path, document, passages.checksum, vector, vectors.checksum
+SELECT passages.id, text, passages.title, url, start, path, document, places, passages.checksum, vector,
+    vectors.checksum
 FROM passages LEFT JOIN vectors USING (rowid)
 LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file
 """
@@ -56,10 +58,10 @@ def fingerprint(db: sqlite3.Connection) -> str:
 
 
 def passage_sum(
-    id: str, text: str, title: str, url: str | None, start: int, file: str, collection: str, meta: Meta
+    id: str, text: str, title: str, url: str | None, start: int, file: str, collection: str, meta: Meta, places: str
 ) -> int:
-    """The checksum stored beside a passage; of an index of version 2, without a collection and fields."""
-    more = (collection, json.dumps(dict(meta))) if collection else ()
+    """The checksum stored beside a passage; of an index of version 2, without a collection, fields and places."""
+    more = (collection, json.dumps(dict(meta)), places) if collection else ()
     return crc32("\0".join((id, text, title, url or "", str(start), file, *more)).encode())
 
 
@@ -69,20 +71,30 @@ def vector_sum(id: str, vector: bytes) -> int:
 
 
 def passage(row: Sequence[Any], db: Connection) -> Passage:
-    """A row of id, text, title, url, start, file, document, checksum and perhaps score as a passage.
+    """A row of id, text, title, url, start, file, document, places, checksum and perhaps score as a passage.
 
     The checksum is None in an index made before there were any.
     """
-    id, text, title, url, start, file, document, checksum, *more = row
+    id, text, title, url, start, file, document, places, checksum, *more = row
     score = more[0] if more else None
-    typed = all(isinstance(part, str) for part in (id, text, title, file)) and isinstance(url, str | None)
+    typed = all(isinstance(part, str) for part in (id, text, title, file, places)) and isinstance(url, str | None)
     if not (typed and isinstance(start, int) and start >= 0 and isinstance(score, float | None)):
         raise sqlite3.DatabaseError("a passage is missing, or is not text")
     meta = fields_of(db, document)
     collection = db.collection if db.number else ""
-    if checksum is not None and checksum != passage_sum(id, text, title, url, start, file, collection, meta):
+    if checksum is not None and checksum != passage_sum(id, text, title, url, start, file, collection, meta, places):
         raise sqlite3.DatabaseError(f"the passage {id} is not as it was written")
-    return Passage(id, text, title, "corpus", url, start, score, file=file, meta=meta)
+    return Passage(id, text, title, "corpus", url, start, score, file=file, meta=meta, places=_places(places))
+
+
+def _places(stored: str) -> tuple[tuple[int, str], ...]:
+    try:
+        found = tuple((at, place) for at, place in parsed(stored or "[]"))
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError("the places of a passage are damaged") from error
+    if not all(type(at) is int and isinstance(place, str) for at, place in found):
+        raise sqlite3.DatabaseError("the places of a passage are damaged")
+    return found
 
 
 def fields_of(db: Connection, document: int) -> Meta:

@@ -122,8 +122,9 @@ class Reading:
         try:
             for kind, *values in self._reader.answer(self._size, seconds):
                 if kind == "passage":
-                    id, text, title, url, start = values
-                    passages.append(Passage(id, text, title, url=url, start=start))
+                    id, text, title, url, start, places = values
+                    stood = tuple((at, place) for at, place in places)
+                    passages.append(Passage(id, text, title, url=url, start=start, places=stood))
                 elif kind == "document":
                     at, key, own, digest, title, size, meta = values
                     content, kept = bytes.fromhex(digest), usable(meta)[0]

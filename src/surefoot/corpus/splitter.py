@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from surefoot.text.blocks import Span, parts, table
 from surefoot.text.ids import of_row, of_text
+from surefoot.text.places import anchored, apart
 from surefoot.text.words import sentences
 from surefoot.types import Block, Document, Passage
 
@@ -60,11 +61,12 @@ def passages(document: Document, path: str, space: str = "") -> Iterator[Passage
     headings above. Their ids stay the same when the document is indexed again.
 
     `path` is where a reader finds a document without an address of its own; the place of a passage's first block is
-    added to it. `space` is the name space of the ids, one for each file of an index; a page of the web has no rows with
-    ids, and its path will do. A part of a table begins with the table's header, a part of code with its fence.
+    added to it, and those of the others are its `places`. `space` is the name space of the ids, one for each file of an
+    index; a page of the web has no rows with ids, and its path will do. A part of a table begins with the table's
+    header, a part of code with its fence.
     """
     at, number = 0, 0
-    for (headings, _, _), same in groupby(document.blocks, _together):
+    for (headings, _), same in groupby(document.blocks, _together):
         blocks = tuple(same)
         text = "\n\n".join(block.text for block in blocks)
         starts = list(accumulate((len(block.text) + 2 for block in blocks[:-1]), initial=0))
@@ -73,24 +75,25 @@ def passages(document: Document, path: str, space: str = "") -> Iterator[Passage
         for start, end in split(text, solid=solid):
             number += 1
             first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
-            said = _opening(blocks[first], start - starts[first]) + text[start:end]
-            said += _closing(blocks[last], end - starts[last])
+            opening = _opening(blocks[first], start - starts[first])
+            said = opening + text[start:end] + _closing(blocks[last], end - starts[last])
             if document.id is None:
                 id = of_text(space or path, document.key, at + start, said)
             else:
                 id = of_row(space, document.id, number)
-            place = f"#{blocks[first].place}" if blocks[first].place and not document.url else ""
-            yield Passage(id, said, title, url=(document.url or path) + place, start=at + start)
+            held = zip(starts[first : last + 1], blocks[first : last + 1], strict=True)
+            places = apart([(max(0, begun - start + len(opening)), block.place) for begun, block in held])
+            url = document.url or anchored(path, blocks[first].place)
+            yield Passage(id, said, title, url=url, start=at + start, places=() if document.url else places)
         at += len(text) + 2
 
 
 _SOLID = ("code", "table", "definition")
 
 
-def _together(block: Block) -> tuple[tuple[str, ...], str, bool]:
-    """Blocks that are alike in this may share a passage: under one heading, on one page."""
-    page = block.place if block.place.startswith("page=") else ""
-    return block.path, page, block.kind == "contents"
+def _together(block: Block) -> tuple[tuple[str, ...], bool]:
+    """Blocks that are alike in this may share a passage."""
+    return block.path, block.kind == "contents"
 
 
 def _opening(block: Block, start: int) -> str:

@@ -36,7 +36,7 @@ TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
 FORMER = {1: "15ef4e570003c085338261bd95642116", 2: "7c1a990291b768341687ea9b48e0a09e"}
 """Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids; 2
-has no collections and no fields."""
+has no collections, no fields and no places of blocks."""
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}

@@ -48,6 +48,7 @@ CREATE TABLE fields (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX fields_by_value ON fields (collection, key, value);
 
+-- `places` is the JSON of `Passage.places`, "" where there are none.
 CREATE TABLE passages (
     rowid INTEGER PRIMARY KEY,
     collection INTEGER NOT NULL,
@@ -57,6 +58,7 @@ CREATE TABLE passages (
     title TEXT NOT NULL,
     text TEXT NOT NULL,
     url TEXT,
+    places TEXT NOT NULL,
     checksum INTEGER NOT NULL,
     UNIQUE (collection, id)
 ) STRICT;

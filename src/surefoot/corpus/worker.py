@@ -209,7 +209,8 @@ class _Answer:
         """Say a document's passages, then the document. Raises Unreadable where the file yields too much text."""
         for passage in passages(document, path, space):
             self._count(len(passage.id) + len(passage.text) + len(passage.title) + len(passage.url or ""))
-            self.say("passage", passage.id, passage.text, passage.title, passage.url, passage.start)
+            self._count(sum(len(place) for _, place in passage.places))
+            self.say("passage", passage.id, passage.text, passage.title, passage.url, passage.start, passage.places)
         self._count(len(document.key) + len(document.title))
         told = document.title, size(document), dict(document.meta)
         self.say("document", self.at, document.key, document.id, digest(document), *told)

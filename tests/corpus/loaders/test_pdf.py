@@ -11,6 +11,7 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable, read
 from surefoot.embedders.hashing import Hashing
+from surefoot.text.places import located
 
 FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "C": "Courier"}
 
@@ -223,12 +224,14 @@ def test_a_pdf_is_titled_by_its_properties():
 
 
 def test_a_pdf_is_found_with_its_page(tmp_path):
-    """From the file to the index."""
+    """From the file to the index; the words of the second page lead to it, though their passage begins on the first."""
     (tmp_path / "ice.pdf").write_bytes(pdf(typed("The hut is open."), typed("The glacier is 41 km long.")))
     build([tmp_path], tmp_path / "made" / "index.db", Hashing())
     with Index.open(tmp_path / "made" / "index.db") as index:
         (found,) = index.lexical("glacier", 1)
-    assert (found.text, (found.url or "").rpartition("/")[2]) == ("The glacier is 41 km long.", "ice.pdf#page=2")
+    assert found.text == "The hut is open.\n\nThe glacier is 41 km long."
+    for word, page in (("hut", "ice.pdf#page=1"), ("glacier", "ice.pdf#page=2")):
+        assert (located(found, found.text.index(word)).url or "").rpartition("/")[2] == page
 
 
 def test_a_scanned_pdf_is_refused_with_what_to_do():
