@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-TRACE_SCHEMA = 3
+TRACE_SCHEMA = 4
 """Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
 ones are read; a later one is refused."""
 
@@ -167,6 +167,8 @@ class Answer:
     """The reason of the hedge, or what a refusal has to say of the question itself; empty: there is none."""
     uncited: tuple[str, ...] = ()
     """Sentences of the text that no source carries: nothing in them was checked."""
+    confidence: float | None = None
+    """The calibrated chance that it is right, in (0, 1); None: refused, or nothing was fitted that could say."""
 
 
 @dataclass(frozen=True, slots=True)
