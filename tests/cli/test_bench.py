@@ -38,6 +38,8 @@ def test_the_figures_are_shown_with_interval_and_count(bench: Callable[..., Any]
         line.split()[:3] == ["match", "50.0", "%"] and line.endswith("1 of 2  ") for line in done.out.splitlines()
     )
     assert "CORRECT" in done.out
+    assert "score +.500 [" in done.out  # the second is refused
+    assert "wrong among the surest, by grade: 25 % " in done.out
     assert "traces in runs/" in done.err
 
 
@@ -108,7 +110,7 @@ def test_of_answers_to_a_choice_the_settled_ones_are_right(surefoot: Callable[..
     assert "right by strict" in done.out
     first = done.out.splitlines()[1].split()
     assert first[:3] == ["rag:1", "50.0", "%"]
-    assert first[6:-1] == ["100.0", "%", "50.0", "%"]
+    assert first[6:-1] == ["100.0", "%", "50.0", "%", ".000"]  # one right, one wrong
     assert done.out.splitlines()[4].split() == ["right", "by", "match", "match_lower", "letter", "letter_or_text"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.datasets.questions import Example, read
+from surefoot.datasets.questions import Example, load, read
 from surefoot.errors import UsageError
 
 ROW = {"id": "q1", "question": "Who built it?", "answers": ["Tomas Aldwin", "Aldwin"]}
@@ -27,6 +27,14 @@ def test_a_question_has_its_answers_and_gold_passages(tmp_path: Path) -> None:
         Example("q1", "Who built it?", ("Tomas Aldwin", "Aldwin"), frozenset()),
         Example("2", "Who built it?", ("1911",), frozenset({"7"})),
     ]
+
+
+def test_a_question_may_be_unanswerable(tmp_path: Path) -> None:
+    """Only where the data say so; that it has no gold answer is then no problem."""
+    path = lines(tmp_path / "q.jsonl", ROW | {"answers": [], "answerable": False}, ROW | {"id": "q2", "answers": []})
+    loaded = load(path)
+    assert [example.answerable for example in loaded.examples] == [False, True]
+    assert [problem.count for problem in loaded.problems if "no gold answer" in problem.what] == [1]
 
 
 def test_a_limit_takes_the_same_sample_everywhere(tmp_path: Path) -> None:

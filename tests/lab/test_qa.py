@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.runs import run, threads
 from surefoot.lab.qa import QAReport, QARow, Share, as_json, compared, comparisons, report, reports, telling
 from surefoot.pipeline import Pipeline
-from surefoot.stats.figures import Paired
+from surefoot.stats.figures import Paired, risk_area
 from surefoot.store import recorded
 from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
 
@@ -130,10 +131,53 @@ def test_every_outcome_is_kept(figures: QAReport) -> None:
         "match": False,
         "match_lower": True,
         "refused": False,
+        "declined": False,
+        "answerable": True,
+        "best": None,
         "seconds": 2.0,
     }
     assert [outcome["refused"] for outcome in figures.outcomes] == [False, False, True, False, True]
     assert figures.outcomes[2]["answer"] == ""
+
+
+def unanswerable(id: str) -> Example:
+    return replace(example(id), answerable=False)
+
+
+def test_a_wrong_answer_costs_more_than_silence() -> None:
+    """1 for a right answer and for declining what nothing answers, 0 for declining the rest, −1 for a wrong one."""
+    hedged = replace(TRACES[0], answer=Answer("Tomas Aldwin", hedged=True))
+    cases = [(EXAMPLES[0], TRACES[0], 1), (EXAMPLES[2], TRACES[2], 0), (EXAMPLES[3], TRACES[3], -1)]
+    cases += [(unanswerable("u"), TRACES[2], 1), (unanswerable("u"), TRACES[0], -1)]
+    cases += [(EXAMPLES[0], hedged, 0), (unanswerable("u"), hedged, 1), (EXAMPLES[4], TRACES[4], 0)]
+    for asked, told, points in cases:
+        assert report("crag", [asked], [told]).score.value == points, (asked.id, told.answer)
+
+
+def test_declining_what_nothing_answers_is_counted() -> None:
+    """Refused or hedged, over the unanswerable questions alone."""
+    asked = [EXAMPLES[2], unanswerable("a"), unanswerable("b")]
+    assert plain(report("crag", asked, [TRACES[2], TRACES[2], TRACES[0]]).declined) == share(1, 2, 0.0945, 0.9055)
+
+
+def test_the_surest_answers_are_counted_first() -> None:
+    """Of four answers, two of them wrong, by the score of the decision; the refused one is none of them."""
+    sure = [0.9, 0.2, 0.7, 0.4]
+    texts = ["Aldwin", "a troll", "Aldwin", "a troll"]
+    told = [
+        replace(one, decision=replace(one.decision, best=best))
+        for one, best in zip([trace(Action.CORRECT, text) for text in texts], sure, strict=True)
+        if one.decision
+    ]
+    found = report("crag", [EXAMPLES[0]] * 5, [*told, TRACES[2]])
+    assert found.risk_coverage is not None
+    assert [one.count for one in found.risk_coverage.risks.values()] == [0, 0, 1, 2]
+    assert found.risk_coverage.area.value == risk_area(sure, [0, 1, 0, 1]).value
+
+
+def test_without_scores_there_is_no_curve(figures: QAReport) -> None:
+    """Of a method that decides nothing, or where an answer has no score."""
+    assert figures.risk_coverage is None
 
 
 def test_a_report_is_json(figures: QAReport) -> None:

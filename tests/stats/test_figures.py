@@ -29,6 +29,7 @@ from surefoot.stats.figures import (
     recall_at,
     replicates,
     resampled,
+    risk_area,
     roc_auc,
     token_f1,
     wilson,
@@ -135,7 +136,7 @@ def test_the_auc_is_the_share_of_pairs_in_order(items: list[tuple[int, bool, int
 
 @settings(deadline=None)
 @given(SCORED)
-@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier])
+@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier, risk_area])
 def test_a_weight_is_how_often_an_item_is_there(
     make: Callable[..., Statistic], items: list[tuple[int, bool, int]]
 ) -> None:
@@ -150,6 +151,28 @@ def test_a_weight_is_how_often_an_item_is_there(
     assert weighted == pytest.approx(math.nan if again is None else again, nan_ok=True)
 
 
+def test_the_risk_area_is_the_mean_risk_of_the_surest() -> None:
+    """Worked by hand, from the surest on: right, then wrong; two that are equally sure come in half and half."""
+    assert risk_area([0.9, 0.1], [0, 1]).value == pytest.approx((0 + (1 - math.log(2))) / 2)
+    assert risk_area([0.9, 0.1], [1, 0]).value == pytest.approx((1 + math.log(2)) / 2)
+    assert risk_area([0.5, 0.5, 0.5, 0.5], [1, 0, 0, 0]).value == pytest.approx(0.25)
+
+
+@settings(deadline=None)
+@given(SCORED)
+def test_the_better_sorted_answers_are_the_less_they_risk(items: list[tuple[int, bool, int]]) -> None:
+    """By the truth itself no area is smaller, and by its opposite none larger; all alike, it is the share of faults."""
+    sure, wrong = [score for score, _, _ in items], [label for _, label, _ in items]
+    if not items:
+        return
+    best, there, worst = (risk_area(by, wrong).value for by in ([not one for one in wrong], sure, wrong))
+    assert best is not None
+    assert there is not None
+    assert worst is not None
+    assert best - 1e-9 <= there <= worst + 1e-9
+    assert risk_area([0.0] * len(wrong), wrong).value == pytest.approx(sum(wrong) / len(wrong))
+
+
 @pytest.mark.parametrize("labels", [[1, 1, 1], [0, 0, 0]])
 @pytest.mark.parametrize("make", [roc_auc, average_precision])
 def test_ranking_one_class_is_undefined(make: Callable[..., Statistic], labels: list[int]) -> None:
@@ -159,7 +182,7 @@ def test_ranking_one_class_is_undefined(make: Callable[..., Statistic], labels: 
     assert shown.undefined == f"it takes both labels, and {sum(labels)} of 3 are positive"
 
 
-@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier])
+@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier, risk_area])
 def test_figures_of_nothing_are_undefined(make: Callable[..., Statistic]) -> None:
     """As without probabilities."""
     assert make([], []).value is None

@@ -9,13 +9,15 @@ from rich.table import Table
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import err, out, plain, tabled, write_json
-from surefoot.cli._numbers import interval, percent
+from surefoot.cli._numbers import between, figure, interval, percent, signed
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
 from surefoot.lab import qa as bench_qa
 from surefoot.lab.qa import QAReport
 from surefoot.stats.figures import counted
 from surefoot.stats.text import NONE
+
+SCORE = "1 right, −1 wrong, 0 declined, and 1 for that where nothing answers"
 
 
 def qa(
@@ -57,8 +59,9 @@ def _show(reports: Sequence[QAReport]) -> None:
         out.print(_otherwise(reports, rule))
         out.print()
         out.print(questions.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
-        counted_by = f"right by {rule}; p: McNemar's exact test, each for itself; intervals: bootstrap over questions"
-        out.print(f"{counted_by}; seconds: medians, and what one method had graded the next has for nothing")
+        counted_by = f"right by {rule}; score: {SCORE}; p: McNemar's exact test, each for itself"
+        timed = "seconds: medians, and what one method had graded the next has for nothing"
+        out.print(f"{counted_by}; intervals: bootstrap over questions; {timed}")
     for report in reports:
         if report.failed:
             out.print(plain(f"{report.method}: failed, and counted as wrong: {report.failed}"), style="yellow")
@@ -70,9 +73,9 @@ def _several(reports: Sequence[QAReport], rule: str) -> Table:
         share = report.right(rule)
         of_these = counted(share.count, report.answered.count)  # what was refused is never right
         seconds = NONE if report.seconds is None else f"{report.seconds:.2f}"
-        ends = percent(report.answered), percent(of_these), seconds
+        ends = percent(report.answered), percent(of_these), signed(report.score.value), seconds
         rows.append((plain(report.method), percent(share), interval(share), *ends))
-    return tabled(["method"], ["right", "95 % interval", "answered", "right of these", "s a question"], rows)
+    return tabled(["method"], ["right", "95 % interval", "answered", "right of these", "score", "s a question"], rows)
 
 
 def _otherwise(reports: Sequence[QAReport], rule: str) -> Table:
@@ -87,10 +90,16 @@ def _one(report: QAReport) -> None:
     shares += [(name, share) for name, share in report.rules.items() if not name.startswith("match")]
     shares += [("answered", report.answered), ("right when answered", report.right_when_answered)]
     shares += [(f"retrieval recall@{k}", share) for k, share in report.recall.items()]
+    shares += [("unanswerable declined", report.declined)] if report.declined.of else []
     for row in report.actions:
         shares += [(row.action.upper(), row.questions), ("  match, lower case", row.match_lower)]
         shares += [("  answered", row.answered)]
     rows = ((name, percent(one), interval(one), f"{one.count} of {one.of}") for name, one in shares)
     out.print(tabled([plain(report.method)], ["share", "95 % interval", "count"], rows))
+    score = f"{signed(report.score.value)} {between(report.score.low, report.score.high, sign=True)}".strip()
+    out.say(f"score {score} ({SCORE})")
+    if one := report.risk_coverage:
+        risks = " · ".join(f"{coverage} % {percent(share)}" for coverage, share in one.risks.items())
+        out.say(f"wrong among the surest, by grade: {risks}; area {figure(one.area)}")
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
     out.say(f"median {report.seconds or 0:.2f} s a question: {stages}")

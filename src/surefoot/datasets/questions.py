@@ -42,6 +42,8 @@ class Example:
     """The texts that CRAG's authors kept of their retrieval."""
     external: str = ""
     """The texts that their web search brought."""
+    answerable: bool = True
+    """False: the data say that nothing answers it, so a refusal is right and any answer is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _remark(examples: Iterable[Example], problems: Problems) -> None:
             problems.add("no question; it fails, and counts as wrong", example.id)
         elif folded(example.question) in asked:
             problems.add("asked before under another id; each counts", example.id)
-        if not any(answer.strip() for answer in example.answers):
+        if example.answerable and not any(answer.strip() for answer in example.answers):
             problems.add("no gold answer; whatever is said counts as wrong", example.id)
         asked.add(folded(example.question))
 
@@ -192,6 +194,7 @@ def _example(row: Any, place: str) -> Example:
             tuple(Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or "")) for p in given),
             str(row.get("internal") or ""),
             str(row.get("external") or ""),
+            row.get("answerable") is not False,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{place} is not a question: it needs id, question and answers ({error})") from error

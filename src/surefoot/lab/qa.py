@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
+from math import ceil
 from statistics import median
 from typing import Any
 
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.runs import Arm
-from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, Share, counted, difference, mcnemar, recall_at
+from surefoot.stats.figures import (
+    RESAMPLES,
+    SEED,
+    Figure,
+    Paired,
+    Share,
+    counted,
+    difference,
+    figure,
+    mcnemar,
+    mean,
+    recall_at,
+    resampled,
+    risk_area,
+)
 from surefoot.store import to_json
 from surefoot.types import Action, Trace
 
 RANKS = (1, 5, 10)
+COVERAGES = (25, 50, 75, 100)
+"""Percent of the answers, the surest first, at which a report gives the risk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +45,16 @@ class QARow:
     match_lower: Share
     answered: Share
     match: Share
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCoverage:
+    """How often answers are wrong among the surest ones, by the score that the decision hangs on."""
+
+    risks: dict[str, Share]
+    """By coverage in percent: the wrong ones among so many of the answers, the surest first."""
+    area: Figure
+    """The mean risk over all coverages, by `stats.figures.risk_area`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +84,13 @@ class QAReport:
     """One a question: id, action, answer, each rule of `choices.rules` that fits it, refused, seconds."""
     rules: dict[str, Share] = field(default_factory=dict)
     """By each rule that fits any of the questions: how often the answer is right, over those that it fits."""
+    declined: Share = field(default_factory=partial(counted, 0, 0))
+    """Of the questions that the data call unanswerable: refused, or answered with a reservation."""
+    score: Figure = field(default_factory=partial(Figure, None, None, None, 0))
+    """The mean over all questions, in [−1, 1]: 1 for a right answer (by "strict" where it fits, else by "match_lower")
+    and for declining what nothing answers, 0 for declining what has an answer, and −1 for a wrong answer."""
+    risk_coverage: RiskCoverage | None = None
+    """Over the answered questions; None for methods that decide nothing."""
 
     def right(self, rule: str) -> Share:
         """The share of answers that are right by this rule."""
@@ -97,6 +132,9 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
         _stages(traces),
         outcomes,
         {name: _share(fitting, name) for name in RULES if (fitting := [one for one in outcomes if name in one])},
+        _share([outcome for outcome in outcomes if not outcome["answerable"]], "declined"),
+        _mean([_points(outcome) for outcome in outcomes]),
+        _risk_coverage(answered) if answered and all(one["best"] is not None for one in answered) else None,
     )
 
 
@@ -143,8 +181,33 @@ def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
         "answer": text,
         **{rule: RULES[rule](text, example) for rule in rules(example)},
         "refused": not text,
+        "declined": not text or bool(trace.answer and trace.answer.hedged),
+        "answerable": example.answerable,
+        "best": trace.decision.best if trace.decision else None,
         "seconds": sum(step.seconds for step in trace.steps),
     }
+
+
+def _right(outcome: dict[str, Any]) -> bool:
+    return bool(outcome["answerable"] and outcome.get("strict", outcome["match_lower"]))
+
+
+def _points(outcome: dict[str, Any]) -> int:
+    if outcome["declined"]:
+        return 0 if outcome["answerable"] else 1
+    return 1 if _right(outcome) else -1
+
+
+def _mean(values: Sequence[float]) -> Figure:
+    return figure(mean(values), resampled(len(values)))[0]
+
+
+def _risk_coverage(answered: Sequence[dict[str, Any]]) -> RiskCoverage:
+    sure, wrong = [outcome["best"] for outcome in answered], [not _right(outcome) for outcome in answered]
+    surest = sorted(range(len(sure)), key=lambda n: -sure[n])
+    first = {percent: ceil(len(sure) * percent / 100) for percent in COVERAGES}
+    risks = {str(percent): counted(sum(wrong[n] for n in surest[:size]), size) for percent, size in first.items()}
+    return RiskCoverage(risks, figure(risk_area(sure, wrong), resampled(len(sure)))[0])
 
 
 def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> QARow:

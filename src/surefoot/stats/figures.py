@@ -175,6 +175,26 @@ def brier(probabilities: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints |
     return mean((np.asarray(probabilities, dtype=float) - np.asarray(labels, dtype=float)) ** 2, questions)
 
 
+def risk_area(sure: npt.ArrayLike, wrong: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
+    """The area under the risk–coverage curve (El-Yaniv and Wiener 2010): the share of wrong items among the surest
+    ones, averaged over all shares from none to every item; 0 is best. Items that are as sure as each other come in
+    together, as if in every order."""
+    each = -np.asarray(sure, dtype=float)
+    order = np.argsort(each, kind="stable")
+    starts = np.unique(each[order], return_index=True)[1]
+    faults = np.asarray(wrong, dtype=float)
+
+    def area(weights: Floats) -> Floats:
+        sizes = np.add.reduceat(weights[:, order], starts, axis=1)
+        missed = np.add.reduceat((weights * faults)[:, order], starts, axis=1)
+        before, known = np.cumsum(sizes, axis=1) - sizes, np.cumsum(missed, axis=1) - missed
+        rate = _ratio(missed, sizes, empty=0.0)
+        grown = np.log1p(_ratio(sizes, before, empty=0.0)) * (known - rate * before)
+        return _ratio((rate * sizes + grown).sum(axis=1), weights.sum(axis=1))
+
+    return Statistic(area, *_items(questions, len(each)))
+
+
 def mean(values: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
     """The mean; of truth values, the share that is true."""
     each = np.asarray(values, dtype=float)
@@ -289,8 +309,8 @@ def _precision(relevant: Floats, irrelevant: Floats) -> Floats:
     return _ratio((relevant[:, ::-1] * precision).sum(axis=1), relevant.sum(axis=1))
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
+def _ratio(part: Floats, whole: Floats, empty: float = np.nan) -> Floats:
+    return np.divide(part, whole, out=np.full_like(part, empty), where=whole > 0)
 
 
 def _percentiles(drawn: Floats) -> tuple[float, float] | None:
