@@ -1,0 +1,99 @@
+"""Conversations: which questions followed each other. A file each, a line a question."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from time import time
+
+from surefoot.errors import SurefootError
+from surefoot.store import from_json, mend, rows, to_json
+
+ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+"""The client chooses it, at random."""
+_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a conversation, and its answer."""
+
+    question: str
+    answer: str = ""
+    trace: str = ""
+    """Empty: none is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLine:
+    """A conversation in a list."""
+
+    id: str
+    title: str
+    """Its first question."""
+    changed: str
+    """UTC, ISO 8601."""
+    collection: str
+
+
+class Conversations:
+    """The kept conversations of all collections; each call is about one of them and sees no other."""
+
+    def __init__(self, folder: Path, keep_days: int) -> None:
+        self.folder, self.keep_days = folder, keep_days
+        self._lock = Lock()
+
+    def add(self, collection: str, id: str, turn: Turn) -> None:
+        """Write a question down."""
+        place = self._place(collection, id)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock:
+            mend(place)
+            with place.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(to_json(turn)) + "\n")
+
+    def turns(self, collection: str, id: str) -> tuple[Turn, ...]:
+        """The questions of a conversation, in order; none: there is no such conversation in this collection."""
+        place = self._place(collection, id)
+        if not ID.fullmatch(id) or not place.is_file():
+            return ()
+        return tuple(from_json(Turn, row, where) for where, row in rows(place))
+
+    def latest(self, collection: str, limit: int) -> tuple[ConversationLine, ...]:
+        """The conversations that were gone on with last, the latest first."""
+        places = sorted(self._places(collection), key=lambda place: place.stat().st_mtime, reverse=True)
+        return tuple(line for place in places[:limit] for line in self._line(place, collection))
+
+    def remove(self, collection: str, id: str) -> bool:
+        """Forget a conversation; False: there is none. Its traces are kept for their days."""
+        if not ID.fullmatch(id) or not (place := self._place(collection, id)).is_file():
+            return False
+        place.unlink()
+        return True
+
+    def forget(self) -> None:
+        """Delete the conversations whose days are over."""
+        for collection in self.folder.glob("*/"):
+            for place in self._places(collection.name):
+                if place.stat().st_mtime < time() - self.keep_days * _DAY:
+                    place.unlink()
+
+    def _line(self, place: Path, collection: str) -> Iterator[ConversationLine]:
+        changed = datetime.fromtimestamp(place.stat().st_mtime, UTC).isoformat(timespec="seconds")
+        try:
+            first = next(iter(self.turns(collection, place.stem)), None)
+        except SurefootError:  # damaged; the others are still worth a list
+            return
+        if first:
+            yield ConversationLine(place.stem, first.question, changed, collection)
+
+    def _places(self, collection: str) -> Iterator[Path]:
+        return (self.folder / collection / "conversations").glob("*.jsonl")
+
+    def _place(self, collection: str, id: str) -> Path:
+        return self.folder / collection / "conversations" / f"{id}.jsonl"
