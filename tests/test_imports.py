@@ -22,7 +22,7 @@ HEAVY = (
 )
 
 LAYERS = (
-    ("types", "errors", "meter"),
+    ("types", "errors", "meter", "meta"),
     ("protocols", "text", "manifest", "cost", "recorder"),
     ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
     ("draw", "models", "corpus", "evidence", "datasets"),

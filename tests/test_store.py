@@ -91,7 +91,7 @@ def test_other_data_is_refused(field: str, value: object, says: str) -> None:
         ("[]", "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"id": "t"}', "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"schema": 1}', "f.json: this is not a Trace: "),
-        ('{"schema": 4}', "f.json: it has trace schema 4, this Surefoot reads 3; update Surefoot"),
+        ('{"schema": 5}', "f.json: it has trace schema 5, this Surefoot reads 4; update Surefoot"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
@@ -283,7 +283,7 @@ def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
         ("{torn", "line 2 is damaged"),
         ("[1]", "line 2 is damaged"),
         ('{"key": "q"}', "line 2 is damaged: it has no trace; take the line out to go on"),
-        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 4}}', "line 2: it has trace schema 4"),
+        ('{"key": "q", "trace": {"id": "t", "question": "Q", "schema": 5}}', "line 2: it has trace schema 5"),
         ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "line 2: this is not a Trace"),
     ],
 )

@@ -5,6 +5,7 @@
     │   ├── ConfigError              a setting that does not exist or does not fit
     │   │   └── UnagreedCode         a configuration file names code that its user never agreed to
     │   ├── QuestionError            an empty or an over-long question
+    │   ├── FieldFault               a document's fields, or a filter over them, that cannot be kept
     │   ├── IndexFault               no index there, a damaged one, or one of another version
     │   ├── TraceFault               a file that is not a trace, or one of another schema
     │   └── MissingExtra             an optional dependency that is not installed
@@ -47,6 +48,10 @@ class UnagreedCode(ConfigError):
 
 class QuestionError(UsageError):
     """An empty or an over-long question."""
+
+
+class FieldFault(UsageError):
+    """A document's fields, or a filter over them, that cannot be kept."""
 
 
 class IndexFault(UsageError):

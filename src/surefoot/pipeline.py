@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -11,13 +11,14 @@ from typing import Any
 from surefoot import meter
 from surefoot.act import labelled, require_match
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
-from surefoot.errors import ComponentError, ConfigError, QuestionError
+from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.hedge import hedged
 from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
+from surefoot.meta import Filter, Find, can_filter, filtered
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
@@ -79,13 +80,23 @@ class Pipeline:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
         return replace(self, **{"config": config, **parts})
 
-    def run(self, question: str, on_event: Listener | None = None) -> Trace:
+    def run(
+        self,
+        question: str,
+        on_event: Listener | None = None,
+        *,
+        filter: Mapping[str, Any] | Filter | None = None,
+    ) -> Trace:
         """The trace of one question.
+
+        `filter` says of which documents passages may come, by their fields, as `Filter.of` reads it; it reaches
+        retrieval and search themselves. Raises FieldFault for what is no filter, and ConfigError where the retriever
+        cannot filter. A searcher that cannot is not asked, and its step says so.
 
         A component that fails (ComponentError) is replaced by its declared fallback, which the trace shows. What the
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
-        run = Recorder(checked(question), self.config, on_event)
+        run = Recorder(checked(question), self.config, on_event, Filter.of(filter))
         near: tuple[Passage, ...] = ()
         local: tuple[Strip, ...] = ()
         found: tuple[Strip, ...] = ()
@@ -109,8 +120,8 @@ class Pipeline:
     def _retrieve(self, run: Recorder) -> Decision:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
         query = run.asked
+        find = filtered(self.retriever.retrieve, run.filter, "the configured retriever")
         for rewrites in count():
-            find = self.retriever.retrieve
             new = run.step("retrieve", bounded, find, query, self.k, fallback=(), instead="nothing retrieved")
             run.set("passages", self.sources.placed(by_id(run.passages + new)))
             run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
@@ -172,10 +183,21 @@ class Pipeline:
     def _hits(self, query: str, run: Recorder, seconds: float) -> tuple[tuple[Passage, ...], float]:
         """The passages found outside within so many seconds, and the seconds left."""
         run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
-        find, instead = self.searcher.search, "nothing came from outside"
+        find, instead = self._outside(run.filter), "nothing came from outside"
         with within(seconds):
             hits = run.step("search", bounded, find, query, self.external_k, fallback=(), instead=instead)
             return hits, left()
+
+    def _outside(self, filter: Filter) -> Find[tuple[Passage, ...]]:
+        """The search; where it cannot filter, one that fails, so that nothing comes from outside unfiltered."""
+        searcher = self.searcher
+        if not filter or can_filter(searcher.search):
+            return filtered(searcher.search, filter, searcher.name)
+
+        def refused(query: str, k: int) -> tuple[Passage, ...]:
+            raise SearchError(f"{searcher.name} cannot filter, so it was not asked")
+
+        return refused
 
     def _answers(self, hits: tuple[Passage, ...], run: Recorder, graded: list[Grade]) -> bool:
         """Grade the new hits in one batch, and tell whether a passage is CORRECT. `graded` keeps the evaluator's own

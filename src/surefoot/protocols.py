@@ -42,7 +42,10 @@ OnText: TypeAlias = Callable[[str], None] | None
 @runtime_checkable
 class Retriever(Protocol):
     """Finds passages of the corpus. One that knows all their words may also have `mended(question)`, which gives the
-    question with its spelling mended."""
+    question with its spelling mended.
+
+    One that can filter has a third parameter, `filter: Filter = NO_FILTER`, and finds the k best of the passages that
+    `filter.matches`; one that has none is refused where a filter is asked for (`surefoot.meta.filtered`)."""
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages, best first, ids distinct, each with its `score`; raises ComponentError."""
@@ -111,7 +114,8 @@ class Rewriter(Protocol):
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Looks for knowledge outside the corpus. One that asks nobody says so by an `asks` that is False."""
+    """Looks for knowledge outside the corpus. One that asks nobody says so by an `asks` that is False. One that can
+    filter has a third parameter, as a retriever has; one that has none is not asked where there is a filter."""
 
     @property
     def name(self) -> str:

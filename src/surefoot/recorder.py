@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter
 from surefoot.errors import ComponentError
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 T = TypeVar("T")
@@ -21,8 +22,11 @@ Field = Literal["read_as", "passages", "grades", "decision", "queries", "externa
 class Recorder:
     """The one mutable object of a run; it belongs to one question and one thread."""
 
-    def __init__(self, question: str, config: dict[str, Any], listener: Listener | None = None) -> None:
+    def __init__(
+        self, question: str, config: dict[str, Any], listener: Listener | None = None, filter: Filter = NO_FILTER
+    ) -> None:
         self.question = question
+        self.filter = filter
         self.read_as = ""
         self.passages: tuple[Passage, ...] = ()
         self.grades: tuple[Grade, ...] = ()
@@ -74,6 +78,7 @@ class Recorder:
     def trace(self, error: str | None = None) -> Trace:
         """The finished trace; `error` says why there is no answer."""
         fields = {name: getattr(self, name) for name in ("question", *get_args(Field))}
+        fields["filter"] = self.filter.as_json()
         steps, config, created = tuple(self._steps), self._config, self._created
         return Trace(uuid.uuid4().hex[:12], **fields, steps=steps, config=config, error=error, created=created)
 

@@ -8,7 +8,7 @@ import math
 import os
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import cache
@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from filelock import FileLock, Timeout
 
 from surefoot import manifest
-from surefoot.errors import TraceFault, UsageError
+from surefoot.errors import FieldFault, TraceFault, UsageError
+from surefoot.meta import Meta
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types import TRACE_SCHEMA, Trace
 
@@ -43,6 +44,7 @@ def _quoted(trace: dict[str, Any]) -> dict[str, Any]:
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
     2: _quoted,  # Citation.verified is called `quoted`; Answer.hedged and the place of a citation have defaults
+    3: lambda trace: trace,  # no Passage.meta and Trace.filter, whose defaults hold
 }
 """By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
 
@@ -53,7 +55,7 @@ def to_json(value: Any) -> Any:
         return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     return value.value if isinstance(value, Enum) else value
 
@@ -68,7 +70,7 @@ def from_json(kind: type[T], data: Any, origin: str = "") -> T:
         return typing.cast(T, _decoded(kind, data))
     except TraceFault as error:
         raise TraceFault(f"{place}{error}") from error
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, FieldFault) as error:
         raise TraceFault(f"{place}this is not a {kind.__name__}: {error}") from error
 
 
@@ -316,6 +318,8 @@ def _decoded(kind: Any, data: Any) -> Any:
         return data
     if origin is dict:
         return {name: _decoded(arguments[1], value) for name, value in _expected(dict, data).items()}
+    if kind is Meta:
+        return Meta(_expected(dict, data))
     if origin is typing.Literal:
         if data not in arguments:
             raise ValueError(f"{data!r} is none of {arguments}")

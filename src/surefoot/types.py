@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-TRACE_SCHEMA = 3
+from surefoot.meta import NO_META, Meta
+
+TRACE_SCHEMA = 4
 """Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
 ones are read; a later one is refused."""
 
@@ -42,6 +44,8 @@ class Passage:
     """The file of an index that really holds it, by its path as indexed; None: not of an index, or an older trace."""
     standing: Standing = "plain"
     """Trust in its source: "doubted" alone decides nothing, "vouched" may repeat the question."""
+    meta: Meta = NO_META
+    """The fields of its document, such as its product or year; filters go by them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,8 @@ class Trace:
     """The reason why there is no answer; None: the question ran to its end."""
     created: str = ""
     """UTC, ISO 8601."""
+    filter: dict[str, Any] = field(default_factory=dict)
+    """Of which documents passages might come, as `Filter.of` reads it; empty: of all."""
     schema: int = TRACE_SCHEMA
 
     @property
@@ -528,6 +534,8 @@ class Document:
     """The row's own address; None: the file is where a reader finds it."""
     id: str | None = None
     """The row's own id, which its passages take over; None: they get theirs from what they say."""
+    meta: Meta = NO_META
+    """Its fields, such as its product or year, which all its passages carry."""
 
     @property
     def text(self) -> str:

@@ -512,11 +512,12 @@ def test_progress_counts_bytes_up_to_a_known_total(docs, place):
     """Committed work only, so that an estimate of the time left is honest."""
     rows(docs / "a.jsonl", *({"text": f"row {n}"} for n in range(2 * BATCH)))
     told = []
-    build([docs], place, Hashing(), on_progress=lambda *now: told.append(now))
+    build([docs], place, Hashing(), on_progress=told.append)
     size = (docs / "a.jsonl").stat().st_size
-    assert {total for _, total, _ in told} <= {0, size}
-    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
-    assert told[-1][0] == size
+    assert {now.total for now in told} <= {0, size}
+    assert [now.bytes for now in told] == sorted(now.bytes for now in told)
+    assert [now.documents for now in told] == sorted(now.documents for now in told)
+    assert (told[-1].bytes, told[-1].documents, told[-1].passages) == (size, 2 * BATCH, 2 * BATCH)
     assert len(told) >= 4
 
 

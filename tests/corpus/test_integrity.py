@@ -143,13 +143,13 @@ DAMAGE = {
     "some vectors": "DELETE FROM vectors WHERE rowid = 3",
     "vectors of another length": "UPDATE vectors SET vector = x'0000' WHERE rowid = 3",
     "another vector": "UPDATE vectors SET vector = (SELECT vector FROM vectors WHERE rowid = 4) WHERE rowid = 3",
-    "words": "DELETE FROM lexicon_idx",
-    "lengths of passages": "UPDATE lexicon_docsize SET sz = x'0000'",
+    "words": "DELETE FROM lexicon_1_idx",
+    "lengths of passages": "UPDATE lexicon_1_docsize SET sz = x'0000'",
     "the generation": "DELETE FROM meta WHERE key = 'generation'",
     "the dimensions": "UPDATE meta SET value = 'many' WHERE key = 'dimensions'",
     "no dimensions": "UPDATE meta SET value = 0 WHERE key = 'dimensions'",
     "the embedder": "UPDATE meta SET value = 7 WHERE key = 'embedder'",
-    "the checksum of words": "DELETE FROM meta WHERE key = 'lexicon'",
+    "the checksum of words": "DELETE FROM meta WHERE key = 'lexicon_1'",
 }
 
 

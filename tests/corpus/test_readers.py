@@ -13,8 +13,9 @@ import pytest
 
 import attacks
 from surefoot.corpus import limits
+from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import DocumentProblem, Unreadable
-from surefoot.corpus.readers import READERS, Article, CutDocument, Readers, Reading, Request
+from surefoot.corpus.readers import READERS, Article, Readers, Reading, Request
 from surefoot.corpus.splitter import LONGEST
 from surefoot.errors import UsageError
 

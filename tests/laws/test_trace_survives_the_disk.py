@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from surefoot import types
 from surefoot.errors import TraceFault
 from surefoot.store import MIGRATIONS, Run, dumps, from_json, loads, read_trace, to_json, write_trace
+from surefoot.meta import Meta
 from surefoot.types import TRACE_SCHEMA, Grade, Passage, Trace
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -31,7 +32,14 @@ plain = st.recursive(
 )
 VALUES = [value for value in vars(types).values() if is_dataclass(value) and value.__module__ == types.__name__]
 
+metas = st.dictionaries(
+    st.from_regex(r"[a-z_][a-z0-9_.-]{0,5}\Z"),
+    st.booleans() | st.integers(-(2**63), 2**63 - 1) | numbers | st.text("aé\u202e 9", max_size=5),
+    max_size=3,
+).map(Meta)
+
 PARTS = {str: texts, float: numbers, int: st.integers(), bool: st.booleans(), type(None): st.none(), Any: plain}
+PARTS |= {Meta: metas}
 
 
 def of(kind: Any) -> st.SearchStrategy[Any]:
@@ -103,7 +111,7 @@ def test_a_run_survives_a_torn_line(tmp_path: Path, traces: dict[str, Trace], to
 def test_an_unknown_schema_is_refused(schema: object) -> None:
     """A trace of a later version is not guessed at."""
     data = to_json(Trace("t", "Who?")) | {"schema": schema}
-    with pytest.raises(TraceFault, match=r"has trace schema .* this Surefoot reads 3; update Surefoot"):
+    with pytest.raises(TraceFault, match=r"has trace schema .* this Surefoot reads 4; update Surefoot"):
         loads(json.dumps(data))
 
 

@@ -11,7 +11,7 @@ from typer import Argument, Option
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
-from surefoot.corpus.build import IndexReport, build
+from surefoot.corpus.build import IndexProgress, IndexReport, build
 from surefoot.corpus.discover import Patterns
 from surefoot.corpus.loaders import MAX_BYTES
 
@@ -49,9 +49,9 @@ def index(
     with bar() as progress:
         task = progress.add_task("Indexing", total=None)
 
-        def told(done: int, total: int, path: str) -> None:
-            name = f"Reading {plain(PurePosixPath(path).name)}" if path else "Indexing"
-            progress.update(task, completed=done, total=total, description=name[:_WIDTH].ljust(_WIDTH))
+        def told(so_far: IndexProgress) -> None:
+            name = f"Reading {plain(PurePosixPath(so_far.path).name)}" if so_far.path else "Indexing"
+            progress.update(task, completed=so_far.bytes, total=so_far.total, description=name[:_WIDTH].ljust(_WIDTH))
 
         report = build(
             paths,

@@ -79,7 +79,7 @@ def _indexed(folder: Path, config: Config) -> int:
             [folder],
             index,
             embedder,
-            on_progress=lambda done, total, path: progress.update(task, completed=done, total=total),
+            on_progress=lambda so_far: progress.update(task, completed=so_far.bytes, total=so_far.total),
         )
     return builder.index.info().passages
 

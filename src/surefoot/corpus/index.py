@@ -1,7 +1,18 @@
 """The index on disk: one SQLite file with the passages, their words (FTS5) and their vectors, and the search in it.
 
-Lexical search is SQLite's BM25. Vector search is exact: one product with all vectors, which are held in memory. Any
-number of threads and processes may read while one writes (`surefoot.corpus.build`); they see whole batches.
+    with Index.open(".surefoot/index.db", collection="acme") as index:
+        index.lexical("who built the bridge", k=5, filter=Filter.of({"year": {">=": 2024}}))
+        index.get(passage_id)                          # the passage, or None
+        index.documents()                              # what is there: file, title, passages, size, fields, state
+        index.add([Document(…)], embedder)             # at once, beside any number of readers
+        index.delete("report.pdf")                     # a document by its id, or a file
+
+An index holds collections, and each document belongs to one. An `Index` is of one collection: it reads, finds, counts
+and changes nothing of the others, and neither scores nor mended words depend on them. Lexical search is SQLite's BM25.
+Vector search is exact: one product with all vectors of the collection, which are held in memory. A filter goes by the
+fields of documents (`Passage.meta`), and a filtered search gives the k best of those that match. Any number of threads
+and processes may read while one writes; they see whole documents, as they were before or as they are after. Files are
+read into it by `surefoot.corpus.build.build`, which tells its progress.
 """
 
 from __future__ import annotations
@@ -10,67 +21,91 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.corpus.integrity import check_sealed, check_vector, check_whole, checksum_of, passage
+from surefoot.corpus import intake
+from surefoot.corpus.connection import DEFAULT, Connection, checked_name, generation
+from surefoot.corpus.intake import loaded
+from surefoot.corpus.integrity import check_lexicon, check_vector, check_whole, fields_of, packed, passage
 from surefoot.corpus.storage import (
-    Connection,
     beside,
     check_embedder,
+    collections,
     faults,
+    locked,
     making,
     read_meta,
     reader,
     remaking,
     size_of,
+    writing,
 )
 from surefoot.errors import IndexFault
+from surefoot.meta import NO_FILTER, Condition, Filter, Meta
 from surefoot.protocols import Embedder
 from surefoot.text.words import STOP_WORDS
-from surefoot.types import Passage
+from surefoot.types import Document, Passage
 
 if TYPE_CHECKING:
     from surefoot.protocols import Matrix
 
 # Titles count double: over 384 questions and 23,418 documents of Wikipedia recall@1 and @5 are then 0.849 and 0.982,
 # else 0.836 and 0.974. Stop words in the query make the search no better, and four times slower.
-_COLUMNS = "passages.id, text, title, url, start, path, {checksum}"
+_COLUMNS = "passages.id, text, passages.title, url, start, path, document, passages.checksum"
 # Outer joins: a missing passage must be noticed, not left out.
 _FILES = "LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file"
 _LEXICAL = f"""
 WITH hits AS MATERIALIZED (
-    SELECT rowid AS hit, bm25(lexicon, 2.0, 1.0) AS cost FROM lexicon WHERE lexicon MATCH :query
+    SELECT rowid AS hit, bm25({{lexicon}}, 2.0, 1.0) AS cost FROM {{lexicon}} WHERE {{lexicon}} MATCH :query {{allowed}}
 )
 SELECT {_COLUMNS}, -cost FROM hits LEFT JOIN passages ON passages.rowid = hit {_FILES}
 WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1), 0)
 ORDER BY cost, passages.id LIMIT :k
 """  # nosec B608 # of constants; the question is a parameter
+_ALLOWED = "AND substr(:allowed, rowid + 1, 1) = x'01'"
+"""Of a filtered search, which has a byte for each passage: a bound value costs nothing, a temporary table 50 ms."""
 _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
 _ALL = f"SELECT {_COLUMNS} FROM passages {_FILES} ORDER BY passages.id"  # nosec B608 # of constants above
+_BY_ID = f"SELECT {_COLUMNS} FROM passages {_FILES} WHERE passages.id = ?"  # nosec B608 # likewise
 _ONE = f"SELECT {_COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _VECTORS = """
-SELECT passages.rowid, id, vector, {checksum} FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
+SELECT passages.rowid, id, vector, vectors.checksum FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
 """
+# Of a former index: it knows neither ids, titles nor sizes of documents, and its passages tell as much.
+_FORMER_ID = "space || iif(ifnull(key, '') = '', '', ':' || key)"
+_HAS_ID = (f"{_FORMER_ID} = :name", "documents.id = :name")
+"""Of a former index, and of one of today, where an index finds it."""
+_KNOWN = f"""
+ifnull(documents.id, {_FORMER_ID}), path,
+coalesce(documents.title, (SELECT title FROM passages WHERE document = documents.rowid ORDER BY rowid LIMIT 1), ''),
+(SELECT count(*) FROM passages WHERE document = documents.rowid),
+coalesce(bytes, (SELECT sum(length(CAST(text AS BLOB))) FROM passages WHERE document = documents.rowid), 0),
+ifnull(added, ''), complete, problems, documents.rowid
+"""
+_DOCUMENTS = f"SELECT {_KNOWN} FROM files LEFT JOIN documents ON documents.file = files.rowid"  # nosec B608 # likewise
 _TERM = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _MOST_TERMS = 64
+
+PATIENCE = 10.0
+"""Seconds that a change waits for another writer."""
 
 _Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """The contents of an index in figures."""
+    """The contents of a collection in figures."""
 
     passages: int
     documents: int
@@ -84,6 +119,39 @@ class Info:
     created: str
     """UTC, ISO 8601; likewise `updated`."""
     updated: str
+    collection: str = DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document of an index, or a file that gave none."""
+
+    id: str
+    collection: str
+    file: str
+    """The path of its file as indexed, or the name that it was added under."""
+    title: str
+    """Empty: it has none, or nothing was read."""
+    passages: int
+    bytes: int
+    """Size of its text in UTF-8."""
+    added: str
+    """UTC, ISO 8601: when this version of it came in; empty: an index of version 1 or 2 does not know."""
+    meta: Meta
+    state: Literal["ready", "unfinished", "unread"]
+    """"unfinished": a run that reads its file was cut off, and the next one completes it. "unread": its file gave no
+    document."""
+    because: str = ""
+    """What was not read of its file, or only with a reservation, and why; empty: nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection of an index."""
+
+    name: str
+    documents: int
+    passages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +163,48 @@ class _Vectors:
     matrix: Matrix
 
 
-class Index:
-    """Searches one index. Share it between threads; `close` it, or use it in a `with`, when done."""
+@dataclass(frozen=True, slots=True)
+class _Owners:
+    """Which document each passage of one generation belongs to."""
 
-    def __init__(self, path: Path) -> None:
+    generation: int
+    passages: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int64]
+
+
+class Index:
+    """Searches one collection of an index. Share it between threads; `close` it, or use it in a `with`, when done."""
+
+    def __init__(self, path: Path, collection: str = DEFAULT) -> None:
         self.path = path
+        self.collection = checked_name(collection)
         self._idle: SimpleQueue[tuple[Connection, _Stamp]] = SimpleQueue()
         self._loading = Lock()
         self._vectors: _Vectors | None = None
+        self._owners: _Owners | None = None
         self._checked: int | None = None
         """The generation whose lexicon has been checked."""
 
     @classmethod
-    def open(cls, path: str | Path) -> Index:
-        """The index in this file, opened for reading. Raises IndexFault unless it can be searched by this version."""
-        index = cls(Path(path))
+    def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:
+        """A collection of the index in this file, opened for reading. Raises IndexFault unless it is there and can be
+        searched by this version."""
+        index = cls(Path(path), collection)
         with index._reading():
             return index
+
+    @classmethod
+    def make(cls, path: str | Path, embedder: Embedder, collection: str = DEFAULT) -> Index:
+        """The same; an empty index, and an empty collection in it, is made where there is none. Raises IndexFault."""
+        index = cls(Path(path), collection)
+        with faults(index.path), locked(index.path, PATIENCE), writing(index.path, embedder, collection):
+            return index
+
+    def collections(self) -> tuple[Collection, ...]:
+        """Every collection of the file, this one and the others, in the order of their names."""
+        with self._reading() as db:
+            names = collections(db)
+        return tuple(_counted(self.path, name) for name in names)
 
     def __enter__(self) -> Index:
         return self
@@ -132,31 +225,33 @@ class Index:
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
         size = size_of(self.path) + size_of(beside(self.path, "-wal"))
         told = {name: known[name] for name in ("embedder", "dimensions", "created", "updated")}
-        return Info(passages, documents, files, complete=bool(complete), bytes=size, **told)
+        return Info(passages, documents, files, complete=bool(complete), bytes=size, collection=self.collection, **told)
 
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
         with self._reading() as db:
             check_embedder(self.path, read_meta(db, self.path), embedder)
 
-    def lexical(self, query: str, k: int) -> tuple[Passage, ...]:
+    def lexical(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` passages that best match the words of the query (BM25, titles count double), best first, ties by id.
 
-        Any text is a query; its stop words count only where it has no other words. Scores are positive.
+        Any text is a query; its stop words count only where it has no other words. Scores are positive; a filter
+        leaves them as they are.
         """
         match = _match(query)
         if not match or k < 1:
             return ()
         with self._reading() as db:
             self._check_lexicon(db)
-            query = _LEXICAL.format(checksum=checksum_of("passages", db.version))
-            return tuple(passage(row) for row in db.execute(query, {"query": match, "k": k}))
+            allowed = self._allowed(db, filter)
+            given = {"query": match, "k": k} | ({} if allowed is None else {"allowed": allowed.tobytes()})
+            search = _LEXICAL.format(lexicon=db.lexicon, allowed="" if allowed is None else _ALLOWED)
+            return tuple(passage(row, db) for row in db.execute(search, given).fetchall())
 
     def known(self, words: Iterable[str]) -> dict[str, int]:
         """Of these lower-case words, the ones that stand in any passage, each with the number of passages."""
         with self._reading() as db:
             self._check_lexicon(db)
-            db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'lexicon', 'row')")
             one = "SELECT doc FROM temp.vocabulary WHERE term = ?"
             found = ((word, db.execute(one, (word,)).fetchone()) for word in words)
             return {word: row[0] for word, row in found if row}
@@ -165,12 +260,58 @@ class Index:
         """The file that was indexed as `path`, absolute; None: no such file was, or it is gone. Of several that were
         indexed by the same path, the first that is still there."""
         with self._reading() as db:
-            rows = db.execute("SELECT location FROM files WHERE path = ? ORDER BY rowid", (path,)).fetchall()
+            query = "SELECT location FROM files WHERE path = ? AND location IS NOT NULL ORDER BY rowid"
+            rows = db.execute(query, (path,)).fetchall()
         home = self.path.absolute().parent
         places = (Path(os.path.normpath(home / location)) for (location,) in rows if "\0" not in location)
         return next((place for place in places if place.is_file()), None)
 
-    def nearest(self, vector: npt.ArrayLike, k: int) -> tuple[Passage, ...]:
+    def get(self, id: str) -> Passage | None:
+        """The passage with this id, without a score; None: there is none."""
+        with self._reading() as db:
+            row = db.execute(_BY_ID, (id,)).fetchone()
+            return passage(row, db) if row else None
+
+    def document(self, name: str) -> StoredDocument | None:
+        """The document with this id, or of this file (of several the first); None: there is none."""
+        with self._reading() as db:
+            for test in (_HAS_ID[db.number > 0], "path = :name", "documents.rowid IS NULL AND space = :name"):
+                query = f"{_DOCUMENTS} WHERE {test} ORDER BY files.rowid, documents.rowid LIMIT 1"  # nosec B608 # of constants
+                if row := db.execute(query, {"name": name}).fetchone():
+                    return _stored(row, db)
+        return None
+
+    def documents(self, file: str | None = None) -> Iterator[StoredDocument]:
+        """Every document, or those of one file, in the order in which their files came; a file that gave none is told
+        as one without passages, whose `state` is "unread"."""
+        where = "" if file is None else "WHERE path = :name"
+        with self._reading() as db:
+            query = f"{_DOCUMENTS} {where} ORDER BY files.rowid, documents.rowid"  # nosec B608 # of constants
+            for row in db.execute(query, {"name": file}):
+                yield _stored(row, db)
+
+    def add(
+        self, documents: Iterable[Document], embedder: Embedder, *, file: str = "added", patience: float = PATIENCE
+    ) -> tuple[str, ...]:
+        """Add documents, each in place of one with the same key (or else id) that was added under the same name.
+
+        Gives their ids, in order. `file` is the name that they are filed, cited and deleted under; files on disk are
+        read by `build`. Whoever searches meanwhile finds each of them whole or not at all, and so does whoever comes
+        after a crash; some hundred passages become visible at a time. Waits `patience` seconds for another writer.
+        Costs one embedding a passage, and a look at the collection's words: 0.1 s for 10,000 passages. Raises
+        IndexFault; UsageError for one without a text, or two with one key; what the embedder raises.
+        """
+        return intake.add(self.path, self.collection, documents, embedder, file, patience)
+
+    def delete(self, name: str, *, patience: float = PATIENCE) -> bool:
+        """Delete the document with this id, or else all documents of this file; False: there is none.
+
+        Its passages, words, vectors and fields go with it. What still lies in a folder comes back when that is indexed
+        again. Raises IndexFault.
+        """
+        return intake.delete(self.path, self.collection, name, patience)
+
+    def nearest(self, vector: npt.ArrayLike, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
 
         Scores are cosines, in [-1, 1]. Every vector is compared. The first search after a change loads all of them,
@@ -185,18 +326,20 @@ class Index:
                 raise IndexFault(
                     f"{self.path} has vectors of another length than the {query.size} asked for; {remaking(self.path)}"
                 )
+            allowed = self._allowed(db, filter)
             # Rounded, since for equal rows the last bits of the product depend on their place in the matrix.
             scores = np.round(found.matrix @ query, 6)
-            best = _best(scores, k)
-            one = _ONE.format(checksum=checksum_of("passages", db.version))
-            rows = (db.execute(one, {"hit": int(found.rowids[n]), "score": float(scores[n])}) for n in best)
-            return tuple(passage(row.fetchone()) for row in rows)
+            if allowed is not None:
+                scores[~allowed[found.rowids]] = -np.inf
+            best = [n for n in _best(scores, k) if scores[n] > -np.inf]
+            rows = [db.execute(_ONE, {"hit": int(found.rowids[n]), "score": float(scores[n])}).fetchone() for n in best]
+            return tuple(passage(row, db) for row in rows)
 
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
         with self._reading() as db:
-            for row in db.execute(_ALL.format(checksum=checksum_of("passages", db.version))):
-                yield passage(row)
+            for row in db.execute(_ALL):
+                yield passage(row, db)
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""
@@ -207,21 +350,36 @@ class Index:
         """Read the whole index. Raises IndexFault where it is damaged; False: an earlier version made it, without the
         checksums that would show all damage."""
         with self._reading() as db:
-            check_whole(db, db.version, read_meta(db, self.path)["dimensions"])
+            check_whole(db, read_meta(db, self.path)["dimensions"])
             return db.version > 1
 
     def _check_lexicon(self, db: Connection) -> None:
-        generation = _generation(db)
-        if db.version > 1 and self._checked != generation:
-            check_sealed(db, "lexicon")
-            self._checked = generation
+        if db.version > 1 and self._checked != (now := generation(db)):
+            check_lexicon(db)
+            self._checked = now
 
     def _loaded(self, db: Connection) -> _Vectors:
-        generation = _generation(db)
+        now = generation(db)
         with self._loading:
-            if self._vectors is None or self._vectors.generation != generation:
-                self._vectors = _load(db, generation, read_meta(db, self.path)["dimensions"])
+            if self._vectors is None or self._vectors.generation != now:
+                self._vectors = _load(db, now, read_meta(db, self.path)["dimensions"])
             return self._vectors
+
+    def _allowed(self, db: Connection, filter: Filter) -> npt.NDArray[np.bool_] | None:
+        """Whether a passage may be found, by its row; None: every one may."""
+        if not filter:
+            return None
+        now = generation(db)
+        with self._loading:
+            if self._owners is None or self._owners.generation != now:
+                self._owners = _owned(db, now)
+            owners = self._owners
+        among = np.ones(1 + max(owners.documents, default=0), dtype=np.bool_)
+        for condition in filter.conditions:
+            among &= _fulfilling(db, condition, len(among))
+        allowed = np.zeros(1 + max(owners.passages, default=0), dtype=np.bool_)
+        allowed[owners.passages] = among[owners.documents]
+        return allowed
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -245,7 +403,7 @@ class Index:
                 if opened == stamp:
                     return db, stamp
                 db.close()
-        return reader(self.path), stamp
+        return reader(self.path, self.collection), stamp
 
 
 def _stamp(path: Path) -> _Stamp:
@@ -257,25 +415,54 @@ def _stamp(path: Path) -> _Stamp:
     return status.st_ino, status.st_mtime_ns
 
 
-def _generation(db: Connection) -> int:
-    return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
-
-
 def _load(db: Connection, generation: int, dimensions: int) -> _Vectors:
-    rows = db.execute(_VECTORS.format(checksum=checksum_of("vectors", db.version))).fetchall()
+    rows = db.execute(_VECTORS).fetchall()
     for _, id, vector, checksum in rows:
         check_vector(id, vector, checksum, dimensions)
     rowids = np.fromiter((rowid for rowid, *_ in rows), dtype=np.int64, count=len(rows))
     flat = np.frombuffer(b"".join(vector for _, _, vector, _ in rows), dtype=np.float16)
-    if len(rows) != _count(db, "passages") or len(rows) != _count(db, "vectors") or not np.isfinite(flat).all():
+    entered = db.execute(f"SELECT count(*) FROM main.{db.lexicon}_docsize").fetchone()[0]  # nosec B608 # a name of ours
+    if len(rows) != entered or not np.isfinite(flat).all():
         raise sqlite3.DatabaseError("its vectors are not those of its passages")
     matrix = flat.reshape(len(rows), dimensions).astype(np.float32)
     matrix.flags.writeable = False
     return _Vectors(generation, rowids, matrix)
 
 
-def _count(db: Connection, table: str) -> int:
-    return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # nosec B608 # one of two words of ours
+def _owned(db: Connection, generation: int) -> _Owners:
+    rows = db.execute("SELECT rowid, document FROM passages").fetchall()
+    both = np.array(rows, dtype=np.int64).reshape(len(rows), 2)
+    return _Owners(generation, both[:, 0], both[:, 1])
+
+
+def _fulfilling(db: Connection, condition: Condition, count: int) -> npt.NDArray[np.bool_]:
+    """Whether the document in each of `count` rows fulfils the condition, as `Condition.holds` has it."""
+    values = [packed(value) for value in condition.values]
+    if condition.operator in ("in", "not in"):
+        test = f"value IN ({', '.join('?' * len(values))})"
+    else:
+        kind = "typeof(value) = 'text'" if isinstance(values[0], str) else "typeof(value) IN ('integer', 'real')"
+        test = f"value {condition.operator} ? AND {kind}"
+    query = f"SELECT document FROM fields WHERE key = ? AND {test}"  # nosec B608 # an operator, and words of ours
+    found = [document for (document,) in db.execute(query, (condition.key, *values))]
+    holds = np.zeros(count, dtype=np.bool_)
+    holds[[document for document in found if document < count]] = True
+    return ~holds if condition.operator == "not in" else holds
+
+
+def _stored(row: tuple[Any, ...], db: Connection) -> StoredDocument:
+    id, file, title, passages, bytes, added, complete, problems, rowid = row
+    because = "; ".join(problem.reason for problem in loaded(problems))
+    state: Literal["ready", "unfinished", "unread"] = "unfinished"
+    if complete:
+        state = "unread" if rowid is None else "ready"
+    return StoredDocument(id, db.collection, file, title, passages, bytes, added, fields_of(db, rowid), state, because)
+
+
+def _counted(path: Path, name: str) -> Collection:
+    with faults(path), closing(reader(path, name)) as db:
+        passages, documents, *_ = db.execute(_COUNTS).fetchone()
+    return Collection(name, documents, passages)
 
 
 def _best(scores: npt.NDArray[np.float32], k: int) -> list[int]:

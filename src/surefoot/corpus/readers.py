@@ -25,9 +25,11 @@ from time import monotonic, time_ns
 from typing import Any, BinaryIO
 
 from surefoot.corpus import limits
+from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import DocumentProblem, Unreadable
 from surefoot.errors import UsageError
 from surefoot.manifest import cores
+from surefoot.meta import usable
 from surefoot.types import Passage
 
 MOST = 4
@@ -80,17 +82,6 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class CutDocument:
-    """A document cut into passages; key and id are the `Document`'s."""
-
-    key: str
-    id: str | None
-    digest: bytes
-    """Hash of its whole content."""
-    passages: tuple[Passage, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Article:
     """A page of an encyclopedia."""
 
@@ -134,8 +125,9 @@ class Reading:
                     id, text, title, url, start = values
                     passages.append(Passage(id, text, title, url=url, start=start))
                 elif kind == "document":
-                    at, key, own, digest = values
-                    yield at, CutDocument(key, own, bytes.fromhex(digest), tuple(passages))
+                    at, key, own, digest, title, size, meta = values
+                    content, kept = bytes.fromhex(digest), usable(meta)[0]
+                    yield at, CutDocument(key, own, content, tuple(passages), title, size, kept)
                     passages.clear()
                 elif kind == "problem":
                     at, reason, skipped = values

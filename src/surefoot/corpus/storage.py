@@ -14,19 +14,29 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from surefoot.corpus.integrity import check_whole, fingerprint
+from surefoot.corpus.connection import DEFAULT, Connection, checked_name, confine, lexicon
+from surefoot.corpus.integrity import (
+    Definition,
+    check_files,
+    check_lexicon,
+    check_whole,
+    definitions,
+    fingerprint,
+    seal,
+)
 from surefoot.corpus.splitter import WORDS
 from surefoot.errors import IndexFault
 from surefoot.protocols import Embedder
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,
 but has to be rebuilt before anything is added."""
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
-FORMER = {1: "15ef4e570003c085338261bd95642116"}
-"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids."""
+FORMER = {1: "15ef4e570003c085338261bd95642116", 2: "7c1a990291b768341687ea9b48e0a09e"}
+"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids; 2
+has no collections and no fields."""
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}
@@ -102,13 +112,13 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     made = dict(db.execute("SELECT name, upper(substr(sql, 1, 12)) FROM sqlite_master"))
     if "meta" not in made or "passages" not in made:
         raise foreign(path)
-    if made["meta"] != "CREATE TABLE":
+    if made["meta"] != "CREATE TABLE" or made.get("collections", "CREATE TABLE") != "CREATE TABLE":
         raise sqlite3.DatabaseError("its tables are not those of an index")
     meta = dict(db.execute("SELECT key, value FROM meta"))
     version = meta.get("schema")
     if version != SCHEMA and version not in FORMER:
         raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
-    if fingerprint(db) != (FORMER.get(version) or _fingerprint()):
+    if not (_is_todays(db) if version == SCHEMA else fingerprint(db) == FORMER[version]):
         raise sqlite3.DatabaseError("its tables are not those of an index")
     typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
     if not typed or not 1 <= meta["dimensions"] <= _MOST_DIMENSIONS:
@@ -116,11 +126,26 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     return meta
 
 
+def _is_todays(db: sqlite3.Connection) -> bool:
+    """Whether its tables are those of this version, with a lexicon for each collection."""
+    fixed, template = _made()
+    numbers = [number for (number,) in db.execute("SELECT rowid FROM collections")]
+    lexicons = (_numbered(row, number) for number in numbers for row in template)
+    return sorted(map(repr, definitions(db))) == sorted(map(repr, (*fixed, *lexicons)))
+
+
 @cache
-def _fingerprint() -> str:
+def _made() -> tuple[list[Definition], list[Definition]]:
+    """What an index defines, without a lexicon, and what the lexicon of a collection 0 adds to it."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(TABLES)
-        return fingerprint(db)
+        fixed = definitions(db)
+        db.execute(lexicon(0))
+        return fixed, [row for row in definitions(db) if row not in fixed]
+
+
+def _numbered(row: Definition, number: int) -> Definition:
+    return tuple(part and part.replace("lexicon_0", f"lexicon_{number}") for part in row)
 
 
 def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
@@ -151,31 +176,36 @@ def foreign(path: Path) -> IndexFault:
     return IndexFault(f"{path} is not an index of Surefoot; name another file")
 
 
-class Connection(sqlite3.Connection):
-    """A connection to an index that trusts nothing in the file."""
+def reader(path: Path, collection: str = DEFAULT) -> Connection:
+    """A connection to a collection that cannot write, for one thread at a time.
 
-    version = SCHEMA
-    """Of the tables."""
-
-
-def reader(path: Path) -> Connection:
-    """A connection that cannot write, for one thread at a time.
-
-    Raises IndexFault unless there is an index whose version can be read.
+    Raises IndexFault unless there is an index, whose version can be read, with this collection.
     """
     # Even a reader writes a file beside an index in WAL mode. Where it may not, or the disk is full, SQLite is told
     # that the index does not change.
     settled = not size_of(beside(path, "-wal"))
     frozen = settled and not os.access(path.parent, os.W_OK)
     try:
-        return _reader(path, frozen)
+        return _reader(path, collection, frozen)
     except sqlite3.OperationalError as error:
         if frozen or not settled or _code(error) != sqlite3.SQLITE_IOERR:
             raise
-        return _reader(path, frozen=True)
+        return _reader(path, collection, frozen=True)
 
 
-def _reader(path: Path, frozen: bool) -> Connection:
+def _reader(path: Path, collection: str, frozen: bool) -> Connection:
+    db = _opened(path, frozen)
+    try:
+        if not confine(db, collection):
+            raise IndexFault(f"{path} has no collection {collection!r}; {making(path, f'--collection {collection} ')}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _opened(path: Path, frozen: bool) -> Connection:
+    """A connection to an index, not yet confined to a collection."""
     uri = f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
     db = _connected(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
@@ -188,22 +218,62 @@ def _reader(path: Path, frozen: bool) -> Connection:
     return db
 
 
-def writer(path: Path, embedder: Embedder) -> Connection:
-    """A connection that can write; creates the index where there is none.
+def others(path: Path, collection: str) -> list[str]:
+    """The names of the other collections of the index; none where it cannot be read."""
+    if not size_of(path):
+        return []
+    with suppress(IndexFault, sqlite3.Error, UnicodeDecodeError), closing(_opened(path, frozen=False)) as db:
+        return [name for name in collections(db) if name != collection]
+    return []
 
-    Checks the whole index first, so that nothing is built upon damage. Unless it is whole and of this version and this
-    embedder, raises IndexFault and leaves the file as it is.
+
+def collections(db: Connection) -> list[str]:
+    """The names of all collections, in alphabetical order."""
+    if db.version < SCHEMA:
+        return [DEFAULT]
+    return [name for (name,) in db.execute("SELECT name FROM main.collections ORDER BY name")]
+
+
+@contextmanager
+def writing(path: Path, embedder: Embedder | None, collection: str) -> Iterator[Connection]:
+    """`writer`, closed at the end; what was not committed is lost."""
+    with closing(writer(path, embedder, collection)) as db:
+        yield db
+        _SOUND[path.resolve()] = _state(db, path)
+
+
+_SOUND: dict[Path, tuple[int, int]] = {}
+"""The states of indexes that this process has checked whole, or left so: a server that adds a document need not read
+all others first."""
+
+
+def _state(db: Connection, path: Path) -> tuple[int, int]:
+    """The file, and what it holds: the number of its last change."""
+    changed = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    return path.stat().st_ino, int(changed[0])
+
+
+def writer(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> Connection:
+    """A connection to a collection that can write; makes the index and the collection where they are not there, but
+    without an embedder, which can only take out.
+
+    Checks the whole index first, unless this process left it as it is, so that nothing is built upon damage. Unless it
+    is whole and of this version and this embedder, raises IndexFault and leaves the file as it is.
     """
     db = _connected(path)
     try:
         is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not is_new:
-            _check_writable(db, path, embedder)
+            _check_writable(db, path, embedder, collection)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -65536")
-        if is_new:
+        if is_new and embedder:
             _create(db, embedder)
+        if not db.number and embedder:
+            _begin(db, checked_name(collection))
+        if not db.number:
+            raise IndexFault(f"{path} has no collection {collection!r}; name one that is there")
     except BaseException:
         db.close()
         raise
@@ -223,14 +293,22 @@ def _connected(place: str | Path, **options: Any) -> Connection:
     return db
 
 
-def _check_writable(db: Connection, path: Path, embedder: Embedder) -> None:
+def _check_writable(db: Connection, path: Path, embedder: Embedder | None, collection: str) -> None:
     meta = read_meta(db, path)
     if meta["schema"] != SCHEMA:
         raise IndexFault(
             f"{path} was made by an earlier version: it can be searched, but not added to; {remaking(path)}"
         )
-    check_embedder(path, meta, embedder)
-    check_whole(db, SCHEMA, meta["dimensions"])
+    if embedder:
+        check_embedder(path, meta, embedder)
+    db.version = SCHEMA
+    if not confine(db, collection):
+        return
+    if _SOUND.get(path.resolve()) == _state(db, path):
+        check_lexicon(db)
+        check_files(db)
+    else:
+        check_whole(db, meta["dimensions"])
 
 
 def now() -> str:
@@ -238,19 +316,42 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _create(db: sqlite3.Connection, embedder: Embedder) -> None:
+def _create(db: Connection, embedder: Embedder) -> None:
     meta = (SCHEMA, embedder.name, embedder.dimensions, WORDS, now(), now(), time_ns())
     db.executescript(f"BEGIN; {TABLES}")
     db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", zip(_META, meta, strict=True))
     db.commit()
+    db.version = SCHEMA
+
+
+def _begin(db: Connection, collection: str) -> None:
+    """Make a collection, and confine the connection to it."""
+    db.execute("BEGIN")
+    added = db.execute("INSERT INTO collections (name, generation) VALUES (?, ?)", (collection, time_ns()))
+    db.execute(lexicon(added.lastrowid or 0))
+    confine(db, collection)
+    seal(db)
+    db.commit()
+
+
+def commit(db: Connection) -> None:
+    """Commit what was written to the collection: from now on whoever searches it sees all of it."""
+    if db.in_transaction:
+        db.execute("UPDATE meta SET value = max(value + 1, ?) WHERE key = 'generation'", (time_ns(),))
+        mine = time_ns(), db.number
+        db.execute("UPDATE collections SET generation = max(generation + 1, ?) WHERE rowid = ?", mine)
+        db.execute("UPDATE meta SET value = ? WHERE key = 'updated'", (now(),))
+        seal(db)
+        db.commit()
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from writing the index. Raises IndexFault at once where one is writing it."""
+def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Keep other processes and threads from writing the index. Raises IndexFault where one is writing it, and has not
+    ended after `patience` seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(beside(path, ".lock"), timeout=0):
+        with FileLock(beside(path, ".lock"), timeout=patience):
             yield
     except Timeout:
         raise IndexFault(f"{path} is being written by another process; wait until it has finished") from None

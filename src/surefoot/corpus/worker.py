@@ -10,12 +10,10 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, replace
 from hashlib import blake2b
 from importlib import import_module
 from math import ceil
@@ -24,10 +22,9 @@ from time import process_time
 from typing import Any, BinaryIO
 
 from surefoot.corpus import limits
+from surefoot.corpus.cutting import clean, digest, size, storable
 from surefoot.corpus.loaders import MAX_BYTES, STREAMED, Document, DocumentProblem, Unreadable, read
-from surefoot.corpus.splitter import LONGEST_TITLE, passages
-from surefoot.text.blocks import fragment
-from surefoot.types import Block
+from surefoot.corpus.splitter import passages
 
 try:
     import resource
@@ -36,7 +33,6 @@ except ImportError:  # Windows, where the clock and the count of characters have
 
 _LINE = 60_000
 """Characters after which a line ends, so that neither side holds much of a long file."""
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def main() -> None:
@@ -148,7 +144,7 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
         if isinstance(item, DocumentProblem):
             answer.problem(item.reason, item.skipped)
         else:
-            answer.document(_storable(item), request["url"], request["space"])
+            answer.document(storable(item), request["url"], request["space"])
 
 
 def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
@@ -157,7 +153,7 @@ def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
         reader = import_module("surefoot.corpus.loaders.html").HtmlLoader(main=True).read
     for item in reader(io.BytesIO(body), name):
         if isinstance(item, Document):
-            answer.document(_storable(item), request["url"])
+            answer.document(storable(item), request["url"])
 
 
 def _give_article(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
@@ -214,14 +210,15 @@ class _Answer:
         for passage in passages(document, path, space):
             self._count(len(passage.id) + len(passage.text) + len(passage.title) + len(passage.url or ""))
             self.say("passage", passage.id, passage.text, passage.title, passage.url, passage.start)
-        self._count(len(document.key))
-        self.say("document", self.at, document.key, document.id, _digest_of(document))
+        self._count(len(document.key) + len(document.title))
+        told = document.title, size(document), dict(document.meta)
+        self.say("document", self.at, document.key, document.id, digest(document), *told)
 
     def piece(self, kind: str, *texts: str) -> None:
         """Say a part of an article. Raises Unreadable where the page yields too much text."""
-        clean = [_clean(text) for text in texts]
-        self._count(sum(map(len, clean)))
-        self.say(kind, *clean)
+        said = [clean(text) for text in texts]
+        self._count(sum(map(len, said)))
+        self.say(kind, *said)
 
     def _count(self, characters: int) -> None:
         self._given += characters
@@ -241,33 +238,6 @@ class _Answer:
         self._out.flush()
         self._items.clear()
         self._size = 0
-
-
-def _storable(document: Document) -> Document:
-    """The document with each character that SQLite or UTF-8 cannot hold replaced by U+FFFD."""
-    return replace(
-        document,
-        key=_clean(document.key),
-        title=" ".join(_clean(document.title).split()),
-        blocks=tuple(_storable_block(block) for block in document.blocks if block.text.strip()),
-        url=document.url and _clean(document.url),
-        id=document.id and _clean(document.id),
-    )
-
-
-def _storable_block(block: Block) -> Block:
-    path = tuple(filter(None, (" ".join(_clean(name).split())[:LONGEST_TITLE] for name in block.path)))
-    return Block(_clean(block.text).strip("\n"), block.kind, path, fragment(_clean(block.place)[:LONGEST_TITLE]))
-
-
-def _clean(text: str) -> str:
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-def _digest_of(document: Document) -> str:
-    blocks = [astuple(block) for block in document.blocks]
-    parts = json.dumps((document.title, blocks, document.url, document.id))
-    return blake2b(parts.encode(), digest_size=16).hexdigest()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
 
 USE = "surefoot.retrievers._given:Given"
@@ -17,10 +18,10 @@ class Given:
     passages: tuple[Passage, ...] = ()
     name: str = "given"
 
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        """The first `k`."""
-        return self.passages[:k]
+    def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+        """The first `k` that the filter lets through."""
+        return tuple(passage for passage in self.passages if filter.matches(passage.meta))[:k]
 
-    def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The first `k`."""
-        return self.passages[:k]
+    def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+        """The same."""
+        return self.retrieve(query, k, filter)

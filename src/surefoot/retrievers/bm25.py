@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from surefoot.corpus.index import Index
 from surefoot.corpus.spelling import mended
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
 
 
@@ -15,9 +16,9 @@ class Bm25:
     def __init__(self, index: Index) -> None:
         self._index = index
 
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+    def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages that share a word with the question; none where no passage does."""
-        return self._index.lexical(question, k)
+        return self._index.lexical(question, k, filter)
 
     def mended(self, question: str) -> str:
         """The question with the misspelt words mended by those of the index."""

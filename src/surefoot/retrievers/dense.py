@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from surefoot.corpus.index import Index
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
 
@@ -18,7 +19,7 @@ class Dense:
         self._index = index
         self._embedder = embedder
 
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+    def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` nearest passages. Costs one embedding. Raises IndexFault as the constructor does."""
         self._index.check(self._embedder)
-        return self._index.nearest(self._embedder.embed([question])[0], k)
+        return self._index.nearest(self._embedder.embed([question])[0], k, filter)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from surefoot.evidence.ranking import CONSTANT
+from surefoot.meta import NO_FILTER, Filter, Find, filtered
 from surefoot.protocols import Retriever
 from surefoot.types import Passage
 
@@ -45,13 +46,20 @@ class Hybrid:
         """The question as the first of the retrievers mends its spelling that can."""
         return self._mended(question)
 
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        """At most `k` passages, scored by the fusion; ties go by id."""
+    def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+        """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one of the retrievers
+        cannot filter."""
+        finds = [(self._filtered(each, filter), weight) for each, weight in self._retrievers]
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)
-        for retriever, weight in self._retrievers:
-            for rank, passage in enumerate(retriever.retrieve(question, max(k, self._depth)), start=1):
+        for find, weight in finds:
+            for rank, passage in enumerate(find(question, max(k, self._depth)), start=1):
                 found.setdefault(passage.id, passage)
                 scores[passage.id] += weight / (self._constant + rank)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
         return tuple(replace(found[id], score=scores[id]) for id in best)
+
+    @staticmethod
+    def _filtered(retriever: Retriever, filter: Filter) -> Find[tuple[Passage, ...]]:
+        name = getattr(retriever, "name", type(retriever).__name__)
+        return filtered(retriever.retrieve, filter, f"retriever '{name}'")

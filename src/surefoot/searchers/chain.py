@@ -9,6 +9,7 @@ from threading import Lock
 
 from surefoot import meter
 from surefoot.errors import ComponentError, ConfigError, SearchError, Throttled
+from surefoot.meta import NO_FILTER, Filter, Find, can_filter, filtered
 from surefoot.protocols import Searcher
 from surefoot.types import Passage
 
@@ -88,13 +89,17 @@ class Chain:
         self.clock = time.monotonic
         self._links = tuple((searcher, Breaker(failures, rest)) for searcher in searchers)
 
-    def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The passages of the first searcher that finds any."""
+    def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+        """The passages of the first searcher that finds any; with a filter, one that cannot filter is not asked."""
         passed: list[str] = []
         reasons: list[str] = []
         for searcher, breaker in self._links:
+            if filter and not can_filter(searcher.search):
+                passed.append(f"{searcher.name} cannot filter")
+                reasons.append(f"{searcher.name}: cannot filter")
+                continue
             try:
-                found = self._ask(searcher, breaker, query, k)
+                found = self._ask(filtered(searcher.search, filter, searcher.name), breaker, query, k)
             except ComponentError as error:
                 resting = "rests" if isinstance(error, _Resting) else "failed"
                 passed.append(f"{searcher.name} {'throttled' if isinstance(error, Throttled) else resting}")
@@ -110,12 +115,12 @@ class Chain:
             _tell(passed, "nothing else to ask", reasons)
         return ()
 
-    def _ask(self, searcher: Searcher, breaker: Breaker, query: str, k: int) -> tuple[Passage, ...]:
+    def _ask(self, find: Find[tuple[Passage, ...]], breaker: Breaker, query: str, k: int) -> tuple[Passage, ...]:
         asked = self.clock()
         if refusal := breaker.refusal(asked):
             raise _Resting(refusal)
         try:
-            found = searcher.search(query, k)
+            found = find(query, k)
         except ComponentError as error:
             breaker.fail(asked, self.clock(), error)
             raise

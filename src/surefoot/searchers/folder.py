@@ -6,18 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.index import Index
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
 
 
 class Folder:
-    """Searches another index by its words (BM25); `surefoot index PATH --index FILE` makes one."""
+    """Searches a collection of another index by its words (BM25); `surefoot index PATH --index FILE` makes one."""
 
     name: ClassVar[str] = "folder"
 
-    def __init__(self, path: str | Path) -> None:
-        self.index = Index.open(Path(path))
+    def __init__(self, path: str | Path, collection: str = DEFAULT) -> None:
+        self.index = Index.open(Path(path), collection)
 
-    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+    def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The best `k` passages of that index, each marked as external."""
-        return tuple(replace(passage, source="external") for passage in self.index.lexical(query, k))
+        return tuple(replace(passage, source="external") for passage in self.index.lexical(query, k, filter))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from surefoot import meter
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
 
 NEEDED = "search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia"
@@ -16,7 +17,7 @@ class Nowhere:
     name: ClassVar[str] = "nowhere"
     asks: ClassVar[bool] = False
 
-    def search(self, query: str, k: int) -> tuple[Passage, ...]:
+    def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """Always empty; the step is marked degraded."""
         meter.degrade(NEEDED)
         return ()

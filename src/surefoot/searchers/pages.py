@@ -12,8 +12,9 @@ from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
 from surefoot import meter
+from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import Unreadable
-from surefoot.corpus.readers import READERS, CutDocument, Request
+from surefoot.corpus.readers import READERS, Request
 from surefoot.errors import ComponentError, ConfigError, SearchError
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left
