@@ -29,7 +29,8 @@ def test_a_key_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
     assert secret not in keys.path.read_text()
     assert keys.path.stat().st_mode & 0o077 == 0
     found = keys.holder(secret)
-    assert found and found.collections == ("acme",)
+    assert found
+    assert found.collections == ("acme",)
     assert keys.holder(secret[:-1]) is None
     assert secret not in repr(found)
 

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 from surefoot.pipeline import Pipeline
 from surefoot.server.conversations import Turn
-from surefoot.server.problems import Problem
 from surefoot.server.service import Service
 from surefoot.server.workers import Place
 from surefoot.store import to_json
@@ -51,8 +50,6 @@ def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value:
 
 
 def _run(pipeline: Pipeline, inquiry: Inquiry, stop: Flag, hear: Hear) -> Trace:
-    if inquiry.filter:
-        raise Problem(501, "filter", "this server cannot filter yet; ask without a filter")
     id = uuid4().hex[:12]
     begun = {"id": id, "question": inquiry.question, "thresholds": to_json(pipeline.policy.thresholds)}
     hear(id, "begin", {**begun, "collection": inquiry.collection})
@@ -66,7 +63,7 @@ def _run(pipeline: Pipeline, inquiry: Inquiry, stop: Flag, hear: Hear) -> Trace:
     question = inquiry.question
     if inquiry.history:
         question = completed(question, inquiry.history[-1].question)
-    return replace(pipeline.run(question, listener), id=id)
+    return replace(pipeline.run(question, listener, filter=inquiry.filter), id=id)
 
 
 def _keep(service: Service, inquiry: Inquiry, trace: Trace) -> None:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from surefoot.corpus.index import Index, StoredDocument
 from surefoot.corpus.loaders import loader_of, supported
 from surefoot.server.bodies import body
 from surefoot.server.jobs import Job, Unread
 from surefoot.server.problems import Problem, invalid, missing
-from surefoot.server.questions import stream
-from surefoot.server.service import chosen, service, visible
+from surefoot.server.questions import MOST_LISTED, number, stream
+from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.uploads import kept, received, safe
 from surefoot.store import to_json
+from surefoot.text.blocks import parts
+from surefoot.types import Passage
 
 _GLANCE = 0.2
 """Seconds between two looks at a job that is watched."""
@@ -34,6 +39,40 @@ class TextBody:
     name: str
     text: str
     collection: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionLine:
+    """A collection in a list."""
+
+    name: str
+    documents: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLine:
+    """A document in a list."""
+
+    document: StoredDocument
+    uploaded: bool
+    """False: it was indexed from a folder of the server's machine, and cannot be taken out here."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A part of a document that is of one kind."""
+
+    kind: str
+    text: str
+    path: tuple[str, ...]
+    """The document's title and the headings above."""
+    place: str
+    """The end of an address within the document, such as "page=3"; empty: none."""
+    passage: str
+    start: int
+    """Offset in the text of that passage, likewise `end`."""
+    end: int
 
 
 async def post_documents(request: Request) -> Response:
@@ -67,7 +106,7 @@ def _taken_in(request: Request, collection: str, files: list[tuple[str, Any]]) -
         if reason := _unfit(name, file):
             unread.append(Unread(name or given[:100], reason))
         else:
-            kept(file, here.library.shelf(collection).uploads, name)
+            kept(file, here.library.uploads(collection), name)
             taken.append(name)
     return here.jobs.add(collection, tuple(taken), tuple(unread))
 
@@ -91,11 +130,9 @@ async def get_job(request: Request) -> Response:
 
 
 async def _watched(request: Request) -> AsyncIterator[dict[str, str]]:
-    from json import dumps
-
     told = None
     while (job := service(request).jobs.get(request.path_params["id"])) and job != told:
-        yield {"event": "job", "data": dumps(to_json(job))}
+        yield {"event": "job", "data": json.dumps(to_json(job))}
         told = job
         while told == job and job.state in ("waiting", "reading"):
             await asyncio.sleep(_GLANCE)
@@ -109,9 +146,105 @@ def _job(request: Request) -> Job:
     return job
 
 
+async def get_documents(request: Request) -> Response:
+    """The documents of a collection, in the order in which they came; `limit` of them from number `offset` on."""
+    here, name = service(request), visible(request)[0]
+    limit, offset = number(request, "limit", 50, MOST_LISTED), number(request, "offset", 0, 10**9)
+
+    def listed() -> list[DocumentLine]:
+        index = here.library.index(name)
+        found = islice(index.documents(), offset, offset + limit) if index else ()
+        return [_line(here, one) for one in found]
+
+    return JSONResponse({"documents": to_json(await asyncio.to_thread(listed))})
+
+
+def _line(here: Service, document: StoredDocument) -> DocumentLine:
+    return DocumentLine(document, here.library.upload(document.collection, document.file) is not None)
+
+
+async def get_document(request: Request) -> Response:
+    """A document: its title, size, fields, and what was not read of it."""
+    _, document = await asyncio.to_thread(_document, request)
+    return JSONResponse(to_json(_line(service(request), document)))
+
+
+async def get_text(request: Request) -> Response:
+    """The text of a document in blocks, from its passage number `start` on, of `limit` passages."""
+    start, limit = number(request, "start", 0, 10**9), number(request, "limit", MOST_LISTED, MOST_LISTED)
+
+    def read() -> list[TextBlock]:
+        index, document = _document(request)
+        return [block for one in index.text(document.id)[start : start + limit] for block in _blocks(one)]
+
+    return JSONResponse({"blocks": to_json(await asyncio.to_thread(read))})
+
+
+def _blocks(passage: Passage) -> Iterator[TextBlock]:
+    headings, place = tuple(passage.title.split(" › ")), (passage.url or "").partition("#")[2]
+    for part in parts(passage.text):
+        said = passage.text[part.start : part.end]
+        yield TextBlock(part.kind, said, headings, place, passage.id, part.start, part.end)
+
+
+async def delete_document(request: Request) -> Response:
+    """Take an uploaded file out, with all the documents in it."""
+
+    def taken_out() -> Job:
+        here, (_, document) = service(request), _document(request)
+        place = here.library.upload(document.collection, document.file)
+        if place is None:
+            raise read_only()
+        here.jobs.check()
+        place.unlink(missing_ok=True)
+        return here.jobs.add(document.collection, (place.name,))
+
+    job = await asyncio.to_thread(taken_out)
+    return JSONResponse({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})
+
+
+async def get_passage(request: Request) -> Response:
+    """A passage, its document, and the passages before and after it; None: it is the first, or the last."""
+    id = request.path_params["id"]
+
+    def found() -> dict[str, Any]:
+        for index in _indexes(request):
+            if (passage := index.get(id)) and (document := index.owner(id)):
+                beside = index.text(document.id)
+                at = next((n for n, one in enumerate(beside) if one.id == id), 0)
+                before, after = beside[max(0, at - 1) : at], beside[at + 1 : at + 2]
+                around = {"before": next(iter(before), None), "after": next(iter(after), None)}
+                return {"passage": passage, "document": document, **around}
+        raise missing("passage")
+
+    return JSONResponse(to_json(await asyncio.to_thread(found)))
+
+
+def _document(request: Request) -> tuple[Index, StoredDocument]:
+    """The document that the path names, and the collection's index. Raises Problem where this key sees none."""
+    for index in _indexes(request):
+        document = index.document(request.path_params["id"])
+        if document and document.id == request.path_params["id"]:
+            return index, document
+    raise missing("document")
+
+
+def _indexes(request: Request) -> Iterator[Index]:
+    for name in visible(request):
+        if index := service(request).library.index(name):
+            yield index
+
+
 async def get_collections(request: Request) -> Response:
     """The collections that this key sees."""
-    return JSONResponse({"collections": [{"name": name} for name in visible(request)]})
+    here = service(request)
+
+    def counted() -> list[CollectionLine]:
+        found = [(name, here.library.index(name)) for name in visible(request)]
+        known = [(name, index.info() if index else None) for name, index in found]
+        return [CollectionLine(name, of.documents if of else 0, of.passages if of else 0) for name, of in known]
+
+    return JSONResponse({"collections": to_json(await asyncio.to_thread(counted))})
 
 
 def read_only() -> Problem:
@@ -121,6 +254,11 @@ def read_only() -> Problem:
 
 ROUTES = [
     Route("/documents", post_documents, methods=["POST"]),
+    Route("/documents", get_documents, methods=["GET"]),
+    Route("/documents/{id:path}/text", get_text, methods=["GET"]),
+    Route("/documents/{id:path}", get_document, methods=["GET"]),
+    Route("/documents/{id:path}", delete_document, methods=["DELETE"]),
+    Route("/passages/{id:path}", get_passage, methods=["GET"]),
     Route("/jobs/{id}", get_job, methods=["GET"]),
     Route("/collections", get_collections, methods=["GET"]),
 ]

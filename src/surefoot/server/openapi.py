@@ -13,13 +13,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from surefoot.corpus.index import StoredDocument
 from surefoot.server import chat, documents, marking, pages, questions, rerank, responses
 from surefoot.server.conversations import ConversationLine, Turn
 from surefoot.server.feedback import Mark
 from surefoot.server.jobs import Job
 from surefoot.server.schemas import schema
 from surefoot.server.traces import TraceLine
-from surefoot.types import Attribution, Trace
+from surefoot.types import Attribution, Passage, Trace
 
 EVENTS = "text/event-stream"
 
@@ -35,12 +36,17 @@ class Operation:
     kinds: Sequence[str] = ("application/json",)
     """Media types of the reply."""
     query: Sequence[str] = ()
-    """Parameters behind the address; `limit` is a number, the others are texts."""
+    """Parameters behind the address; those of `_NUMBERS` are numbers, the others texts."""
     uploads: bool = False
     """The body may also be files."""
 
 
 _COLLECTION = ("collection",)
+_NUMBERS = {
+    "limit": {"type": "integer", "minimum": 1, "maximum": questions.MOST_LISTED},
+    "offset": {"type": "integer", "minimum": 0, "maximum": 10**9},
+    "start": {"type": "integer", "minimum": 0, "maximum": 10**9},
+}
 OPERATIONS: Mapping[Any, Operation] = {
     questions.post_ask: Operation(Trace, questions.QuestionBody, kinds=("application/json", EVENTS)),
     questions.get_traces: Operation({"traces": tuple[TraceLine, ...]}, query=("collection", "before", "limit")),
@@ -52,6 +58,17 @@ OPERATIONS: Mapping[Any, Operation] = {
     questions.get_conversation: Operation({"id": str, "collection": str, "turns": tuple[Turn, ...]}, query=_COLLECTION),
     questions.delete_conversation: Operation(status=204, kinds=(), query=_COLLECTION),
     documents.post_documents: Operation({"job": str}, documents.TextBody, 202, query=_COLLECTION, uploads=True),
+    documents.get_documents: Operation(
+        {"documents": tuple[documents.DocumentLine, ...]}, query=("collection", "limit", "offset")
+    ),
+    documents.get_document: Operation(documents.DocumentLine, query=_COLLECTION),
+    documents.get_text: Operation({"blocks": tuple[documents.TextBlock, ...]}, query=("collection", "start", "limit")),
+    documents.delete_document: Operation({"job": str}, status=202, query=_COLLECTION),
+    documents.get_passage: Operation(
+        {"passage": Passage, "document": StoredDocument, "before": Passage | None, "after": Passage | None},
+        query=_COLLECTION,
+    ),
+    documents.get_collections: Operation({"collections": tuple[documents.CollectionLine, ...]}, query=_COLLECTION),
     documents.get_job: Operation(Job, kinds=("application/json", EVENTS), query=_COLLECTION),
     marking.post_feedback: Operation(Mark, Mark, 201, query=_COLLECTION),
     chat.post_chat: Operation(body=chat.ChatBody, kinds=("application/json", EVENTS)),
@@ -93,7 +110,7 @@ def document(routes: tuple[Route, ...]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         for method in sorted((route.methods or set()) - {"HEAD"}):
-            paths.setdefault(route.path, {})[method.lower()] = _operation(route, named)
+            paths.setdefault(re.sub(r":\w+}", "}", route.path), {})[method.lower()] = _operation(route, named)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -109,7 +126,7 @@ def document(routes: tuple[Route, ...]) -> dict[str, Any]:
 
 def _operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
     of, said = OPERATIONS.get(route.endpoint, Operation()), getdoc(route.endpoint) or ""
-    parameters = [_parameter(name, "path") for name in re.findall(r"{(\w+)}", route.path)]
+    parameters = [_parameter(name, "path") for name in re.findall(r"{(\w+)[:}]", route.path)]
     return {
         "operationId": route.endpoint.__name__,
         "summary": said.partition("\n")[0],
@@ -120,8 +137,7 @@ def _operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(name: str, place: str) -> dict[str, Any]:
-    number = {"type": "integer", "minimum": 1, "maximum": questions.MOST_LISTED}
-    kind = number if name == "limit" else {"type": "string"}
+    kind = _NUMBERS.get(name, {"type": "string"})
     return {"name": name, "in": place, "required": place == "path", "schema": kind}
 
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from surefoot.errors import QuestionError, SurefootError
+from surefoot.errors import FieldFault, QuestionError, SurefootError
 
 LOG = logging.getLogger("surefoot.server")
 
@@ -62,6 +62,8 @@ def problem_of(error: Exception) -> Problem:
         return error
     if isinstance(error, QuestionError):
         return Problem(400, "question", "a question is text of 1 to 4,000 characters; shorten it, or ask something")
+    if isinstance(error, FieldFault):
+        return invalid(str(error))
     if isinstance(error, HTTPException):
         code, message = _BY_STATUS.get(error.status_code, ("invalid", str(error.detail)))
         return Problem(error.status_code, code, message, error.headers)

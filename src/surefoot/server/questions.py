@@ -151,7 +151,7 @@ def found(here: Service, collections: tuple[str, ...], id: str) -> tuple[str, Tr
 
 async def get_traces(request: Request) -> Response:
     """The last traces, the latest first; `limit` of them, and only those before the trace `before`."""
-    here, limit = service(request), _limit(request)
+    here, limit = service(request), number(request, "limit", 50, MOST_LISTED)
     before = request.query_params.get("before", "")
     lists = [await asyncio.to_thread(here.traces.latest, name, limit, before) for name in visible(request)]
     lines = sorted((line for lines in lists for line in lines), key=lambda line: line.created, reverse=True)
@@ -176,7 +176,7 @@ async def post_explain(request: Request) -> Response:
 
 async def get_conversations(request: Request) -> Response:
     """The kept conversations, the latest first."""
-    here, limit = service(request), _limit(request)
+    here, limit = service(request), number(request, "limit", 50, MOST_LISTED)
     lists = [await asyncio.to_thread(here.conversations.latest, name, limit) for name in visible(request)]
     lines = sorted((line for lines in lists for line in lines), key=lambda line: line.changed, reverse=True)
     return JSONResponse({"conversations": to_json(lines[:limit])})
@@ -200,10 +200,11 @@ async def delete_conversation(request: Request) -> Response:
     raise missing("conversation")
 
 
-def _limit(request: Request) -> int:
-    said = request.query_params.get("limit", "50")
-    if not (said.isascii() and said.isdigit() and 1 <= int(said[:9]) <= MOST_LISTED):
-        raise invalid(f"`limit` must be a whole number from 1 to {MOST_LISTED}")
+def number(request: Request, name: str, usual: int, most: int) -> int:
+    """The whole number behind the address under this name. Raises Problem for what is none, or is too large."""
+    least, said = min(usual, 1), request.query_params.get(name, str(usual))
+    if not (said.isascii() and said.isdigit() and len(said) < 12 and least <= int(said) <= most):
+        raise invalid(f"`{name}` must be a whole number from {least} to {most:,}")
     return int(said)
 
 

@@ -41,9 +41,10 @@ def visible(request: Request) -> tuple[str, ...]:
     """The collections that a request may see, the one first that is meant where none is named. Where `?collection=`
     names one, that alone. Raises Problem for a foreign one just as for one that is not there."""
     key: Key | None = request.state.key
-    all_of_them = service(request).library.names() if key is None else key.collections
     named = request.query_params.get("collection")
-    return all_of_them if named is None else (chosen(request, named),)
+    if named is not None:
+        return (chosen(request, named),)
+    return service(request).library.names() if key is None else key.collections
 
 
 def chosen(request: Request, named: str | None, *, new: bool = False) -> str:
@@ -52,8 +53,12 @@ def chosen(request: Request, named: str | None, *, new: bool = False) -> str:
     Raises Problem for a foreign one just as for one that is not there.
     """
     key: Key | None = request.state.key
-    known = service(request).library.names() if key is None else key.collections
-    name = named or (DEFAULT if key is None else known[0])
-    if name not in known and not (new and key is None and COLLECTION.fullmatch(name)):
+    if key is not None:
+        name = named or key.collections[0]
+        allowed = name in key.collections
+    else:
+        name = named or DEFAULT
+        allowed = bool(COLLECTION.fullmatch(name)) and (new or service(request).library.has(name))
+    if not allowed:
         raise missing("collection")
     return name
