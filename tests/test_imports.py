@@ -22,13 +22,13 @@ HEAVY = (
 )
 
 LAYERS = (
-    ("types", "errors", "meter", "meta"),
-    ("protocols", "text", "manifest", "cost", "recorder"),
-    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
+    ("types", "errors", "meter", "meta", "forks", "cancel"),
+    ("protocols", "text", "manifest", "cost", "recorder", "conversation"),
+    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts", "given"),
     ("draw", "models", "corpus", "evidence", "datasets"),
     tuple(ROOMS.values()),
     ("pipeline", "explain"),
-    ("config", "doctor"),
+    ("config", "doctor", "correction"),
     ("evaluate",),
     ("lab", "server"),
     ("cli", "__main__"),

@@ -10,9 +10,10 @@ from surefoot.meter import Meter, count, degrade, metered
 def test_a_meter_adds_up_what_is_counted() -> None:
     """Each kind for itself."""
     with metered() as spent:
-        count(calls=1, tokens=20)
-        count(calls=1, graded=5, escalated=2, tokens=2, cached=3)
-    assert spent == Meter(calls=2, graded=5, escalated=2, tokens=22, cached=3)
+        count(calls=1, prompt_tokens=18, completion_tokens=2)
+        count(calls=1, graded=5, escalated=2, prompt_tokens=1, completion_tokens=1, cached=3)
+    assert spent == Meter(calls=2, graded=5, escalated=2, prompt_tokens=19, completion_tokens=3, cached=3)
+    assert spent.tokens == 22
 
 
 def test_the_innermost_meter_counts() -> None:

@@ -555,10 +555,11 @@ def test_a_question_that_needs_no_mending_is_read_as_it_is(shelf: type[Shelf]) -
 
 
 def test_a_listener_hears_how_the_question_is_read_before_anything_is_found() -> None:
-    """So that it can be shown first."""
+    """So that it can be shown first, but for what says whose events these are."""
     events: list[Event] = []
     pipeline(retriever=Mending(GOOD)).run(TYPED, events.append)
-    assert (events[0].name, events[0].value) == ("read_as", QUESTION)
+    assert [event.name for event in events[:2]] == ["begun", "read_as"]
+    assert events[1].value == QUESTION
 
 
 # Hedges
@@ -591,7 +592,9 @@ def test_a_refusal_is_not_hedged() -> None:
 
 def bare(trace: Trace) -> Trace:
     """Without what differs from run to run."""
-    return replace(trace, id="", created="", steps=tuple(replace(step, seconds=0.0) for step in trace.steps))
+    return replace(
+        trace, id="", created="", steps=tuple(replace(step, seconds=0.0, started="") for step in trace.steps)
+    )
 
 
 def test_many_questions_side_by_side_give_what_each_gives_alone() -> None:
@@ -619,6 +622,11 @@ def test_a_listener_hears_every_step_and_every_field_as_they_come() -> None:
     events: list[Event] = []
     trace = pipeline(HALF).run(QUESTION, events.append)
     assert tuple(event.value for event in events if event.name == "step") == trace.steps
+    walked = [event for event in events if event.name in ("step_begins", "step")]
+    assert [event.value for event in walked[::2]] == [step.name for step in trace.steps]
+    assert [event.name for event in walked] == ["step_begins", "step"] * len(trace.steps)
+    assert events[0] == Event("begun", Trace(trace.id, QUESTION, config=trace.config, created=trace.created))
+    assert events[-1] == Event("ended", trace)
     last = {event.name: event.value for event in events}
     for name in ("passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"):
         assert last[name] == getattr(trace, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -16,15 +16,31 @@ def test_a_step_gives_its_result_and_its_cost() -> None:
     """What the work counted stands in the step, under its name."""
 
     def work(a: int, b: int) -> int:
-        meter.count(calls=1, graded=2, escalated=1, tokens=3, cached=4)
+        meter.count(calls=1, graded=2, escalated=1, prompt_tokens=2, completion_tokens=1, cached=4)
         meter.degrade("cut short")
         return a + b
 
     run = Recorder("Q?", {})
     assert run.step("add", work, 1, 2, fallback=0, instead="nothing") == 3
     (step,) = run.trace().steps
-    assert step == Step("add", step.seconds, 1, 2, 1, 3, 4, degraded="cut short", error=None)
+    assert step == Step("add", step.seconds, 1, 2, 1, 3, 4, "cut short", None, 1, step.started)
+    assert (step.tokens, step.prompt_tokens, step.completion_tokens) == (3, 2, 1)
     assert 0 <= step.seconds < 5
+
+
+def test_a_step_says_when_it_began() -> None:
+    """In UTC, to the millisecond, and before its work."""
+    run = Recorder("Q?", {})
+    before = datetime.now(UTC)
+    ended = run.step("look", lambda: datetime.now(UTC), fallback=before, instead="nothing")
+    started = datetime.fromisoformat(run.trace().steps[0].started)
+    assert before - timedelta(milliseconds=1) <= started <= ended
+
+
+def test_an_older_step_tells_no_kinds_of_tokens_apart() -> None:
+    """Their sum is known, and none of them is 0 for it."""
+    step = Step("generate", 1.0, calls=1, tokens=12)
+    assert (step.tokens, step.prompt_tokens, step.completion_tokens, step.started) == (12, None, None, "")
 
 
 def test_a_step_that_went_well_fell_back_on_nothing() -> None:
@@ -60,14 +76,22 @@ def test_only_a_part_that_failed_at_work_has_a_fallback(error: Exception) -> Non
 
 
 def test_the_listener_hears_everything_in_order() -> None:
-    """Each value as soon as it exists, each piece of text, each finished step."""
+    """Each value as soon as it exists, each piece of text, each step as it begins and ends, and the whole trace."""
     heard: list[Event] = []
     run = Recorder("Q?", {}, heard.append)
     found = (Passage("a", "text"),)
-    assert run.set("passages", run.step("retrieve", lambda: found, fallback=(), instead="nothing")) is found
-    run.text("Tom")
-    step = run.trace().steps[0]
-    assert heard == [Event("step", step), Event("passages", found), Event("text", "Tom")]
+    with run.running(None):
+        assert run.set("passages", run.step("retrieve", lambda: found, fallback=(), instead="nothing")) is found
+        run.text("Tom")
+    trace = run.trace()
+    assert heard == [
+        Event("begun", Trace(trace.id, "Q?", created=trace.created)),
+        Event("step_begins", "retrieve"),
+        Event("step", trace.steps[0]),
+        Event("passages", found),
+        Event("text", "Tom"),
+        Event("ended", trace),
+    ]
 
 
 def test_the_trace_holds_what_was_set() -> None:

@@ -29,7 +29,7 @@ from surefoot.store import (
     write_text,
     write_trace,
 )
-from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Trace
+from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Step, Trace
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
 
@@ -138,7 +138,9 @@ def test_a_citation_that_was_verified_is_read_as_quoted(schema: int) -> None:
 def test_verified_is_a_word_of_earlier_schemas_only() -> None:
     """A trace of this one says `quoted`."""
     with pytest.raises(TraceFault, match="has no field 'verified'"):
-        from_json(Trace, OLD | {"schema": 3, "answer": {"text": "", "citations": [CITATION | {"verified": True}]}})
+        from_json(
+            Trace, OLD | {"schema": TRACE_SCHEMA, "answer": {"text": "", "citations": [CITATION | {"verified": True}]}}
+        )
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,13 @@ def test_an_earlier_trace_with_a_damaged_answer_is_a_fault(answer: object, says:
 def test_an_earlier_trace_without_an_answer_is_read() -> None:
     """Of a question that failed."""
     assert from_json(Trace, OLD | {"answer": None, "error": "no model"}).answer is None
+
+
+def test_a_step_of_an_earlier_trace_has_the_tokens_that_it_had() -> None:
+    """Of which kind they were, and when it began, it did not say."""
+    step = {"name": "generate", "seconds": 0.5, "calls": 1, "tokens": 12}
+    (read,) = from_json(Trace, OLD | {"schema": 3, "steps": [step]}).steps
+    assert read == Step("generate", 0.5, calls=1, tokens=12, completion_tokens=None, started="")
 
 
 def test_a_schema_is_raised_with_a_migration() -> None:

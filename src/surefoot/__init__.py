@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surefoot import meter
+    from surefoot import cancel, meter
     from surefoot.act import PRESETS, Count, Threshold
     from surefoot.config.builder import load
-    from surefoot.errors import SurefootError
+    from surefoot.correction import correct, grade
+    from surefoot.errors import Cancelled, SurefootError
     from surefoot.pipeline import Pipeline
     from surefoot.store import read_trace, write_trace
     from surefoot.types import (
@@ -37,6 +38,7 @@ __all__ = [
     "PRESETS",
     "Action",
     "Answer",
+    "Cancelled",
     "Citation",
     "Completion",
     "Count",
@@ -52,20 +54,23 @@ __all__ = [
     "Threshold",
     "Thresholds",
     "Trace",
+    "cancel",
+    "correct",
+    "grade",
     "load",
     "meter",
     "read_trace",
     "write_trace",
 ]
 
-_HOMES = ("types", "errors", "store", "act", "pipeline", "config.builder")
+_HOMES = ("types", "errors", "store", "act", "pipeline", "config.builder", "correction")
 """Modules that hold these names, the cheapest first."""
 
 
 def __getattr__(name: str) -> Any:
     """Import what is first asked for: the command line starts without waiting for any of it."""
-    if name == "meter":
-        return import_module("surefoot.meter")
+    if name in ("cancel", "meter"):
+        return import_module(f"surefoot.{name}")
     for home in _HOMES if name in __all__ else ():
         module = import_module(f"surefoot.{home}")
         if hasattr(module, name):

@@ -48,6 +48,9 @@ ROOMS = {role: room for role, (room, _) in ROLES.items() if role not in ("policy
 GROUPS = {role: f"surefoot.{room}" for role, (room, _) in ROLES.items()}
 """The entry-point group of every role. A loader is plugged in under the suffix that it reads."""
 
+OBJECTS = tuple(role for role in ROLES if role not in ("judge", "loader"))
+"""Roles that an object can play in a pipeline."""
+
 EXTRAS = {
     "pgvector": "pgvector",
     "t5": "transformers",
@@ -114,6 +117,17 @@ def find(role: str, name: str) -> Callable[..., Any]:
     if name in (plugged := _plugged_in(role)):
         return _of_role(role, name, _load(plugged[name], role))
     raise ConfigError(misnamed(f"no {role} called", name, names(role)))
+
+
+def described(role: str, part: object) -> str:
+    """The class of an object that is to play this role, as `use` names one. Raises ConfigError for one that cannot."""
+    if role not in OBJECTS:
+        raise ConfigError(misnamed("no part called", role, OBJECTS))
+    name = f"{type(part).__module__}:{type(part).__qualname__}"
+    _of_role(role, name, type(part))
+    if lacking := [key for key in ("name", "thresholds") if key in vars(ROLES[role][1]) and not hasattr(part, key)]:
+        raise ConfigError(f"{role} '{name}' is no {role}: it has no {' and no '.join(lacking)}")
+    return name
 
 
 def known(role: str, name: str) -> Callable[..., Any] | None:

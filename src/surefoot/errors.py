@@ -9,6 +9,7 @@
     │   ├── IndexFault               no index there, a damaged one, or one of another version
     │   ├── TraceFault               a file that is not a trace, or one of another schema
     │   └── MissingExtra             an optional dependency that is not installed
+    ├── Cancelled                    nobody waits for the answer any more; the question ends without one
     └── ComponentError               a part failed while it was at work; the pipeline takes its declared fallback
         ├── ModelError               a model file that is missing, damaged or does not load
         ├── EndpointError            a server that is down, slow, or answers what it should not
@@ -67,6 +68,10 @@ class MissingExtra(UsageError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra that is not installed; run: pip install 'surefoot[{extra}]'")
+
+
+class Cancelled(SurefootError):
+    """Nobody waits for the answer any more; the question ends without one."""
 
 
 class ComponentError(SurefootError):

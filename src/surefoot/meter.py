@@ -16,9 +16,15 @@ class Meter:
     calls: int = 0
     graded: int = 0
     escalated: int = 0
-    tokens: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
     cached: int = 0
     degraded: list[str] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Of prompts and completions."""
+        return self.prompt_tokens + self.completion_tokens
 
 
 _current: ContextVar[Meter | None] = ContextVar("surefoot_meter", default=None)
@@ -35,13 +41,22 @@ def metered() -> Iterator[Meter]:
         _current.reset(token)
 
 
-def count(*, calls: int = 0, graded: int = 0, escalated: int = 0, tokens: int = 0, cached: int = 0) -> None:
+def count(
+    *,
+    calls: int = 0,
+    graded: int = 0,
+    escalated: int = 0,
+    prompt_tokens: int = 0,
+    completion_tokens: int = 0,
+    cached: int = 0,
+) -> None:
     """Add to what the current step has spent."""
     if meter := _current.get():
         meter.calls += calls
         meter.graded += graded
         meter.escalated += escalated
-        meter.tokens += tokens
+        meter.prompt_tokens += prompt_tokens
+        meter.completion_tokens += completion_tokens
         meter.cached += cached
 
 

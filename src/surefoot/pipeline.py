@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import count
-from typing import Any
+from typing import Any, SupportsIndex
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
+from surefoot.conversation import Conversation, Turn
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.hedge import hedged
 from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
+from surefoot.given import Text
+from surefoot.given import passages as given
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.meta import Filter, Find, can_filter, filtered
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
 from surefoot.recorder import Listener, Recorder
-from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
+from surefoot.types import Action, Answer, Decision, Event, Grade, Passage, Strip, Trace
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
 SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
+NAMED = 3
+"""Ids that a step names, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a pipeline was built, so that another process can build it."""
+
+    build: Callable[[], Pipeline]
+    """Builds it again; it pickles."""
+    made: Mapping[str, Any]
+    """What was built, by the pipeline's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +75,21 @@ class Pipeline:
     """The sources that are vouched for or doubted."""
     config: dict[str, Any] = field(default_factory=dict)
     """The configuration that it was built from; each trace records it."""
+    conversation: Conversation = field(default_factory=Conversation)
+    """Completes a question from the turns before it."""
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+    """How it was built; None: it was put together by hand."""
 
     def __post_init__(self) -> None:
         require_match(self.policy.thresholds, self.evaluator.name)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Pickle the configuration, and of the parts those that did not come from it; by hand, all of them."""
+        if self.origin is None:
+            return object.__reduce_ex__(self, protocol)
+        build, made = self.origin.build, self.origin.made
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "origin"}
+        return _rebuilt, (build, {name: part for name, part in own.items() if part is not made.get(name)})
 
     def but(self, **parts: Any) -> Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
@@ -85,9 +115,14 @@ class Pipeline:
         question: str,
         on_event: Listener | None = None,
         *,
+        history: Sequence[Turn] = (),
         filter: Mapping[str, Any] | Filter | None = None,
+        cancel: threading.Event | None = None,
     ) -> Trace:
         """The trace of one question.
+
+        `history` holds the turns before it, the oldest first; a question that goes on from them is completed. Once
+        `cancel` is set, or the listener raises Cancelled, the question ends, and the `error` of its trace says so.
 
         `filter` says of which documents passages may come, by their fields, as `Filter.of` reads it; it reaches
         retrieval and search themselves. Raises FieldFault for what is no filter, and ConfigError where the retriever
@@ -97,25 +132,61 @@ class Pipeline:
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
         run = Recorder(checked(question), self.config, on_event, Filter.of(filter))
-        near: tuple[Passage, ...] = ()
-        local: tuple[Strip, ...] = ()
-        found: tuple[Strip, ...] = ()
-        mended = getattr(self.retriever, "mended", str)
-        if (read_as := mended(run.question)) != run.question:
-            run.set("read_as", read_as)
-        decision = self._retrieve(run)
-        if decision.action is not Action.INCORRECT:
-            near = useful(run.passages, run.grades)
-            local = self._refine("refine", near[: self.keep], run)
-        if decision.action is not Action.CORRECT:
-            self._search(run)
-            far = useful(run.external, run.grades[len(run.passages) :])
-            chosen, others = selected(far, near, self.external_keep)
-            found = self._refine("refine external", chosen, run) + others
-        run.set("strips", distinct(local + found))
-        run.set("conflicts", conflicts(run.passages + run.external, run.grades, run.strips))
-        self._answer(decision, run)
+        with run.running(cancel):
+            self._read(history, run)
+            decision = self._retrieve(run)
+            near, local = self._refined(decision, run)
+            found: tuple[Strip, ...] = ()
+            if decision.action is not Action.CORRECT:
+                self._search(run)
+                far = useful(run.external, run.grades[len(run.passages) :])
+                chosen, others = selected(far, near, self.external_keep)
+                found = self._refine("refine external", chosen, run) + others
+            self._merge(local + found, run)
+            self._answer(decision, run)
         return run.trace()
+
+    def correct(
+        self,
+        question: str,
+        passages: Sequence[Text],
+        on_event: Listener | None = None,
+        *,
+        cancel: threading.Event | None = None,
+    ) -> Trace:
+        """The trace of grading these passages, deciding, and refining: the method without retrieval, search and answer.
+
+        A passage is a text, a `Passage`, or a mapping of its fields. `decision` says what to do, `kept` holds the
+        strips to do it with. `cancel`, the listener, and parts that fail are as in `run`. Raises QuestionError, and
+        UsageError for what is no passage.
+        """
+        run = Recorder(checked(question), self.config, on_event)
+        brought = given(passages)
+        with run.running(cancel):
+            taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
+            decision = self._weigh(taken, 0, run)
+            self._merge(self._refined(decision, run)[1], run)
+        return run.trace()
+
+    def grade(self, question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
+        """The grade of each text, in order, with its label; texts are as in `correct`. Orders to the machine and
+        repetitions of the question count for nothing. Raises QuestionError, UsageError, and ComponentError where the
+        evaluator fails."""
+        asked, passages = checked(question), self.sources.placed(given(texts))
+        evidence = Evidence.before(self.evaluator, asked)
+        grades = labelled(self._graded(evidence, passages), self.policy.thresholds)
+        return corroborated(passages, evidence.judged(passages, grades))
+
+    def _read(self, history: Sequence[Turn], run: Recorder) -> None:
+        """Complete the question from the turns before it, and mend its spelling."""
+        asked = run.question
+        if history:
+            rules, complete = self.conversation.by_rules(asked, history), self.conversation.whole
+            whole = run.step("complete", complete, asked, history, fallback=rules, instead="completed by rules")
+            asked = whole if len(whole) <= LONGEST_QUESTION else asked
+        mended = getattr(self.retriever, "mended", str)
+        if (read_as := mended(asked)) != run.question:
+            run.set("read_as", read_as)
 
     def _retrieve(self, run: Recorder) -> Decision:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
@@ -123,32 +194,43 @@ class Pipeline:
         find = filtered(self.retriever.retrieve, run.filter, "the configured retriever")
         for rewrites in count():
             new = run.step("retrieve", bounded, find, query, self.k, fallback=(), instead="nothing retrieved")
-            run.set("passages", self.sources.placed(by_id(run.passages + new)))
-            run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
-            decision = run.set("decision", self.policy.decide(run.grades, rewrites))
+            decision = self._weigh(new, rewrites, run)
             if not decision.again:
                 break
             query = next((q for q in self._rewrite(run) if q not in run.queries), run.asked)
             run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         return decision
 
+    def _weigh(self, new: tuple[Passage, ...], rewrites: int, run: Recorder) -> Decision:
+        """Grade all passages so far, and decide."""
+        run.set("passages", self.sources.placed(by_id(run.passages + new)))
+        run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
+        return run.set("decision", self.policy.decide(run.grades, rewrites))
+
     def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
         """Labelled grades, against the original question, of the parts that count as evidence."""
-
         evidence = Evidence.before(self.evaluator, run.asked)
-
-        def grade() -> tuple[Grade, ...]:
-            if found := evidence.dismissed(passages):
-                told = "; ".join(f"{what}, in {', '.join(ids)}" for what, ids in found.items())
-                meter.degrade(f"not counted as evidence: {told}")
-            grades = self.evaluator.grade([(run.asked, evidence.of(passage)) for passage in passages])
-            if len(grades) != len(passages):
-                raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
-            return grades
-
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
-        grades = run.step(step, grade, fallback=ungraded, instead="the passages count as ungraded")
+        instead = "the passages count as ungraded"
+        grades = run.step(step, self._graded, evidence, passages, fallback=ungraded, instead=instead)
         return evidence.judged(passages, labelled(grades, self.policy.thresholds))
+
+    def _graded(self, evidence: Evidence, passages: tuple[Passage, ...]) -> tuple[Grade, ...]:
+        """The evaluator's own grades of the parts that count as evidence."""
+        if found := evidence.dismissed(passages):
+            told = "; ".join(f"{what}, in {', '.join(ids)}" for what, ids in found.items())
+            meter.degrade(f"not counted as evidence: {told}")
+        grades = self.evaluator.grade([(evidence.question, evidence.of(passage)) for passage in passages])
+        if len(grades) != len(passages):
+            raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
+        return grades
+
+    def _refined(self, decision: Decision, run: Recorder) -> tuple[tuple[Passage, ...], tuple[Strip, ...]]:
+        """The passages of use, best first, and the strips of the best of them."""
+        if decision.action is Action.INCORRECT:
+            return (), ()
+        near = useful(run.passages, run.grades)
+        return near, self._refine("refine", near[: self.keep], run)
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
         return run.step(step, self.refiner.refine, run.asked, passages, fallback=(), instead="no strips")
@@ -209,6 +291,11 @@ class Pipeline:
         grades = run.set("grades", corroborated(run.passages + run.external, (*near, *graded)))
         return any(grade.label is Action.CORRECT for grade in grades[len(near) :])
 
+    def _merge(self, strips: tuple[Strip, ...], run: Recorder) -> None:
+        """Nothing said twice, and what differs shown."""
+        run.set("strips", distinct(strips))
+        run.set("conflicts", conflicts(run.passages + run.external, run.grades, run.strips))
+
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
         evidence = Evidence.before(self.evaluator, run.asked)
@@ -226,6 +313,41 @@ class Pipeline:
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
 
+    async def arun(
+        self,
+        question: str,
+        on_event: Listener | None = None,
+        *,
+        history: Sequence[Turn] = (),
+        cancel: threading.Event | None = None,
+    ) -> Trace:
+        """`run` in a thread of the loop's default executor, which calls the listener; a task that is cancelled
+        cancels the question."""
+        stop = cancel or threading.Event()
+        try:
+            return await asyncio.to_thread(self.run, question, on_event, history=history, cancel=stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+
+    async def events(self, question: str, *, history: Sequence[Turn] = ()) -> AsyncIterator[Event]:
+        """Yield each event of `arun` as it comes, the last with the whole trace; raises what that raises. Close it, as
+        `contextlib.aclosing` does, and the question is cancelled."""
+        heard: asyncio.Queue[Event | None] = asyncio.Queue()
+        tell = asyncio.get_running_loop().call_soon_threadsafe
+
+        def listen(event: Event) -> None:
+            tell(heard.put_nowait, event)
+
+        asking = asyncio.create_task(self.arun(question, listen, history=history))
+        asking.add_done_callback(lambda _: heard.put_nowait(None))
+        try:
+            while event := await heard.get():
+                yield event
+            await asking
+        finally:
+            asking.cancel()
+
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:
         """The trace of each question, in order, `workers` at a time; one that fails is a trace with its error."""
         with ThreadPoolExecutor(workers) as pool:
@@ -233,6 +355,10 @@ class Pipeline:
 
     def _run_safely(self, question: str) -> Trace:
         return safely(lambda: self.run(question), question, self.config)
+
+
+def _rebuilt(build: Callable[[], Pipeline], own: dict[str, Any]) -> Pipeline:
+    return replace(build(), **own)
 
 
 def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> Trace:
@@ -255,14 +381,18 @@ def checked(question: str) -> str:
     return asked
 
 
-def bounded(find: Callable[[str, int], tuple[Passage, ...]], query: str, k: int) -> tuple[Passage, ...]:
-    """The passages that `find` gives, over-long ones cut, which the step says: older indexes and foreign searchers hold
-    such passages."""
-    found = find(query, k)
+def bounded(find: Callable[..., tuple[Passage, ...]], *asked: Any) -> tuple[Passage, ...]:
+    """The passages that `find(*asked)` gives, over-long ones cut, and of several with one id the first. The step says
+    so: older indexes, and what others bring, hold such passages."""
+    found = find(*asked)
     cut = tuple(replace(p, text=p.text[:LONGEST], title=p.title[:LONGEST_TITLE]) for p in found)
     if over := sum(before != after for before, after in zip(found, cut, strict=True)):
         meter.degrade(f"{over} of {len(found)} passages are longer than {LONGEST:,} characters and were cut there")
-    return cut
+    distinct_ids = by_id(cut)
+    if twice := len(cut) - len(distinct_ids):
+        named = ", ".join([id for id, times in Counter(p.id for p in cut).items() if times > 1][:NAMED])
+        meter.degrade(f"{twice} of {len(cut)} passages have the id of one before them and were left out: {named}")
+    return distinct_ids
 
 
 def useful(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Passage, ...]:

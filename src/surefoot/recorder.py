@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from threading import Event as Stop
 from typing import Any, Literal, TypeVar, get_args
 
-from surefoot import meter
-from surefoot.errors import ComponentError
+from surefoot import cancel, meter
+from surefoot.errors import Cancelled, ComponentError
 from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
@@ -25,6 +27,7 @@ class Recorder:
     def __init__(
         self, question: str, config: dict[str, Any], listener: Listener | None = None, filter: Filter = NO_FILTER
     ) -> None:
+        self.id = uuid.uuid4().hex[:12]
         self.question = question
         self.filter = filter
         self.read_as = ""
@@ -37,6 +40,7 @@ class Recorder:
         self.conflicts: tuple[Conflict, ...] = ()
         self.answer: Answer | None = None
         self._steps: list[Step] = []
+        self._error: str | None = None
         self._config = config
         self._listener = listener
         self._created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -46,23 +50,39 @@ class Recorder:
         """The question that is searched, graded and answered."""
         return self.read_as or self.question
 
+    @contextmanager
+    def running(self, stop: Stop | None) -> Iterator[None]:
+        """Answer the question inside. Once the event is set, or whoever listens raises Cancelled, that ends, and the
+        trace says so."""
+        with cancel.heeding(stop):
+            try:
+                self._tell("begun", self._trace())
+                yield
+            except Cancelled as cancelled:
+                self._error = f"cancelled: {cancelled}"
+
     def step(self, name: str, work: Callable[..., T], *arguments: Any, fallback: F, instead: str) -> T | F:
         """Run `work(*arguments)`. If a component fails, give `fallback`; the step then has the error and `instead`."""
-        error: str | None = None
+        cancel.check()
+        self._tell("step_begins", name)
+        failed: ComponentError | Cancelled | None = None
         result: T | F = fallback
-        begun = time.perf_counter()
+        started, begun = datetime.now(UTC).isoformat(timespec="milliseconds"), time.perf_counter()
         with meter.metered() as spent:
             try:
                 result = work(*arguments)
-            except ComponentError as caught:
-                error = str(caught)
+            except ComponentError as error:
+                failed = error
                 meter.degrade(instead)
+            except Cancelled as error:
+                failed = error
         seconds = time.perf_counter() - begun
-        degraded = "; ".join(spent.degraded) or None
+        told = "; ".join(spent.degraded) or None, str(failed) if failed else None
         counted = spent.calls, spent.graded, spent.escalated, spent.tokens, spent.cached
-        done = Step(name, seconds, *counted, degraded, error)
-        self._steps.append(done)
-        self._tell("step", done)
+        self._steps.append(Step(name, seconds, *counted, *told, spent.completion_tokens, started))
+        self._tell("step", self._steps[-1])
+        if isinstance(failed, Cancelled):
+            raise failed
         return result
 
     def set(self, name: Field, value: T) -> T:
@@ -73,14 +93,21 @@ class Recorder:
 
     def text(self, piece: str) -> None:
         """Pass on a piece of the model's output as it comes."""
+        cancel.check()
         self._tell("text", piece)
 
     def trace(self, error: str | None = None) -> Trace:
         """The finished trace; `error` says why there is no answer."""
-        fields = {name: getattr(self, name) for name in ("question", *get_args(Field))}
+        self._error = error or self._error
+        trace = self._trace()
+        self._tell("ended", trace)
+        return trace
+
+    def _trace(self) -> Trace:
+        fields = {name: getattr(self, name) for name in ("id", "question", *get_args(Field))}
         fields["filter"] = self.filter.as_json()
-        steps, config, created = tuple(self._steps), self._config, self._created
-        return Trace(uuid.uuid4().hex[:12], **fields, steps=steps, config=config, error=error, created=created)
+        steps, config, error, created = tuple(self._steps), self._config, self._error, self._created
+        return Trace(**fields, steps=steps, config=config, error=error, created=created)
 
     def _tell(self, name: Any, value: Any) -> None:
         if self._listener:

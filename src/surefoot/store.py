@@ -44,7 +44,7 @@ def _quoted(trace: dict[str, Any]) -> dict[str, Any]:
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
     2: _quoted,  # Citation.verified is called `quoted`; Answer.hedged and the place of a citation have defaults
-    3: lambda trace: trace,  # no Passage.meta and Trace.filter, whose defaults hold
+    3: lambda trace: trace,  # no Passage.meta, Trace.filter, Step.completion_tokens and Step.started: defaults hold
 }
 """By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
 

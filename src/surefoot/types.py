@@ -192,6 +192,15 @@ class Step:
     degraded: str | None = None
     """The declared fallback that was taken, in words."""
     error: str | None = None
+    completion_tokens: int | None = None
+    """Output tokens among `tokens`; None: an older trace, which does not tell them apart."""
+    started: str = ""
+    """UTC, ISO 8601, to the millisecond; empty: an older trace."""
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        """Prompt tokens among `tokens`; None: an older trace, which does not tell them apart."""
+        return None if self.completion_tokens is None else self.tokens - self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +221,8 @@ class Trace:
     conflicts: tuple[Conflict, ...] = ()
     """Empty also where the kept evidence is of one kind only."""
     read_as: str = ""
-    """The question that was searched, graded and answered, with its spelling mended; empty: `question` itself."""
+    """The question that was searched, graded and answered: complete without the turns before it, and with its spelling
+    mended; empty: `question` itself."""
     answer: Answer | None = None
     steps: tuple[Step, ...] = ()
     config: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -229,6 +239,11 @@ class Trace:
     def asked(self) -> str:
         """The question that was searched, graded and answered."""
         return self.read_as or self.question
+
+    @property
+    def kept(self) -> tuple[Strip, ...]:
+        """The strips that an answer may stand on; [n] cites the n-th of them, from 1."""
+        return tuple(strip for strip in self.strips if strip.kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +329,10 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A message to `on_event` while a question runs: a finished `Step`, or a value as soon as it exists."""
+    """A message to `on_event` while a question runs: where it stands, or a value as soon as it exists."""
 
     name: Literal[
+        "begun",
         "read_as",
         "passages",
         "grades",
@@ -327,10 +343,14 @@ class Event:
         "conflicts",
         "text",
         "answer",
+        "step_begins",
         "step",
+        "ended",
     ]
     value: Any
-    """The trace's field of that name; for "text" the next piece of the model's output; for "step" the `Step`."""
+    """The trace's field of that name. For "begun", the first, a `Trace` of id, question, time and configuration; for
+    "ended", the last, the whole trace. For "step_begins" the step's name, for "step" the finished `Step`. For "text"
+    the next piece of the model's draft, which nobody has checked: "answer" brings what was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from surefoot.cli import chat
-from surefoot.cli._conversation import Conversation, prompt
-from surefoot.llms.scripted import Scripted
 from surefoot.store import read_trace
 from surefoot.text.follow_up import completed
 
@@ -107,53 +103,3 @@ def test_the_history_is_kept_for_its_owner_alone(here: Path) -> None:
     assert chat.history().is_relative_to(here)
     assert "What is a hut?" in chat.history().read_text()
     assert chat.history().stat().st_mode & 0o077 == 0
-
-
-# The question that stands alone
-
-
-def test_a_whole_question_stays_as_it_is_and_no_model_is_asked() -> None:
-    """One without replies would fail."""
-    assert Conversation(Scripted([])).whole(FIRST) == FIRST
-
-
-def test_a_model_completes_the_question() -> None:
-    """And what it wrote is what the next one goes on from."""
-    talk = Conversation(Scripted(["Who built the Ruvel Bridge in 1911?"]))
-    talk.whole(FIRST)
-    assert talk.whole(THEN) == talk.earlier == "Who built the Ruvel Bridge in 1911?"
-
-
-@pytest.mark.parametrize("reply", ["", "Who built it?", "In 1911?\nYes.", "1911 " * 100])
-def test_rules_complete_it_where_the_model_drops_words_or_says_more(reply: str) -> None:
-    """A question about another year would be answered without anybody's noticing."""
-    talk = Conversation(Scripted([reply]))
-    talk.whole(FIRST)
-    assert talk.whole(THEN) == completed(THEN, FIRST)
-
-
-def test_rules_complete_it_where_the_model_fails() -> None:
-    """It has no replies left."""
-    talk = Conversation(Scripted([]))
-    talk.whole(FIRST)
-    assert talk.whole(THEN) == completed(THEN, FIRST)
-
-
-def test_the_prompt_is_one_turn() -> None:
-    """The task, the question before, and the one that goes on, a line each."""
-    assert [(m.role, m.content) for m in prompt(THEN, FIRST)] == [
-        (
-            "user",
-            "Rewrite the second question so that it can be understood without the first. Keep its language and its "
-            "words. Write the question, and nothing else.\n\n"
-            "First question: Who built the Ruvel Bridge?\nSecond question: and in 1911?",
-        )
-    ]
-
-
-@given(st.from_regex(r"[a-z ]{1,40}", fullmatch=True), st.from_regex(r"[a-z ]{1,40}", fullmatch=True))
-def test_both_questions_are_in_the_prompt(question: str, earlier: str) -> None:
-    """On one line each."""
-    content = prompt(question, earlier)[-1].content
-    assert " ".join(question.split()) in content
-    assert " ".join(earlier.split()) in content

@@ -34,7 +34,7 @@ class Reader:
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; "!" breaks the batch."""
         self.batches.append(len(pairs))
-        meter.count(calls=1, tokens=10)
+        meter.count(calls=1, prompt_tokens=8, completion_tokens=2)
         meter.degrade("asked twice")
         if any(passage.text == "!" for _, passage in pairs):
             raise ModelError("out of memory")

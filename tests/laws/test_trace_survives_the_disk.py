@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from surefoot import types
 from surefoot.errors import TraceFault
-from surefoot.store import MIGRATIONS, Run, dumps, from_json, loads, read_trace, to_json, write_trace
 from surefoot.meta import Meta
+from surefoot.store import MIGRATIONS, Run, dumps, from_json, loads, read_trace, to_json, write_trace
 from surefoot.types import TRACE_SCHEMA, Grade, Passage, Trace
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)

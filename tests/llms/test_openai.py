@@ -265,7 +265,7 @@ def test_a_pause_is_what_the_endpoint_asks_for_up_to_five_seconds(
 ) -> None:
     """Half a second at most where it asks for nothing that can be read."""
     paused: list[float] = []
-    monkeypatch.setattr(openai.time, "sleep", paused.append)
+    monkeypatch.setattr(openai.cancel, "pause", paused.append)
     server.llm(Reply("", 503, {"Retry-After": asked}), said("4"), retries=1).complete(ASK)
     assert least <= max(paused) <= most  # the server sleeps too, not at all
 

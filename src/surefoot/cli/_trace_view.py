@@ -53,9 +53,11 @@ class Screen:
         """Take in one event of the run."""
         if event.name == "text":
             self._stream(event.value)
+        elif event.name == "begun":
+            self._trace = event.value
         elif event.name == "step":
             self._trace = replace(self._trace, steps=(*self._trace.steps, event.value))
-        else:
+        elif event.name not in ("step_begins", "ended"):
             self._trace = replace(self._trace, **{event.name: event.value})
             for part in self._complete(event.name):
                 self.console.print(part)

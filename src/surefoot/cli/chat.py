@@ -16,15 +16,16 @@ from platformdirs import user_state_path
 from rich.text import Text
 from typer import Option
 
-from surefoot.cli._answer_view import line, opening
+from surefoot.cli._answer_view import opening
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import err, out, plain, pulling
-from surefoot.cli._conversation import Conversation
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
+from surefoot.conversation import Turn
 from surefoot.errors import QuestionError, UsageError
 from surefoot.pipeline import LONGEST_QUESTION, Pipeline
 from surefoot.store import write_trace
+from surefoot.text.follow_up import follows
 from surefoot.types import Trace
 
 PROMPT = "? "
@@ -49,8 +50,7 @@ def chat(
     builder = Builder(configured(config, settings, index))
     with pulling():
         pipeline = builder.pipeline()
-    llm = builder.llm if builder.config["generator"]["use"] == "llm" else None
-    talk = Talk(builder, pipeline, Conversation(llm), passages)
+    talk = Talk(builder, pipeline, passages)
     for said in _lines():
         if not talk.take(said):
             return
@@ -62,8 +62,9 @@ class Talk:
 
     builder: Builder
     pipeline: Pipeline
-    conversation: Conversation
     passages: int | None = None
+    turns: list[Turn] = field(default_factory=list)
+    """The last one: its question was asked whole, and the next can go on from nothing else."""
     last: Trace | None = field(default=None)
 
     def take(self, said: str) -> bool:
@@ -86,14 +87,12 @@ class Talk:
 
     def ask(self, question: str) -> None:
         """Answer one question on the screen."""
-        whole = self.conversation.whole(question[: LONGEST_QUESTION + 1])
-        if whole is None:
+        if not self.turns and follows(question[: LONGEST_QUESTION + 1]):
             out.print("This goes on from an earlier question, and there is none. What is it about?", style="yellow")
             return
-        if whole != question:
-            out.print(line("Read as", Text(plain(whole), style="bold")))
         with pulling(), Screen(out, opens=opening(self.builder.index), passages=self.passages) as screen:
-            self.last = self.pipeline.run(whole, on_event=screen)
+            self.last = self.pipeline.run(question, on_event=screen, history=self.turns)
+            self.turns = [(self.last.asked, self.last.answer.text if self.last.answer else "")]
             screen.finish(self.last)
 
     def show(self, number: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from surefoot.config.faults import (
     JUDGING,
     LIMITS,
     LISTS,
+    OBJECT,
     SHARED,
     by_hand_faults,
     faults,
@@ -24,6 +25,7 @@ from surefoot.config.faults import (
     taken,
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
+from surefoot.conversation import Conversation
 from surefoot.corpus.index import Index
 from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
@@ -34,7 +36,7 @@ from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
-from surefoot.pipeline import Pipeline
+from surefoot.pipeline import Origin, Pipeline
 from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
 from surefoot.store import from_json
 from surefoot.types import Thresholds
@@ -51,17 +53,40 @@ JUDGES = ("embedded", "llm")
 _NOT_PACED = ("seconds", "cache")
 """Limits of `[judge]` that are for its plan, and for its cache."""
 
+WITHOUT_INDEX = (
+    "or bring your own: surefoot.load(parts={'retriever': …}), or surefoot.correct(question, passages), "
+    "which needs no index"
+)
+"""The ways out for a program that has no index."""
+
 JUDGEMENTS = ".surefoot/judgements.db"
 """Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
 
 
-def load(source: str | Path | Mapping[str, Any] | None = None, **sections: Mapping[str, Any]) -> Pipeline:
+def load(
+    source: str | Path | Mapping[str, Any] | None = None,
+    *,
+    parts: Mapping[str, Any] | None = None,
+    **sections: Mapping[str, Any],
+) -> Pipeline:
     """The pipeline of a TOML file, a dictionary, or neither; keyword arguments override whole keys of sections.
 
-    `load(searcher={"use": "folder", "path": "outside.db"})`. Raises ConfigError, IndexFault or MissingExtra;
-    UnagreedCode, which is a ConfigError, for a file that names code that was never agreed to in this folder.
+    `load(searcher={"use": "folder", "path": "outside.db"})`. `parts` are objects of your own by role, as in
+    `load(parts={"retriever": Mine()})`; each takes the place of what its section says, and without a retriever's need
+    of it no index is opened. The configuration then names their classes, and says that it cannot build them.
+
+    Raises ConfigError, IndexFault or MissingExtra; UnagreedCode, which is a ConfigError, for a file that names code
+    that was never agreed to in this folder.
     """
-    return Builder(read(source, sections)).pipeline()
+    config, own = read(source, sections), dict(parts or {})
+    for role, part in own.items():
+        config[role] = {"use": components.described(role, part), OBJECT: True}
+    try:
+        return Builder(config, own).pipeline()
+    except IndexFault as error:
+        if Path(config["index"]["path"]).exists():
+            raise
+        raise IndexFault(f"{error}; {WITHOUT_INDEX}") from error
 
 
 @dataclass(frozen=True)
@@ -69,6 +94,8 @@ class Builder:
     """Builds the parts of one pipeline, each shared part once and only when it is wanted."""
 
     config: Config
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """Objects that are not built, by role."""
 
     @cached_property
     def network(self) -> Network:
@@ -230,6 +257,8 @@ class Builder:
     def policy(self) -> Policy:
         """The policy, which turns grades into an action."""
         options = dict(self.config["policy"])
+        if OBJECT in options:
+            return self._object("policy")  # type: ignore[no-any-return]
         return components.build("policy", options.pop("use"), options, self._parts)  # type: ignore[no-any-return]
 
     def pipeline(self) -> Pipeline:
@@ -250,7 +279,10 @@ class Builder:
         }
         options = self.config["pipeline"]
         _raise(size_faults(options))
-        return Pipeline(policy=self.policy(), sources=self.sources, config=self.config, **built, **options)
+        conversation = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
+        built |= {"policy": self.policy(), "sources": self.sources, "config": self.config, **options}
+        built |= {"conversation": conversation}
+        return Pipeline(**built, origin=Origin(partial(_piped, self.config, self.parts), built))
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
@@ -261,6 +293,9 @@ class Builder:
 
     def _built(self, role: str, section: Mapping[str, Any] | None = None) -> Any:
         section = self.config[role] if section is None else section
+        if OBJECT in section:
+            built = self._object(role)
+            return Remembered(built) if role == "evaluator" else built
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
         options = options_of(section)
@@ -269,6 +304,14 @@ class Builder:
         built = components.build(role, section["use"], options, self._parts)
         # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
         return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
+
+    def _object(self, role: str) -> Any:
+        if role not in self.parts:
+            raise ConfigError(
+                f"the {role} was an object of {self.config[role]['use']}, which no configuration can build; give it "
+                f"again: surefoot.load(config, parts={{'{role}': …}})"
+            )
+        return self.parts[role]
 
     def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
         """The searchers inside a searcher, to any depth: `of` is one, `searchers` are several."""
@@ -286,6 +329,10 @@ class Builder:
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:
         return {name: lambda name=name: getattr(self, name) for name in SHARED}  # type: ignore[misc]
+
+
+def _piped(config: Config, parts: Mapping[str, Any]) -> Pipeline:
+    return Builder(config, parts).pipeline()
 
 
 def _raise(faults: Iterable[str]) -> None:

@@ -32,6 +32,9 @@ JUDGING = ("repeats", "excuses", "max_tokens")
 SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
 """Constructor parameters that are given a part of the pipeline and are no option."""
 
+OBJECT = "object"
+"""The key, which is true, of a section whose component was given as an object; `use` is its class."""
+
 LISTS = {"retrievers", "evaluators"}
 """Shared parts that are options too: the option names the parts to build."""
 
@@ -109,6 +112,8 @@ def _section_faults(role: str, section: Any) -> Iterator[str]:
         section = {"use": section}
     if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
         return  # told where it is built
+    if OBJECT in section:
+        return
     options = options_of(section)
     yield from taken(role, options)
     try:

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from surefoot import forks
 from surefoot.corpus import intake
 from surefoot.corpus.connection import DEFAULT, Connection, checked_name, generation
 from surefoot.corpus.intake import loaded
@@ -185,6 +186,12 @@ class Index:
         self._owners: _Owners | None = None
         self._checked: int | None = None
         """The generation whose lexicon has been checked."""
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections and a lock of this process; SQLite's may not even be closed in another."""
+        forks.abandon(self._idle)
+        self._idle, self._loading = SimpleQueue(), Lock()
 
     @classmethod
     def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:

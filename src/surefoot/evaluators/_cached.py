@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from surefoot import meter
+from surefoot import forks, meter
 from surefoot.act import finite
 from surefoot.errors import ComponentError
 from surefoot.protocols import Evaluator, Pair
@@ -30,6 +30,11 @@ class Remembered:
         self.points = bool(getattr(evaluator, "points", False))
         self.reads: tuple[str, ...] | None = getattr(evaluator, "reads", None)
         self._known: OrderedDict[bytes, Grade] = OrderedDict()
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with a lock of this process; what is remembered stays."""
         self._lock = Lock()
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot import meter, protocols
+from surefoot import cancel, meter, protocols
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
 from surefoot.text.replies import numbered
@@ -131,6 +131,7 @@ class LLMEvaluator:
         return batches
 
     def _asked(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, LLMVerdict]:
+        cancel.check()
         messages = prompt(question, texts, again)
         reply = self.llm.complete(messages, schema(len(texts)), max_tokens=self.max_tokens * len(texts))
         return {texts[n - 1]: verdict for n, verdict in verdicts(reply.text).items() if 1 <= n <= len(texts)}

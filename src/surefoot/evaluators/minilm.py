@@ -31,7 +31,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Encoding, Tokenizer
 
-from surefoot import meter
+from surefoot import cancel, forks, meter
 from surefoot.act import fitted_for
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.manifest import cores
@@ -122,10 +122,16 @@ class MiniLM:
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
         self._card = _card(self._path.with_suffix(".json"))
-        self._pool = ThreadPoolExecutor(threads or cores(), "minilm")
-        self._loading = Lock()
+        self._threads = threads or cores()
         self.thresholds = self._card.thresholds
         self.name = self.thresholds.evaluator
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
+        self._pool = ThreadPoolExecutor(self._threads, "minilm")
+        self._loading = Lock()
 
     @cached_property
     def _session(self) -> InferenceSession:
@@ -153,8 +159,14 @@ class MiniLM:
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
         read: dict[int, list[SpanReading]] = defaultdict(list)
-        for (i, *_), reading in zip(cuts, self._pool.map(lambda cut: self._run(session, *cut[1:]), cuts), strict=True):
-            read[i].append(reading)
+        running = [self._pool.submit(self._run, session, *cut[1:]) for cut in cuts]
+        try:
+            for (i, *_), reading in zip(cuts, running, strict=True):
+                read[i].append(reading.result())
+                cancel.check()
+        finally:
+            for reading in running:
+                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 
     def _run(self, session: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:

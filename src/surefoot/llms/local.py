@@ -18,7 +18,7 @@ from typing import Any
 
 from xllamacpp import CommonParams, Server
 
-from surefoot import meter
+from surefoot import cancel, forks, meter
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.manifest import cores
@@ -66,6 +66,12 @@ class Local:
         self._context = context
         self._lock = Lock()
         self._loaded: Server | None = None
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Load the model again in this process, with the next call: the threads that ran it are not here."""
+        forks.abandon(self._loaded)
+        self._lock, self._loaded = Lock(), None
 
     def complete(
         self,
@@ -92,7 +98,8 @@ class Local:
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {on_one_line(error)}") from error
         completion = answer.completion(self.name)
-        meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
+        counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        meter.count(calls=1, **counted)
         return completion
 
     @contextmanager
@@ -156,14 +163,14 @@ def _interruptible(work: Callable[[], object], answer: _Guarded) -> None:
     """Do the work in a thread of its own, and raise what it raises.
 
     Python hears Ctrl-C only between its own steps in the main thread, where llama.cpp would swallow it and go on. So
-    that thread waits here; once it is interrupted, the answer ends with its next piece.
+    that thread waits here; once it is interrupted, or nobody waits any more, the answer ends with its next piece.
     """
     pool = ThreadPoolExecutor(1)
     running = pool.submit(copy_context().run, work)
     pool.shutdown(wait=False)
     try:
         while not wait([running], _GLANCE).done:
-            pass
+            cancel.check()
     except BaseException:
         answer.stop()
         wait([running], _PATIENCE)

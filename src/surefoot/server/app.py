@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 
 from surefoot.config.settings import Config
 from surefoot.errors import SurefootError
-from surefoot.server import chat, documents, marking, openapi, pages, questions, rerank, responses
+from surefoot.server import chat, documents, evaluations, marking, openapi, pages, questions, rerank, responses
 from surefoot.server.conversations import Conversations
 from surefoot.server.door import Door
 from surefoot.server.feedback import Feedback
@@ -35,6 +35,7 @@ ROUTES = [
     *chat.ROUTES,
     *responses.ROUTES,
     *rerank.ROUTES,
+    *evaluations.ROUTES,
     *pages.ROUTES,
     *openapi.ROUTES,
 ]
@@ -49,7 +50,7 @@ def assembled(settings: ServerSettings, config: Config) -> Service:
         library,
         Workers(settings.workers, settings.waiting, settings.seconds),
         Jobs(library.update, settings.waiting),
-        Traces(Path(settings.runs), settings.keep_days),
+        Traces(Path(settings.runs) / "serve", settings.keep_days),
         Conversations(folder, settings.keep_days),
         Feedback(folder),
         Metrics(),
@@ -64,10 +65,11 @@ def keys_of(settings: ServerSettings) -> Keys:
 def create_app(service: Service) -> Starlette:
     """The ASGI application over these parts, which it starts and stops."""
     settings = service.settings
-    door = Middleware(Door, keys_of(settings), service.metrics, settings.host, settings.name)
+    keys = keys_of(settings)
+    door = Middleware(Door, keys, service.metrics, settings.host, settings.name)
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
     app = Starlette(routes=ROUTES, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
-    app.state.service = service
+    app.state.service, app.state.keys = service, keys
     return app
 
 

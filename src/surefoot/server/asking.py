@@ -6,14 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from typing import Any
-from uuid import uuid4
 
-from surefoot.pipeline import Pipeline
 from surefoot.server.conversations import Turn
 from surefoot.server.service import Service
-from surefoot.server.workers import Place
+from surefoot.server.workers import Place, stopping
 from surefoot.store import to_json
-from surefoot.text.follow_up import completed
 from surefoot.types import Event, Trace
 
 Hear = Callable[[str, str, Any], None]
@@ -33,37 +30,43 @@ class Inquiry:
     """Empty: none is kept."""
 
 
-class _LetGo(Exception):
-    """Nobody waits for the answer any more."""
-
-
 def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value: None) -> Place[Trace]:
     """Take a place for a question, whose trace is kept. Raises Problem where none is free."""
 
     def work(stop: Flag) -> Trace:
         pipeline = service.library.pipeline(inquiry.collection)
-        trace = _run(pipeline, inquiry, stop, hear)
+        listener = _Listener(inquiry, to_json(pipeline.policy.thresholds), hear)
+        history = [(turn.question, turn.answer) for turn in inquiry.history]
+        trace = pipeline.run(inquiry.question, listener, history=history, filter=inquiry.filter, cancel=stop)
+        if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
+            raise stopping()
         _keep(service, inquiry, trace)
         return trace
 
     return service.workers.start(work)
 
 
-def _run(pipeline: Pipeline, inquiry: Inquiry, stop: Flag, hear: Hear) -> Trace:
-    id = uuid4().hex[:12]
-    begun = {"id": id, "question": inquiry.question, "thresholds": to_json(pipeline.policy.thresholds)}
-    hear(id, "begin", {**begun, "collection": inquiry.collection})
+class _Listener:
+    """Hears a pipeline, and tells what a client may hear: what it drafts is not checked yet, and is not told."""
 
-    def listener(event: Event) -> None:
-        if stop.is_set():
-            raise _LetGo
-        if event.name != "text":  # not checked yet
-            hear(id, event.name, to_json(event.value))
+    def __init__(self, inquiry: Inquiry, thresholds: dict[str, Any], hear: Hear) -> None:
+        self._about = {
+            "collection": inquiry.collection,
+            "conversation": inquiry.conversation,
+            "thresholds": thresholds,
+        }
+        self._hear = hear
+        self._id = ""
 
-    question = inquiry.question
-    if inquiry.history:
-        question = completed(question, inquiry.history[-1].question)
-    return replace(pipeline.run(question, listener, filter=inquiry.filter), id=id)
+    def __call__(self, event: Event) -> None:
+        """Pass an event on."""
+        if event.name == "begun":
+            self._id = event.value.id
+            self._hear(self._id, "begin", {"id": self._id, "question": event.value.question, **self._about})
+        elif event.name == "step_begins":
+            self._hear(self._id, "started", {"step": event.value})
+        elif event.name not in ("text", "ended"):
+            self._hear(self._id, event.name, to_json(event.value))
 
 
 def _keep(service: Service, inquiry: Inquiry, trace: Trace) -> None:

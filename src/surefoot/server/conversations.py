@@ -36,9 +36,10 @@ class ConversationLine:
     id: str
     title: str
     """Its first question."""
-    changed: str
-    """UTC, ISO 8601."""
     collection: str
+    updated: str
+    """UTC, ISO 8601."""
+    turns: int
 
 
 class Conversations:
@@ -64,10 +65,11 @@ class Conversations:
             return ()
         return tuple(from_json(Turn, row, where) for where, row in rows(place))
 
-    def latest(self, collection: str, limit: int) -> tuple[ConversationLine, ...]:
-        """The conversations that were gone on with last, the latest first."""
+    def latest(self, collection: str, limit: int, before: str = "") -> tuple[ConversationLine, ...]:
+        """The conversations that were gone on with last, the latest first; `before`: those older than this one."""
         places = sorted(self._places(collection), key=lambda place: place.stat().st_mtime, reverse=True)
-        return tuple(line for place in places[:limit] for line in self._line(place, collection))
+        first = next((n for n, place in enumerate(places, start=1) if place.stem == before), 0)
+        return tuple(line for place in places[first : first + limit] for line in self._line(place, collection))
 
     def remove(self, collection: str, id: str) -> bool:
         """Forget a conversation; False: there is none. Its traces are kept for their days."""
@@ -86,11 +88,11 @@ class Conversations:
     def _line(self, place: Path, collection: str) -> Iterator[ConversationLine]:
         changed = datetime.fromtimestamp(place.stat().st_mtime, UTC).isoformat(timespec="seconds")
         try:
-            first = next(iter(self.turns(collection, place.stem)), None)
+            turns = self.turns(collection, place.stem)
         except SurefootError:  # damaged; the others are still worth a list
             return
-        if first:
-            yield ConversationLine(place.stem, first.question, changed, collection)
+        if turns:
+            yield ConversationLine(place.stem, turns[0].question, collection, changed, len(turns))
 
     def _places(self, collection: str) -> Iterator[Path]:
         return (self.folder / collection / "conversations").glob("*.jsonl")

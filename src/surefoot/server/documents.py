@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import Any
 
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -26,6 +28,9 @@ from surefoot.store import to_json
 from surefoot.text.blocks import parts
 from surefoot.types import Passage
 
+MOST_READ = 20_000
+"""Characters of a document's text that are given where nobody says how many."""
+_PAGE = re.compile(r"#page=(\d{1,6})")
 _GLANCE = 0.2
 """Seconds between two looks at a job that is watched."""
 _HEAD = 4096
@@ -52,9 +57,26 @@ class CollectionLine:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLine:
-    """A document in a list."""
+    """A document as a client sees it."""
 
-    document: StoredDocument
+    id: str
+    title: str
+    file: str
+    """The path of its file as indexed."""
+    kind: str
+    """The loader that read it, such as "pdf"."""
+    pages: int | None
+    """None: it has no pages."""
+    passages: int
+    characters: int
+    """Of its text."""
+    meta: dict[str, Any]
+    added: str
+    """UTC, ISO 8601; empty: not known."""
+    state: str
+    """"ready", "unfinished" or "unread"."""
+    because: str
+    """What was not read of it, and why; empty: nothing to say."""
     uploaded: bool
     """False: it was indexed from a folder of the server's machine, and cannot be taken out here."""
 
@@ -69,9 +91,8 @@ class TextBlock:
     """The document's title and the headings above."""
     place: str
     """The end of an address within the document, such as "page=3"; empty: none."""
-    passage: str
     start: int
-    """Offset in the text of that passage, likewise `end`."""
+    """Offset in the document's text, as that of a passage; likewise `end`."""
     end: int
 
 
@@ -79,18 +100,20 @@ async def post_documents(request: Request) -> Response:
     """Take files, or one text as JSON, and read them in; `GET /jobs/{id}` tells how far that has come."""
     here = service(request)
     here.jobs.check()
+    named = request.query_params.get("collection")
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        collection = chosen(request, request.query_params.get("collection"), new=True)
-        uploaded = await received(request, here.settings.upload_bytes, here.settings.upload_seconds)
-        files = [(one.filename or "", one.file) for one in uploaded]
+        chosen(request, named, new=True)  # before a body of many megabytes is read
+        form = await received(request, here.settings.upload_bytes, here.settings.upload_seconds)
+        said, files = form.get("collection"), [one for _, one in form.multi_items() if isinstance(one, UploadFile)]
+        given = [(one.filename or "", one.file) for one in files]
+        named = said if isinstance(said, str) and said else named
     else:
         text = await body(request, TextBody, here.settings.body_bytes)
-        collection = chosen(request, text.collection or request.query_params.get("collection"), new=True)
-        files = [(text.name, io.BytesIO(text.text.encode()))]
+        given, named = [(text.name, io.BytesIO(text.text.encode()))], text.collection or named
     try:
-        job = await asyncio.to_thread(_taken_in, request, collection, files)
+        job = await asyncio.to_thread(_taken_in, request, chosen(request, named, new=True), given)
     finally:
-        for _, file in files:
+        for _, file in given:
             file.close()
     return JSONResponse({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})
 
@@ -147,44 +170,70 @@ def _job(request: Request) -> Job:
 
 
 async def get_documents(request: Request) -> Response:
-    """The documents of a collection, in the order in which they came; `limit` of them from number `offset` on."""
+    """The documents of a collection, in the order in which they came: `limit` of them, behind the document `before`,
+    which is the `next` of the page before."""
     here, name = service(request), visible(request)[0]
-    limit, offset = number(request, "limit", 50, MOST_LISTED), number(request, "offset", 0, 10**9)
+    limit, before = number(request, "limit", 50, MOST_LISTED), request.query_params.get("before", "")
 
-    def listed() -> list[DocumentLine]:
+    def listed() -> dict[str, Any]:
         index = here.library.index(name)
-        found = islice(index.documents(), offset, offset + limit) if index else ()
-        return [_line(here, one) for one in found]
+        every: Iterator[StoredDocument] = index.documents() if index else iter(())
+        if before:
+            every = islice(dropwhile(lambda one: one.id != before, every), 1, None)
+        found = list(islice(every, limit + 1))
+        lines = [_line(here, index, one) for one in found[:limit] if index]
+        return {"documents": to_json(lines), "next": lines[-1].id if len(found) > limit else None}
 
-    return JSONResponse({"documents": to_json(await asyncio.to_thread(listed))})
+    return JSONResponse(await asyncio.to_thread(listed))
 
 
-def _line(here: Service, document: StoredDocument) -> DocumentLine:
-    return DocumentLine(document, here.library.upload(document.collection, document.file) is not None)
+def _line(here: Service, index: Index, document: StoredDocument) -> DocumentLine:
+    passages = index.text(document.id)
+    pages = [int(found[1]) for passage in passages if (found := _PAGE.search(passage.url or ""))]
+    about = {name: getattr(document, name) for name in ("added", "state", "because")}
+    about["meta"] = dict(document.meta)
+    uploaded = here.library.upload(document.collection, document.file) is not None
+    length = max((passage.start + len(passage.text) for passage in passages), default=0)
+    size = max(pages, default=None), len(passages), length
+    return DocumentLine(
+        document.id, document.title, document.file, _kind(document.file), *size, **about, uploaded=uploaded
+    )
+
+
+def _kind(file: str) -> str:
+    loader = loader_of(file, b"")
+    return type(loader).__name__.removesuffix("Loader").lower() if loader else "text"
 
 
 async def get_document(request: Request) -> Response:
     """A document: its title, size, fields, and what was not read of it."""
-    _, document = await asyncio.to_thread(_document, request)
-    return JSONResponse(to_json(_line(service(request), document)))
+    return JSONResponse(to_json(await asyncio.to_thread(lambda: _line(service(request), *_document(request)))))
 
 
 async def get_text(request: Request) -> Response:
-    """The text of a document in blocks, from its passage number `start` on, of `limit` passages."""
-    start, limit = number(request, "start", 0, 10**9), number(request, "limit", MOST_LISTED, MOST_LISTED)
+    """The text of a document in whole blocks: those that touch the characters from `start` to `end`."""
+    start = number(request, "start", 0, 10**9)
+    end = number(request, "end", start + MOST_READ, 10**9)
 
-    def read() -> list[TextBlock]:
+    def read() -> dict[str, Any]:
         index, document = _document(request)
-        return [block for one in index.text(document.id)[start : start + limit] for block in _blocks(one)]
+        near = (one for one in index.text(document.id) if one.start <= end and one.start + len(one.text) >= start)
+        blocks = [block for one in near for block in _blocks(one, document.title)]
+        chosen = [block for block in blocks if block.start <= end and block.end >= start]
+        about = {"document": _line(service(request), index, document), "start": start, "end": end}
+        if chosen:
+            about |= {"start": chosen[0].start, "end": chosen[-1].end}
+        return {**about, "blocks": chosen}
 
-    return JSONResponse({"blocks": to_json(await asyncio.to_thread(read))})
+    return JSONResponse(to_json(await asyncio.to_thread(read)))
 
 
-def _blocks(passage: Passage) -> Iterator[TextBlock]:
+def _blocks(passage: Passage, title: str) -> Iterator[TextBlock]:
     headings, place = tuple(passage.title.split(" › ")), (passage.url or "").partition("#")[2]
+    path = headings[headings[:1] == (title,) :]
     for part in parts(passage.text):
-        said = passage.text[part.start : part.end]
-        yield TextBlock(part.kind, said, headings, place, passage.id, part.start, part.end)
+        said, at = passage.text[part.start : part.end], passage.start + part.start
+        yield TextBlock(part.kind, said, path, place, at, at + len(said))
 
 
 async def delete_document(request: Request) -> Response:
@@ -204,17 +253,16 @@ async def delete_document(request: Request) -> Response:
 
 
 async def get_passage(request: Request) -> Response:
-    """A passage, its document, and the passages before and after it; None: it is the first, or the last."""
+    """A passage, its document, and the ids of the passages before and after it; None: it is the first, or the last."""
     id = request.path_params["id"]
 
     def found() -> dict[str, Any]:
         for index in _indexes(request):
             if (passage := index.get(id)) and (document := index.owner(id)):
-                beside = index.text(document.id)
-                at = next((n for n, one in enumerate(beside) if one.id == id), 0)
-                before, after = beside[max(0, at - 1) : at], beside[at + 1 : at + 2]
-                around = {"before": next(iter(before), None), "after": next(iter(after), None)}
-                return {"passage": passage, "document": document, **around}
+                ids = [one.id for one in index.text(document.id)]
+                at = ids.index(id)
+                beside = {"before": ids[at - 1] if at else None, "after": next(iter(ids[at + 1 :]), None)}
+                return {"passage": passage, "document": _line(service(request), index, document), **beside}
         raise missing("passage")
 
     return JSONResponse(to_json(await asyncio.to_thread(found)))

@@ -2,7 +2,7 @@
 
 A browser that shows somebody else's page may reach this machine's loopback addresses: by a name of its own that leads
 there (rebinding, which the Host header gives away) or by a form or a script (which Origin and Sec-Fetch-Site give
-away). A request with a key is no such thing, for a browser adds none by itself.
+away). A request whose header has a key is no such thing, for a browser adds none by itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from surefoot.errors import TraceFault
@@ -20,11 +21,14 @@ from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-OPEN = ("/health", "/ready")
-"""Addresses that need no key, beside the page's own files: what a monitor asks."""
+COOKIE = "surefoot"
+"""The cookie in which the page has its key, where no script can read it: pictures and frames send no headers."""
+OPEN = ("/", "/health", "/ready", "/session")
+"""Addresses that need no key, beside the page's own files."""
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 """The content security policy of all that is served: nothing runs, or loads, that is not of this server."""
 _HEADERS = {
@@ -71,24 +75,28 @@ class Door:
     def _admitted(self, scope: MutableMapping[str, Any]) -> Key | None:
         headers, path = Headers(scope=scope), scope["path"]
         _check_host(headers.get("host", ""), self._hosts)
-        key = self._key(headers.get("authorization", ""))
-        if key is None:
-            _check_origin(headers, path)
-            if not (self._is_unlocked() or path == "/" or path in OPEN or path.startswith("/static/")):
-                raise _unknown()
+        if key := self._key(headers.get("authorization", "")):
+            return key
+        _check_origin(headers, path)
+        key = self._holder(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
+        if key is None and not (path in OPEN or path.startswith("/static/") or self._is_unlocked()):
+            raise unknown()
         return key
 
     def _key(self, authorization: str) -> Key | None:
         kind, _, secret = authorization.partition(" ")
         if not authorization:
             return None
+        found = self._holder(secret.strip()) if kind.lower() == "bearer" else None
+        if found is None and not self._is_unlocked():  # clients send a dummy where none is needed
+            raise unknown()
+        return found
+
+    def _holder(self, secret: str) -> Key | None:
         try:
-            found = self._keys.holder(secret.strip()) if kind.lower() == "bearer" else None
+            return self._keys.holder(secret) if secret else None
         except TraceFault as error:
             raise _damaged(error) from error
-        if found is None and not self._is_unlocked():  # clients send a dummy where none is needed
-            raise _unknown()
-        return found
 
     def _is_unlocked(self) -> bool:
         try:
@@ -119,7 +127,8 @@ def _name(address: str) -> str:
         return ""
 
 
-def _unknown() -> Problem:
+def unknown() -> Problem:
+    """The problem of a request without a key, or with one that nobody has."""
     message = "this needs a key that the server knows; send it as Authorization: Bearer sf-…"
     return Problem(401, "key", message, {"WWW-Authenticate": "Bearer"})
 

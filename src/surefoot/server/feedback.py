@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -25,10 +26,11 @@ class Mark:
 
     trace: str
     useful: bool | None = None
-    """Thumb up or down for the answer; None: the mark is about a passage."""
+    """Thumb up or down for the answer; None: taken back, or the mark is about a passage."""
     passage: str | None = None
+    """None: the mark is about the answer."""
     answers: bool | None = None
-    """Whether that passage answers the question."""
+    """Whether that passage answers the question; None: taken back, or the mark is about the answer."""
     reason: str = ""
     at: str = ""
     """UTC, ISO 8601."""
@@ -48,10 +50,18 @@ class Feedback:
             if trace.id not in {row["key"] for _, row in _lines(place / "traces.jsonl")}:
                 Run(place, {"command": "serve", "collection": collection}).append(trace.id, trace)
             Run(place, {"command": "serve", "collection": collection}, "marks.jsonl").add(trace.id, mark)
-            marks = [from_json(Mark, row["value"]) for _, row in _lines(place / "marks.jsonl")]
-            own = [one for one in marks if one.trace == trace.id]
+            own = self.marks(collection, {trace.id})
             _replace(place / "pairs.jsonl", trace.id, _pairs(trace, own))
             _replace(place / "ratings.jsonl", trace.id, _rating(trace, own))
+
+    def marks(self, collection: str, traces: AbstractSet[str]) -> list[Mark]:
+        """What holds of these answers and their passages, without what was taken back."""
+        last: dict[tuple[str, str | None], Mark] = {}
+        for where, row in _lines(self.place(collection) / "marks.jsonl"):
+            if row["key"] in traces:
+                mark = from_json(Mark, row["value"], where)
+                last[mark.trace, mark.passage] = mark
+        return [mark for mark in last.values() if mark.useful is not None or mark.answers is not None]
 
     def place(self, collection: str) -> Path:
         """The folder of a collection's feedback."""
@@ -72,8 +82,7 @@ def _pairs(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
     """The labelled passages of a question. A thumb up says that the passages which the answer quotes do answer; a thumb
     down says of no single passage that it does not."""
     labels: dict[str, int] = {}
-    useful = [mark.useful for mark in marks if mark.useful is not None]
-    if useful[-1:] == [True] and trace.answer:
+    if trace.answer and any(mark.useful for mark in marks):
         labels |= {one.strip.passage_id: 1 for one in trace.answer.citations if one.quoted and one.strip}
     labels |= {mark.passage: int(mark.answers) for mark in marks if mark.passage and mark.answers is not None}
     every = {passage.id: passage for passage in (*trace.passages, *trace.external)}
@@ -86,5 +95,5 @@ def _pairs(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
 
 
 def _rating(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
-    last = next((mark for mark in reversed(marks) if mark.useful is not None), None)
+    last = next((mark for mark in marks if mark.useful is not None), None)
     return {"id": trace.id, "label": last.useful, "reason": last.reason} if last else None

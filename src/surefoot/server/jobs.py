@@ -16,8 +16,9 @@ KEPT = 1000
 _PAUSE = 5.0
 """Seconds after which a client for whom there is no place may come again."""
 
-Progress = Callable[[int, int], None]
-"""Gets the bytes that are done and those to do in all; raises where the server stops."""
+Progress = Callable[[str, int], None]
+"""Gets the name of the file that is being read ("": none) and the passages added so far; raises where the server
+stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,13 @@ class Job:
     files: tuple[str, ...]
     state: Literal["waiting", "reading", "done", "failed"] = "waiting"
     done: int = 0
-    """Bytes that are read."""
+    """Files that are read, or cannot be."""
     of: int = 0
-    """Bytes to read in all; 0: not known yet."""
+    """Files in all."""
+    file: str = ""
+    """The one that is being read; empty: none."""
+    passages: int = 0
+    """Passages added so far, by all jobs of the collection that are done together."""
     unread: tuple[Unread, ...] = ()
     message: str = ""
     """The reason why it failed; empty: it did not."""
@@ -82,7 +87,7 @@ class Jobs:
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
         """Have a collection brought up to date; `unread` are files that were refused before."""
-        job = Job(uuid4().hex[:12], collection, files, unread=unread)
+        job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
         with self._changed:
             self._jobs[job.id] = job
             for old in [one.id for one in self._jobs.values() if one.state in ("done", "failed")][: -KEPT or None]:
@@ -113,13 +118,18 @@ class Jobs:
         return []
 
     def _run(self, jobs: list[Job]) -> None:
-        def progress(done: int, of: int) -> None:
+        seen: dict[str, None] = {}
+
+        def progress(file: str, passages: int) -> None:
             if self._closed:
                 raise _Stopped
+            seen[file] = None
             for job in jobs:
-                self._set(job.id, state="reading", done=done, of=of)
+                read = sum(one in seen and one != file for one in job.files)
+                own = file if file in job.files else ""
+                self._set(job.id, state="reading", done=len(job.unread) + read, file=own, passages=passages)
 
-        progress(0, 0)
+        progress("", 0)
         try:
             unread = self._update(jobs[0].collection, progress)
         except _Stopped:
@@ -131,7 +141,7 @@ class Jobs:
             return
         for job in jobs:
             own = tuple(one for one in unread if one.file in job.files)
-            self._set(job.id, state="done", unread=job.unread + own)
+            self._set(job.id, state="done", done=job.of, file="", unread=job.unread + own)
 
     def _set(self, id: str, **fields: object) -> None:
         with self._changed:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from threading import RLock
 
+from surefoot import components
 from surefoot.config.builder import Builder
+from surefoot.config.faults import OBJECT
 from surefoot.config.settings import Config
 from surefoot.corpus.build import IndexProgress, build
 from surefoot.corpus.connection import DEFAULT
@@ -16,6 +18,7 @@ from surefoot.corpus.index import Index
 from surefoot.corpus.storage import others
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Embedder, Evaluator
+from surefoot.retrievers._given import Given
 from surefoot.server.jobs import Progress, Unread
 from surefoot.server.keys import COLLECTION
 from surefoot.server.problems import Problem
@@ -91,18 +94,32 @@ class Library:
                 self._pipelines[name] = self._built(name)
             return self._pipelines[name]
 
+    def grader(self) -> Pipeline:
+        """A pipeline without an index, which grades what a client brings along."""
+        with self._lock:
+            if "" not in self._pipelines:
+                nothing = Given()
+                section = {"use": components.described("retriever", nothing), OBJECT: True}
+                config = {**self._first.config, "retriever": section}
+                self._pipelines[""] = self._sharing(Builder(config, {"retriever": nothing})).pipeline()
+            return self._pipelines[""]
+
     def _built(self, name: str) -> Pipeline:
         config = self._first.config
         builder = Builder({**config, "index": {**config["index"], "collection": name}})
-        shared = {part: getattr(self._first, part) for part in _SHARED}
-        vars(builder).update(shared, index=self.index(name))
-        return builder.pipeline()
+        vars(builder)["index"] = self.index(name)
+        return self._sharing(builder).pipeline()
+
+    def _sharing(self, builder: Builder) -> Builder:
+        """The builder with the parts that are there already, or are built now for all."""
+        vars(builder).update({part: getattr(self._first, part) for part in _SHARED})
+        return builder
 
     def update(self, name: str, progress: Progress) -> tuple[Unread, ...]:
         """Bring the collection up to date with its uploaded files; what was not read, and why."""
 
         def told(now: IndexProgress) -> None:
-            progress(now.bytes, now.total)
+            progress(Path(now.path).name, now.passages)
 
         folder = self.uploads(name)
         if not any(folder.glob("*")):  # a build would rather stop than empty an index

@@ -13,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from surefoot.corpus.index import StoredDocument
-from surefoot.server import chat, documents, marking, pages, questions, rerank, responses
-from surefoot.server.conversations import ConversationLine, Turn
+from surefoot.server import chat, documents, evaluations, marking, pages, questions, rerank, responses
+from surefoot.server.conversations import ConversationLine
 from surefoot.server.feedback import Mark
 from surefoot.server.jobs import Job
 from surefoot.server.schemas import schema
@@ -42,40 +41,48 @@ class Operation:
 
 
 _COLLECTION = ("collection",)
+_LISTED = ("collection", "before", "limit")
 _NUMBERS = {
     "limit": {"type": "integer", "minimum": 1, "maximum": questions.MOST_LISTED},
-    "offset": {"type": "integer", "minimum": 0, "maximum": 10**9},
+    "end": {"type": "integer", "minimum": 0, "maximum": 10**9},
     "start": {"type": "integer", "minimum": 0, "maximum": 10**9},
 }
 OPERATIONS: Mapping[Any, Operation] = {
     questions.post_ask: Operation(Trace, questions.QuestionBody, kinds=("application/json", EVENTS)),
-    questions.get_traces: Operation({"traces": tuple[TraceLine, ...]}, query=("collection", "before", "limit")),
+    questions.get_traces: Operation({"traces": tuple[TraceLine, ...]}, query=_LISTED),
     questions.get_trace: Operation(Trace, query=_COLLECTION),
     questions.post_explain: Operation(Attribution, questions.ExplainBody, query=_COLLECTION),
-    questions.get_conversations: Operation(
-        {"conversations": tuple[ConversationLine, ...]}, query=("collection", "limit")
+    questions.get_conversations: Operation({"conversations": tuple[ConversationLine, ...]}, query=_LISTED),
+    questions.get_conversation: Operation(
+        {"id": str, "title": str, "collection": str, "turns": tuple[Trace, ...], "feedback": tuple[Mark, ...]},
+        query=_COLLECTION,
     ),
-    questions.get_conversation: Operation({"id": str, "collection": str, "turns": tuple[Turn, ...]}, query=_COLLECTION),
     questions.delete_conversation: Operation(status=204, kinds=(), query=_COLLECTION),
     documents.post_documents: Operation({"job": str}, documents.TextBody, 202, query=_COLLECTION, uploads=True),
     documents.get_documents: Operation(
-        {"documents": tuple[documents.DocumentLine, ...]}, query=("collection", "limit", "offset")
+        {"documents": tuple[documents.DocumentLine, ...], "next": str | None}, query=_LISTED
     ),
     documents.get_document: Operation(documents.DocumentLine, query=_COLLECTION),
-    documents.get_text: Operation({"blocks": tuple[documents.TextBlock, ...]}, query=("collection", "start", "limit")),
+    documents.get_text: Operation(
+        {"document": documents.DocumentLine, "start": int, "end": int, "blocks": tuple[documents.TextBlock, ...]},
+        query=("collection", "start", "end"),
+    ),
     documents.delete_document: Operation({"job": str}, status=202, query=_COLLECTION),
     documents.get_passage: Operation(
-        {"passage": Passage, "document": StoredDocument, "before": Passage | None, "after": Passage | None},
+        {"passage": Passage, "document": documents.DocumentLine, "before": str | None, "after": str | None},
         query=_COLLECTION,
     ),
     documents.get_collections: Operation({"collections": tuple[documents.CollectionLine, ...]}, query=_COLLECTION),
     documents.get_job: Operation(Job, kinds=("application/json", EVENTS), query=_COLLECTION),
-    marking.post_feedback: Operation(Mark, Mark, 201, query=_COLLECTION),
+    marking.post_feedback: Operation(body=Mark, status=204, kinds=(), query=_COLLECTION),
     chat.post_chat: Operation(body=chat.ChatBody, kinds=("application/json", EVENTS)),
     responses.post_response: Operation(body=responses.ResponsesBody, kinds=("application/json", EVENTS)),
     rerank.post_rerank: Operation(body=rerank.RerankBody),
+    evaluations.get_evaluation: Operation(kinds=("text/html",)),
     pages.get_page: Operation(kinds=("text/html", "text/plain")),
     pages.get_static: Operation(kinds=("text/javascript", "text/css", "image/svg+xml", "image/png", "font/woff2")),
+    pages.post_session: Operation(body=pages.SessionBody, status=204, kinds=()),
+    pages.delete_session: Operation(status=204, kinds=()),
     pages.get_metrics: Operation(kinds=("text/plain",)),
 }
 """Of the endpoints that take something, or give what has a schema."""

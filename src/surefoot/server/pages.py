@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
+from hashlib import sha256
 from importlib.resources import files
 
 from starlette.requests import Request
@@ -11,6 +13,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from surefoot.errors import SurefootError
+from surefoot.server.bodies import body
+from surefoot.server.door import COOKIE, unknown
 from surefoot.server.problems import LOG, Problem, missing
 from surefoot.server.service import service
 
@@ -38,7 +42,37 @@ async def get_static(request: Request) -> Response:
     name = request.path_params["name"]
     if not (found := _NAME.fullmatch(name)) or not (file := _WEB / name).is_file():
         raise missing("file")
-    return Response(file.read_bytes(), media_type=_KINDS[found[1]], headers={"Cache-Control": "no-cache"})
+    content = file.read_bytes()
+    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "no-cache", "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=_KINDS[found[1]], headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBody:
+    """A key, as a person types it into the page."""
+
+    key: str
+
+
+async def post_session(request: Request) -> Response:
+    """Keep a key in a cookie that no script can read, and that no other site's page has sent along."""
+    given = await body(request, SessionBody, service(request).settings.body_bytes)
+    if await asyncio.to_thread(request.app.state.keys.holder, given.key) is None:
+        raise unknown()
+    reply = Response(status_code=204)
+    secure = request.url.scheme == "https"
+    reply.set_cookie(COOKIE, given.key, httponly=True, samesite="strict", secure=secure, path="/")
+    return reply
+
+
+async def delete_session(_: Request) -> Response:
+    """Forget the cookie."""
+    reply = Response(status_code=204)
+    reply.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return reply
 
 
 async def get_health(_: Request) -> Response:
@@ -72,6 +106,8 @@ async def get_metrics(request: Request) -> Response:
 ROUTES = [
     Route("/", get_page, methods=["GET"]),
     Route("/static/{name}", get_static, methods=["GET"]),
+    Route("/session", post_session, methods=["POST"]),
+    Route("/session", delete_session, methods=["DELETE"]),
     Route("/health", get_health, methods=["GET"]),
     Route("/ready", get_ready, methods=["GET"]),
     Route("/metrics", get_metrics, methods=["GET"]),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from time import monotonic
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
@@ -25,7 +26,7 @@ from surefoot.server.problems import invalid, missing, problem_of
 from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.workers import Place
 from surefoot.store import to_json
-from surefoot.types import Attribution, Trace
+from surefoot.types import Answer, Attribution, Trace
 
 T = TypeVar("T")
 
@@ -60,8 +61,7 @@ class ExplainBody:
 
 async def post_ask(request: Request) -> Response:
     """Answer a question: with the trace, or with events where the client accepts `text/event-stream`."""
-    here = service(request)
-    inquiry = await _inquiry(request)
+    here, inquiry = service(request), await _inquiry(request)
     if "text/event-stream" not in request.headers.get("accept", ""):
         place = ask(here, inquiry)
         return JSONResponse(await asyncio.to_thread(shown, await awaited(request, place)))
@@ -72,7 +72,9 @@ async def post_ask(request: Request) -> Response:
         data = json.dumps({"trace": id, "at": round(monotonic() - begun, 4), "value": value})
         loop.call_soon_threadsafe(queue.put_nowait, {"event": name, "data": data})
 
-    return stream(_events(ask(here, inquiry, hear), queue))
+    # Who watches is a person, or a page before one: such questions are always part of a conversation.
+    kept = replace(inquiry, conversation=inquiry.conversation or uuid4().hex)
+    return stream(_events(ask(here, kept, hear), queue))
 
 
 async def _inquiry(request: Request) -> Inquiry:
@@ -103,7 +105,7 @@ def _last(task: asyncio.Future[Trace]) -> ServerSentEvent:
         problem = problem_of(error if isinstance(error, Exception) else RuntimeError("it was cancelled"))
         told = {"status": problem.status, "code": problem.code, "message": problem.message}
         return ServerSentEvent(json.dumps({"value": told}), event="error")
-    return ServerSentEvent(json.dumps({"trace": task.result().id, "value": {}}), event="end")
+    return ServerSentEvent(json.dumps({"trace": task.result().id, "value": None}), event="end")
 
 
 def stream(events: AsyncIterator[Any]) -> EventSourceResponse:
@@ -177,18 +179,31 @@ async def post_explain(request: Request) -> Response:
 async def get_conversations(request: Request) -> Response:
     """The kept conversations, the latest first."""
     here, limit = service(request), number(request, "limit", 50, MOST_LISTED)
-    lists = [await asyncio.to_thread(here.conversations.latest, name, limit) for name in visible(request)]
-    lines = sorted((line for lines in lists for line in lines), key=lambda line: line.changed, reverse=True)
+    before = request.query_params.get("before", "")
+    lists = [await asyncio.to_thread(here.conversations.latest, name, limit, before) for name in visible(request)]
+    lines = sorted((line for lines in lists for line in lines), key=lambda line: line.updated, reverse=True)
     return JSONResponse({"conversations": to_json(lines[:limit])})
 
 
 async def get_conversation(request: Request) -> Response:
-    """The questions of a conversation, in order."""
+    """The traces of a conversation, in order, and what the user thought of them."""
     here, id = service(request), request.path_params["id"]
-    for name in visible(request):
-        if turns := await asyncio.to_thread(here.conversations.turns, name, id):
-            return JSONResponse({"id": id, "collection": name, "turns": to_json(turns)})
-    raise missing("conversation")
+
+    def opened() -> dict[str, Any]:
+        for name in visible(request):
+            if turns := here.conversations.turns(name, id):
+                marks = here.feedback.marks(name, {turn.trace for turn in turns})
+                traces = [shown(_traced(here, name, turn)) for turn in turns]
+                about = {"id": id, "title": turns[0].question, "collection": name}
+                return {**about, "turns": traces, "feedback": to_json(marks)}
+        raise missing("conversation")
+
+    return JSONResponse(await asyncio.to_thread(opened))
+
+
+def _traced(here: Service, collection: str, turn: Turn) -> Trace:
+    """The turn's trace; of one that is not kept any more, the question and the answer."""
+    return here.traces.find(collection, turn.trace) or Trace(turn.trace, turn.question, answer=Answer(turn.answer))
 
 
 async def delete_conversation(request: Request) -> Response:

@@ -11,14 +11,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from surefoot.evidence.discounts import Evidence
 from surefoot.pipeline import checked
 from surefoot.server.bodies import body
 from surefoot.server.chat import model
 from surefoot.server.problems import Problem, invalid
 from surefoot.server.questions import awaited
 from surefoot.server.service import service
-from surefoot.types import Grade, Passage
+from surefoot.types import Grade
 
 MOST = 1000
 """Documents of a request."""
@@ -51,10 +50,7 @@ async def post_rerank(request: Request) -> Response:
     question, texts = checked(asked.query), _texts(asked)
 
     def work(_: Flag) -> tuple[Grade, ...]:
-        evaluator = here.library.evaluator
-        evidence = Evidence.before(evaluator, question)
-        passages = [Passage(str(number), text) for number, text in enumerate(texts)]
-        return evaluator.grade([(question, evidence.of(passage)) for passage in passages])
+        return here.library.grader().grade(question, texts)
 
     grades = await awaited(request, here.workers.start(work))
     ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: asked.top_n or MOST]
@@ -78,7 +74,8 @@ def _relevance(grade: Grade) -> float:
     """The probability that it answers; of an evaluator that is not calibrated, its score."""
     relevance = grade.score if grade.probability is None else grade.probability
     if relevance is None:  # a failure is no 0, and a list without it would shift the others
-        raise Problem(422, "ungraded", f"`documents[{grade.passage_id}]` could not be graded; leave it out")
+        number = int(grade.passage_id) - 1
+        raise Problem(422, "ungraded", f"`documents[{number}]` could not be graded; leave it out")
     return relevance
 
 

@@ -18,8 +18,8 @@ class ServerSettings:
     """The name by which browsers reach it, where that is not this machine's own; the Host header has to say it."""
     folder: str = ".surefoot/server"
     """Where keys, uploaded files, conversations and feedback are kept."""
-    runs: str = "runs/serve"
-    """Where traces are kept."""
+    runs: str = "runs"
+    """Where traces are kept, in `serve/`, and where evaluations are that the page shows."""
     keep_days: int = 30
     """Days after which traces and conversations are deleted."""
     workers: int = 2

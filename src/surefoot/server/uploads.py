@@ -10,7 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
@@ -42,8 +42,8 @@ def _shortened(name: str) -> str:
     return (stem if end else name).encode()[: LONGEST_NAME - len(end.encode())].decode("utf-8", "ignore") + end
 
 
-async def received(request: Request, most: int, seconds: float) -> list[UploadFile]:
-    """The files of a multipart body of at most so many bytes. Raises Problem; close them."""
+async def received(request: Request, most: int, seconds: float) -> FormData:
+    """The fields and files of a multipart body of at most so many bytes. Raises Problem; close the files."""
     taken = 0
 
     async def receive() -> Message:
@@ -56,14 +56,13 @@ async def received(request: Request, most: int, seconds: float) -> list[UploadFi
 
     try:
         async with asyncio.timeout(seconds):
-            form = await Request(request.scope, receive).form(max_files=MOST_FILES)
+            return await Request(request.scope, receive).form(max_files=MOST_FILES)
     except TimeoutError:
         raise Problem(408, "too_slow", f"the upload did not arrive within {seconds:g} s; send less at a time") from None
     except (HTTPException, MultiPartException) as error:
         raise too_large(most) if taken > most else _garbled(str(getattr(error, "detail", error))) from None
     except ClientDisconnect:
         raise Problem(400, "cut_off", "the upload broke off; send it again") from None
-    return [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
 
 
 def _garbled(why: str) -> Problem:

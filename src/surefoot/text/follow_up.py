@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from surefoot.text.words import STOP_WORDS, fold, words
 
@@ -52,6 +53,15 @@ def completed(question: str, earlier: str) -> str:
     if dash and behind.endswith("?"):
         first += "?"
     return _replaced(first, rest.rstrip(_END)) or f"{first.rstrip(_END)}{_DASH}{rest}"
+
+
+def standing_alone(question: str, earlier: Iterable[str]) -> str:
+    """The question completed from those before it, the oldest first, each of which may go on from another one itself;
+    as it is where it needs none, or there is none that stands alone."""
+    whole = ""
+    for asked in (*earlier, question):
+        whole = completed(asked, whole) if whole else "" if follows(asked) else asked
+    return whole or question
 
 
 def _replaced(earlier: str, subject: str) -> str:

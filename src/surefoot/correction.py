@@ -1,0 +1,63 @@
+"""Grading and correcting passages of one's own, without an index, a search or a model that writes.
+
+import surefoot
+grades = surefoot.grade("Who built the bridge?", ["Tomas Aldwin built it in 1911.", "It is closed."])
+trace = surefoot.correct("Who built the bridge?", passages)
+print(trace.decision.action, [strip.text for strip in trace.kept])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from threading import Lock
+
+from surefoot import forks
+from surefoot.config.builder import load
+from surefoot.given import Text
+from surefoot.pipeline import Pipeline
+from surefoot.retrievers._given import Given
+from surefoot.types import Grade, Trace
+
+
+def grade(question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
+    """The grade of each text, in order, with its label: the shipped evaluator at its own thresholds.
+
+    A text is a str, a `Passage`, or a mapping of its fields. Orders to the machine and repetitions of the question
+    count for nothing. The first call loads the model, some half a second; later ones, by any thread, share it. Reads
+    no configuration; for another evaluator: `surefoot.load(…).grade`. Raises QuestionError, UsageError, and ModelError
+    where the model does not load.
+    """
+    return _SHARED.pipeline.grade(question, texts)
+
+
+def correct(question: str, passages: Sequence[Text]) -> Trace:
+    """The trace of grading these passages, deciding, and refining; all else as in `grade`.
+
+    `decision` says what to do: answer from `kept`, the strips that help (CORRECT), search beside them (AMBIGUOUS), or
+    search instead (INCORRECT). Of passages with one id the first counts, and a step says so.
+    """
+    return _SHARED.pipeline.correct(question, passages)
+
+
+class _Shared:
+    """One pipeline of the defaults, built when it is first wanted."""
+
+    def __init__(self) -> None:
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        self._lock = Lock()
+
+    @property
+    def pipeline(self) -> Pipeline:
+        with self._lock:
+            return self._built
+
+    @cached_property
+    def _built(self) -> Pipeline:
+        return load({}, parts={"retriever": Given()})
+
+
+_SHARED = _Shared()

@@ -1,0 +1,105 @@
+"""A question that goes on from others is completed, by rules or by a model, and what was asked stays on record."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.conversation import Conversation, prompt
+from surefoot.llms.scripted import Scripted
+from surefoot.meter import metered
+from surefoot.pipeline import LONGEST_QUESTION, Pipeline
+from surefoot.text.follow_up import completed, standing_alone
+
+FIRST = "Who built the Ruvel Bridge?"
+THEN = "and in 1911?"
+WHOLE = "Who built the Ruvel Bridge in 1911?"
+HISTORY = [(FIRST, "Tomas Aldwin built it.")]
+
+
+def test_a_whole_question_stays_as_it_is_and_no_model_is_asked() -> None:
+    """One without replies would fail."""
+    assert Conversation(Scripted([])).whole(FIRST, HISTORY) == FIRST
+    assert Conversation(Scripted([])).whole(THEN, []) == THEN
+
+
+def test_a_model_completes_the_question_from_the_one_before() -> None:
+    """Which it is shown whole, although it went on from another one itself."""
+    seen = []
+
+    def said(messages: object) -> str:
+        seen.append(messages)
+        return WHOLE
+
+    history = [*HISTORY, ("and the Hohrin Hut?", "Josef did.")]
+    assert Conversation(Scripted(said)).whole(THEN, history) == WHOLE
+    assert seen == [prompt(THEN, "Who built the Hohrin Hut?")]
+
+
+@pytest.mark.parametrize("reply", ["", "Who built it?", "In 1911?\nYes.", "1911 " * 100])
+def test_rules_complete_it_where_the_model_drops_words_or_says_more(reply: str) -> None:
+    """A question about another year would be answered without anybody's noticing; the step says so."""
+    with metered() as spent:
+        assert Conversation(Scripted([reply])).whole(THEN, HISTORY) == completed(THEN, FIRST)
+    assert spent.degraded == ["scripted dropped words of the question, or said more: completed by rules"]
+
+
+def test_the_prompt_is_one_turn() -> None:
+    """The task, the question before, and the one that goes on, a line each."""
+    assert [(m.role, m.content) for m in prompt(THEN, FIRST)] == [
+        (
+            "user",
+            "Rewrite the second question so that it can be understood without the first. Keep its language and its "
+            "words. Write the question, and nothing else.\n\n"
+            "First question: Who built the Ruvel Bridge?\nSecond question: and in 1911?",
+        )
+    ]
+
+
+@given(st.from_regex(r"[a-z ]{1,40}", fullmatch=True), st.from_regex(r"[a-z ]{1,40}", fullmatch=True))
+def test_both_questions_are_in_the_prompt(question: str, earlier: str) -> None:
+    """On one line each."""
+    content = prompt(question, earlier)[-1].content
+    assert " ".join(question.split()) in content
+    assert " ".join(earlier.split()) in content
+
+
+def test_each_turn_may_go_on_from_the_one_before() -> None:
+    """A client that keeps what was typed, and not how it was read, gets the same."""
+    typed = ["and in 1911?", FIRST, "And the Hohrin Hut?"]
+    assert standing_alone(THEN, typed) == completed(THEN, "Who built the Hohrin Hut?")
+    assert standing_alone("Who is Josef?", typed) == "Who is Josef?"
+    assert standing_alone(THEN, ["and the hut?"]) == THEN
+
+
+# In a pipeline
+
+
+def test_the_completed_question_is_searched_and_both_are_on_record(pipeline: Pipeline) -> None:
+    """In a step of its own, before all others."""
+    trace = pipeline.run(THEN, history=HISTORY)
+    assert (trace.question, trace.asked) == (THEN, completed(THEN, FIRST))
+    assert [step.name for step in trace.steps][:2] == ["complete", "retrieve"]
+    assert trace.answer
+    assert not trace.answer.refused
+
+
+def test_a_question_without_history_has_no_such_step(pipeline: Pipeline) -> None:
+    """It is asked as it is."""
+    trace = pipeline.run(THEN)
+    assert (trace.asked, trace.steps[0].name) == (THEN, "retrieve")
+
+
+def test_rules_complete_it_where_the_model_fails(pipeline: Pipeline) -> None:
+    """It has no replies left; the step has the error, and says what was done instead."""
+    trace = pipeline.but(conversation=Conversation(Scripted([]))).run(THEN, history=HISTORY)
+    assert trace.asked == completed(THEN, FIRST)
+    assert trace.steps[0].degraded == "completed by rules"
+    assert "used up" in (trace.steps[0].error or "")
+
+
+def test_a_question_that_would_become_too_long_is_asked_as_it_is(pipeline: Pipeline) -> None:
+    """It is nobody's fault that it cannot be completed."""
+    long = f"Who built the bridge {'x' * LONGEST_QUESTION}?"
+    assert pipeline.run(THEN, history=[(long, "")]).asked == THEN
