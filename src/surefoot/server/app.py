@@ -21,7 +21,7 @@ from surefoot.server.jobs import Jobs
 from surefoot.server.keys import Keys
 from surefoot.server.library import Library
 from surefoot.server.metrics import Metrics
-from surefoot.server.problems import Problem, answer_problem
+from surefoot.server.problems import LOG, Problem, answer_problem
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 from surefoot.server.traces import Traces
@@ -80,13 +80,22 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service.jobs.start()
     for name in service.library.uploaded():
         service.jobs.add(name, ())
-    housekeeping = asyncio.create_task(_forgetting(service))
+    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(_warm, service))]
     try:
         yield
     finally:
-        housekeeping.cancel()
+        for task in tasks:
+            task.cancel()
         await asyncio.to_thread(service.jobs.close)
         await asyncio.to_thread(service.workers.close)
+
+
+def _warm(service: Service) -> None:
+    """Load the models before the first question."""
+    try:
+        service.library.grader()
+    except SurefootError as error:
+        LOG.error("the models cannot be loaded", exc_info=error)
 
 
 async def _forgetting(service: Service) -> None:

@@ -190,7 +190,7 @@ def model(request: Request, name: str) -> tuple[str, bool]:
 def tokens(trace: Trace | None) -> dict[str, Any]:
     """The tokens of the language model; 0 where none was asked."""
     every = sum(step.tokens for step in trace.steps) if trace else 0
-    said = sum(getattr(step, "completion_tokens", None) or 0 for step in trace.steps) if trace else 0
+    said = sum(step.completion_tokens or 0 for step in trace.steps) if trace else 0
     return {"prompt_tokens": every - said, "completion_tokens": said, "total_tokens": every}
 
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from time import time
+from time import time_ns
 
 from surefoot.errors import SurefootError
+from surefoot.server.traces import changed
 from surefoot.store import from_json, mend, rows, to_json
 
 ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 """The client chooses it, at random."""
-_DAY = 86_400
+_DAY_NS = 86_400 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Conversations:
 
     def latest(self, collection: str, limit: int, before: str = "") -> tuple[ConversationLine, ...]:
         """The conversations that were gone on with last, the latest first; `before`: those older than this one."""
-        places = sorted(self._places(collection), key=lambda place: place.stat().st_mtime, reverse=True)
+        places = sorted(self._places(collection), key=changed, reverse=True)
         first = next((n for n, place in enumerate(places, start=1) if place.stem == before), 0)
         return tuple(line for place in places[first : first + limit] for line in self._line(place, collection))
 
@@ -82,17 +83,17 @@ class Conversations:
         """Delete the conversations whose days are over."""
         for collection in self.folder.glob("*/"):
             for place in self._places(collection.name):
-                if place.stat().st_mtime < time() - self.keep_days * _DAY:
-                    place.unlink()
+                if changed(place) < time_ns() - self.keep_days * _DAY_NS:
+                    place.unlink(missing_ok=True)
 
     def _line(self, place: Path, collection: str) -> Iterator[ConversationLine]:
-        changed = datetime.fromtimestamp(place.stat().st_mtime, UTC).isoformat(timespec="seconds")
+        updated = datetime.fromtimestamp(changed(place) // 10**9, UTC).isoformat()
         try:
             turns = self.turns(collection, place.stem)
         except SurefootError:  # damaged; the others are still worth a list
             return
         if turns:
-            yield ConversationLine(place.stem, turns[0].question, collection, changed, len(turns))
+            yield ConversationLine(place.stem, turns[0].question, collection, updated, len(turns))
 
     def _places(self, collection: str) -> Iterator[Path]:
         return (self.folder / collection / "conversations").glob("*.jsonl")

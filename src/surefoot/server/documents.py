@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from surefoot.corpus.index import Index, StoredDocument
-from surefoot.corpus.loaders import loader_of, supported
+from surefoot.corpus.loaders import head_of, loader_of, needs_head, supported
 from surefoot.server.bodies import body
 from surefoot.server.jobs import Job, Unread
 from surefoot.server.problems import Problem, invalid, missing
@@ -33,8 +33,6 @@ MOST_READ = 20_000
 _PAGE = re.compile(r"#page=(\d{1,6})")
 _GLANCE = 0.2
 """Seconds between two looks at a job that is watched."""
-_HEAD = 4096
-"""Bytes of a file that tell its format where its name does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ class TextBlock:
     kind: str
     text: str
     path: tuple[str, ...]
-    """The document's title and the headings above."""
+    """The headings above, without the document's title."""
     place: str
     """The end of an address within the document, such as "page=3"; empty: none."""
     start: int
@@ -98,8 +96,13 @@ class TextBlock:
 
 async def post_documents(request: Request) -> Response:
     """Take files, or one text as JSON, and read them in; `GET /jobs/{id}` tells how far that has come."""
+    with service(request).jobs.arriving():
+        job = await _received(request)
+    return JSONResponse({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})
+
+
+async def _received(request: Request) -> Job:
     here = service(request)
-    here.jobs.check()
     named = request.query_params.get("collection")
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         chosen(request, named, new=True)  # before a body of many megabytes is read
@@ -111,11 +114,10 @@ async def post_documents(request: Request) -> Response:
         text = await body(request, TextBody, here.settings.body_bytes)
         given, named = [(text.name, io.BytesIO(text.text.encode()))], text.collection or named
     try:
-        job = await asyncio.to_thread(_taken_in, request, chosen(request, named, new=True), given)
+        return await asyncio.to_thread(_taken_in, request, chosen(request, named, new=True), given)
     finally:
         for _, file in given:
             file.close()
-    return JSONResponse({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})
 
 
 def _taken_in(request: Request, collection: str, files: list[tuple[str, Any]]) -> Job:
@@ -139,7 +141,7 @@ def _unfit(name: str, file: Any) -> str:
     if not name:
         return "has no name; send it with one, such as notes.md"
     file.seek(0)
-    if not loader_of(name, file.read(_HEAD)):
+    if not loader_of(name, head_of(file, name) if needs_head(name) else b""):
         return f"is of a kind that is not read; these are: {supported()}"
     return ""
 
@@ -201,8 +203,7 @@ def _line(here: Service, index: Index, document: StoredDocument) -> DocumentLine
 
 
 def _kind(file: str) -> str:
-    loader = loader_of(file, b"")
-    return type(loader).__name__.removesuffix("Loader").lower() if loader else "text"
+    return loader_of(file) or "text"
 
 
 async def get_document(request: Request) -> Response:
@@ -244,9 +245,9 @@ async def delete_document(request: Request) -> Response:
         place = here.library.upload(document.collection, document.file)
         if place is None:
             raise read_only()
-        here.jobs.check()
-        place.unlink(missing_ok=True)
-        return here.jobs.add(document.collection, (place.name,))
+        with here.jobs.arriving():
+            place.unlink(missing_ok=True)
+            return here.jobs.add(document.collection, (place.name,))
 
     job = await asyncio.to_thread(taken_out)
     return JSONResponse({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})

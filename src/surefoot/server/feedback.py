@@ -47,7 +47,7 @@ class Feedback:
         """Keep a mark; one made later about the same thing takes its place."""
         place = self.place(collection)
         with self._lock:
-            if trace.id not in {row["key"] for _, row in _lines(place / "traces.jsonl")}:
+            if trace.id not in {row["key"] for _, row in _lines(place / "marks.jsonl")}:
                 Run(place, {"command": "serve", "collection": collection}).append(trace.id, trace)
             Run(place, {"command": "serve", "collection": collection}, "marks.jsonl").add(trace.id, mark)
             own = self.marks(collection, {trace.id})

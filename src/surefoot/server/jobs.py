@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Condition, Thread
 from typing import Literal
@@ -65,6 +66,7 @@ class Jobs:
         self._update, self._most = update, waiting
         self._jobs: dict[str, Job] = {}
         self._changed = Condition()
+        self._arriving = 0
         self._closed = False
         self._thread = Thread(target=self._work, name="index", daemon=True)
 
@@ -78,19 +80,27 @@ class Jobs:
         with self._changed:
             return sum(job.state == "waiting" for job in self._jobs.values())
 
-    def check(self) -> None:
-        """Raise Problem, 429, where no further job may wait."""
-        if self._closed:
-            raise stopping()
-        if self.waiting >= self._most:
-            raise busy(_PAUSE)
+    @contextmanager
+    def arriving(self) -> Iterator[None]:
+        """Hold a place for a job whose files arrive. Raises Problem, 429, where all are taken."""
+        with self._changed:
+            if self._closed:
+                raise stopping()
+            if self.waiting + self._arriving >= self._most:
+                raise busy(_PAUSE)
+            self._arriving += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._arriving -= 1
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
         """Have a collection brought up to date; `unread` are files that were refused before."""
         job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
         with self._changed:
             self._jobs[job.id] = job
-            for old in [one.id for one in self._jobs.values() if one.state in ("done", "failed")][: -KEPT or None]:
+            for old in [one.id for one in self._jobs.values() if one.state in ("done", "failed")][:-KEPT]:
                 del self._jobs[old]
             self._changed.notify_all()
         return job

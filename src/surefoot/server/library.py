@@ -26,7 +26,7 @@ from surefoot.server.uploads import swept
 
 UPLOADS = "uploads"
 """The folder of a collection's uploaded files, within the collection's own; their paths in the index begin with it."""
-PATIENCE = 600.0
+PATIENCE = 30.0
 """Seconds that uploaded files wait for another process that writes the index."""
 _SHARED = ("network", "embedder", "llm", "evaluator", "generator")
 

@@ -22,7 +22,7 @@ from surefoot.pipeline import checked
 from surefoot.server.asking import Inquiry, ask, shown
 from surefoot.server.bodies import body
 from surefoot.server.conversations import ID, Turn
-from surefoot.server.problems import invalid, missing, problem_of
+from surefoot.server.problems import Problem, invalid, missing, problem_of
 from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.workers import Place
 from surefoot.store import to_json
@@ -101,8 +101,8 @@ async def _events(place: Place[Trace], queue: asyncio.Queue[dict[str, Any] | Non
 
 
 def _last(task: asyncio.Future[Trace]) -> ServerSentEvent:
-    if error := task.exception():
-        problem = problem_of(error if isinstance(error, Exception) else RuntimeError("it was cancelled"))
+    if isinstance(error := task.exception(), Exception):
+        problem = problem_of(error)
         told = {"status": problem.status, "code": problem.code, "message": problem.message}
         return ServerSentEvent(json.dumps({"value": told}), event="error")
     return ServerSentEvent(json.dumps({"trace": task.result().id, "value": None}), event="end")
@@ -119,7 +119,7 @@ async def awaited(request: Request, place: Place[T]) -> T:
     try:
         await asyncio.wait((result, left), return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
-            raise asyncio.CancelledError
+            raise Problem(499, "left", "the client left")  # nobody reads it
         return result.result()
     finally:
         left.cancel()

@@ -71,7 +71,7 @@ class Traces:
 
     def _places(self, collection: str) -> Iterator[Path]:
         for day in self._days(collection):
-            yield from sorted(day.glob("*.json"), key=lambda place: (-_changed(place), place.name))
+            yield from sorted(day.glob("*.json"), key=lambda place: (-changed(place), place.name))
 
     def _days(self, collection: str) -> list[Path]:
         """The folders of the days, the latest first."""
@@ -79,10 +79,11 @@ class Traces:
         return sorted(days, reverse=True)
 
 
-def _changed(place: Path) -> int:
+def changed(place: Path) -> int:
+    """When a file last changed, in nanoseconds since 1970; 0: it was just deleted."""
     try:
         return place.stat().st_mtime_ns
-    except FileNotFoundError:  # it was just deleted
+    except FileNotFoundError:
         return 0
 
 

@@ -39,6 +39,10 @@ class Place(Generic[T]):
         except TimeoutError:
             message = f"no answer came within {self.seconds:g} s; ask something shorter, or try again later"
             raise Problem(504, "too_slow", message) from None
+        except asyncio.CancelledError:
+            if self.stop.is_set():  # not by whoever waits, but with the whole server
+                raise stopping() from None
+            raise
         finally:
             self.let_go()
 
