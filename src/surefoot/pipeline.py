@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
@@ -330,22 +330,23 @@ class Pipeline:
             stop.set()
             raise
 
-    async def events(self, question: str, *, history: Sequence[Turn] = ()) -> AsyncIterator[Event]:
+    async def events(self, question: str, *, history: Sequence[Turn] = ()) -> AsyncGenerator[Event, None]:
         """Yield each event of `arun` as it comes, the last with the whole trace; raises what that raises. Close it, as
         `contextlib.aclosing` does, and the question is cancelled."""
         heard: asyncio.Queue[Event | None] = asyncio.Queue()
-        tell = asyncio.get_running_loop().call_soon_threadsafe
+        tell, stop = asyncio.get_running_loop().call_soon_threadsafe, threading.Event()
 
         def listen(event: Event) -> None:
             tell(heard.put_nowait, event)
 
-        asking = asyncio.create_task(self.arun(question, listen, history=history))
+        asking = asyncio.create_task(self.arun(question, listen, history=history, cancel=stop))
         asking.add_done_callback(lambda _: heard.put_nowait(None))
         try:
             while event := await heard.get():
                 yield event
             await asking
         finally:
+            stop.set()
             asking.cancel()
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:

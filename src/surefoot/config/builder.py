@@ -72,8 +72,8 @@ def load(
     """The pipeline of a TOML file, a dictionary, or neither; keyword arguments override whole keys of sections.
 
     `load(searcher={"use": "folder", "path": "outside.db"})`. `parts` are objects of your own by role, as in
-    `load(parts={"retriever": Mine()})`; each takes the place of what its section says, and without a retriever's need
-    of it no index is opened. The configuration then names their classes, and says that it cannot build them.
+    `load(parts={"retriever": Mine()})`; each takes the place of what its section says, and with a retriever of
+    your own no index is needed. The configuration then names their classes, and says that it cannot build them.
 
     Raises ConfigError, IndexFault or MissingExtra; UnagreedCode, which is a ConfigError, for a file that names code
     that was never agreed to in this folder.
@@ -84,7 +84,7 @@ def load(
     try:
         return Builder(config, own).pipeline()
     except IndexFault as error:
-        if Path(config["index"]["path"]).exists():
+        if "retriever" in own or Path(config["index"]["path"]).exists():
             raise
         raise IndexFault(f"{error}; {WITHOUT_INDEX}") from error
 
