@@ -25,7 +25,7 @@ LAYERS = (
     ("types", "errors", "meter"),
     ("protocols", "text", "manifest", "cost", "recorder"),
     ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
-    ("draw", "models", "corpus", "evidence", "datasets"),
+    ("draw", "models", "corpus", "evidence", "datasets", "web"),
     tuple(ROOMS.values()),
     ("pipeline", "explain"),
     ("config", "doctor"),
