@@ -1,16 +1,40 @@
-"""HTML, CSS and JavaScript without a build step: the viewer of a run, and the parts that draw in it. A file
-holds its modules joined, beside the data that it shows.
+"""HTML, CSS and JavaScript without a build step: the viewer of a run, the page that `surefoot serve` opens, and one
+answer to hand on. A served page loads its modules one by one; a file holds them joined, beside the data that it shows.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
+from surefoot.store import to_json
+from surefoot.types import Trace
+
+PAGE_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' blob:",
+        "connect-src 'self'",
+        "frame-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+"""Content-Security-Policy of the served page: its own files, and nothing else."""
+
+_SHARED = ("dom", "words", "blocks", "scale", "passages", "answer", "turn", "shared")
+"""Modules of a shared answer, joined in this order."""
 _BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
 """What modules say to each other: each stands in one line, and in a joined script all names are known to all."""
 
@@ -41,6 +65,22 @@ def filled(template: str, **parts: str) -> str:
         found, _, rest = rest.partition(f"@{name}@")
         before += found + value
     return before + rest
+
+
+def shared(trace: Trace) -> str:
+    """One answer with all that led to it, as an HTML file that needs nothing else and asks nothing of any network.
+
+    Left out is the configuration, which names paths. The same trace gives the same text.
+    """
+    script, style = joined(_SHARED), static("trace.css")
+    data = {**to_json(trace), "config": {}}
+    return filled("shared.html", POLICY=policy(script, style), STYLE=style, SCRIPT=script, DATA=packed(data))
+
+
+def packed(value: Mapping[str, Any]) -> str:
+    """The value as letters that mean nothing to HTML."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(text.encode("utf-8", "replace")).decode()
 
 
 def _hash(text: str) -> str:

@@ -10,6 +10,8 @@ export const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 export const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 export const fixed = (value, digits = 2) => (isNumber(value) ? value.toFixed(digits).replace("-", "−") : "–");
 export const short = (value) => (isNumber(value) ? String(Number(value.toPrecision(3))).replace("-", "−") : "–");
+// A score as the evaluator gives it: two digits, and more where these would say 0.
+export const scored = (value) => (isNumber(value) && value && Math.abs(value) < 0.005 ? short(value) : fixed(value));
 export const signed = (value) => (isNumber(value) ? (value > 0 ? "+" : "") + fixed(value) : "–");
 export const counted = (value) => (isNumber(value) ? value.toLocaleString("en") : "–");
 export const many = (count, one, several = `${one}s`) => `${counted(count)} ${count === 1 ? one : several}`;
