@@ -123,11 +123,11 @@ def test_a_name_leads_nowhere_else(given: str, kept: str) -> None:
 
 def test_nothing_is_written_outside_the_servers_folder(client: TestClient, settings: ServerSettings) -> None:
     """Whatever a file is called."""
-    before = {path for path in Path(settings.folder).parent.rglob("*")}
+    before = set(Path(settings.folder).parent.rglob("*"))
     upload(client, {"../../../outside.md": BRIDGE, "..\\up.md": HUT})
     uploads = Path(settings.folder) / "collections" / "default" / "uploads"
     assert {path.name for path in uploads.iterdir()} == {"outside.md", "up.md"}
-    new = {path for path in Path(settings.folder).parent.rglob("*")} - before
+    new = set(Path(settings.folder).parent.rglob("*")) - before
     assert all(path.is_relative_to(settings.folder) or path.name.startswith("index.db") for path in new)
 
 

@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 from surefoot.config.settings import Config
 from surefoot.errors import ConfigError, UsageError
 from surefoot.server.app import assembled, create_app
-from surefoot.server.door import POLICY
 from surefoot.server.keys import Keys
 from surefoot.server.running import check
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
+from surefoot.web import PAGE_POLICY
 
 Secret = Callable[..., dict[str, str]]
 
@@ -148,10 +148,10 @@ def test_every_answer_forbids_what_is_foreign(client: TestClient) -> None:
     """Also an error's."""
     for path in ("/", "/health", "/nowhere"):
         headers = client.get(path).headers
-        assert headers["Content-Security-Policy"] == POLICY
+        assert headers["Content-Security-Policy"] == PAGE_POLICY
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert "Access-Control-Allow-Origin" not in headers
-    assert "unsafe" not in POLICY
+    assert "unsafe" not in PAGE_POLICY
 
 
 def test_no_answer_names_a_key(client: TestClient, secret: Secret) -> None:

@@ -19,20 +19,15 @@ from surefoot.errors import TraceFault
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
+from surefoot.web import PAGE_POLICY
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "surefoot"
 """The cookie in which the page has its key, where no script can read it: pictures and frames send no headers."""
 OPEN = ("/", "/health", "/ready", "/session")
 """Addresses that need no key, beside the page's own files."""
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
-)
-"""The content security policy of all that is served: nothing runs, or loads, that is not of this server."""
 _HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": PAGE_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",

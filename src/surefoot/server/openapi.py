@@ -51,6 +51,7 @@ OPERATIONS: Mapping[Any, Operation] = {
     questions.post_ask: Operation(Trace, questions.QuestionBody, kinds=("application/json", EVENTS)),
     questions.get_traces: Operation({"traces": tuple[TraceLine, ...]}, query=_LISTED),
     questions.get_trace: Operation(Trace, query=_COLLECTION),
+    questions.get_share: Operation(kinds=("text/html",), query=_COLLECTION),
     questions.post_explain: Operation(Attribution, questions.ExplainBody, query=_COLLECTION),
     questions.get_conversations: Operation({"conversations": tuple[ConversationLine, ...]}, query=_LISTED),
     questions.get_conversation: Operation(

@@ -27,6 +27,7 @@ from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.workers import Place
 from surefoot.store import to_json
 from surefoot.types import Answer, Attribution, Trace
+from surefoot.web import shared
 
 T = TypeVar("T")
 
@@ -151,6 +152,14 @@ def found(here: Service, collections: tuple[str, ...], id: str) -> tuple[str, Tr
     raise missing("trace")
 
 
+async def get_share(request: Request) -> Response:
+    """A kept trace as one file of HTML that opens anywhere, offline."""
+    _, trace = await kept(request)
+    text = await asyncio.to_thread(shared, trace)
+    headers = {"Content-Disposition": f'attachment; filename="surefoot-{trace.id}.html"'}
+    return Response(text, media_type="text/html; charset=utf-8", headers=headers)
+
+
 async def get_traces(request: Request) -> Response:
     """The last traces, the latest first; `limit` of them, and only those before the trace `before`."""
     here, limit = service(request), number(request, "limit", 50, MOST_LISTED)
@@ -227,6 +236,7 @@ ROUTES = [
     Route("/ask", post_ask, methods=["POST"]),
     Route("/traces", get_traces, methods=["GET"]),
     Route("/traces/{id}", get_trace, methods=["GET"]),
+    Route("/traces/{id}/share", get_share, methods=["GET"]),
     Route("/traces/{id}/explain", post_explain, methods=["POST"]),
     Route("/conversations", get_conversations, methods=["GET"]),
     Route("/conversations/{id}", get_conversation, methods=["GET"]),
