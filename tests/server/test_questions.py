@@ -140,15 +140,11 @@ class Slow:
 
     def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:
         """The trace, once it may."""
-        from surefoot.types import Event
-
         self.running.release()
-        try:
-            while not self.go.wait(0.01):
-                on_event(Event("queries", ()))
-        except BaseException:
+        while not self.go.wait(0.01) and not more["cancel"].is_set():
+            pass
+        if more["cancel"].is_set():
             self.stopped.set()
-            raise
         return self.inner.run(question, on_event, **more)
 
 

@@ -36,7 +36,11 @@ class Library:
 
     def __init__(self, folder: Path, config: Config) -> None:
         self.folder = folder
-        self._first = Builder({name: of for name, of in config.items() if name != "server"})
+        self._config: Config = {name: of for name, of in config.items() if name != "server"}
+        nothing = Given()
+        alone = {"use": components.described("retriever", nothing), OBJECT: True}
+        self._first = Builder({**self._config, "retriever": alone}, {"retriever": nothing})
+        self._grader: Pipeline | None = None
         self._pipelines: dict[str, Pipeline] = {}
         self._indexes: dict[str, Index] = {}
         self._lock = RLock()
@@ -44,7 +48,7 @@ class Library:
     @property
     def path(self) -> Path:
         """The index."""
-        return Path(self._first.config["index"]["path"])
+        return Path(self._config["index"]["path"])
 
     def names(self) -> tuple[str, ...]:
         """Every collection, the default one first."""
@@ -82,8 +86,7 @@ class Library:
     @property
     def evaluator(self) -> Evaluator:
         """The evaluator of every pipeline."""
-        with self._lock:
-            return self._first.evaluator  # type: ignore[no-any-return]
+        return self.grader().evaluator
 
     def pipeline(self, name: str) -> Pipeline:
         """The pipeline over the collection. Raises Problem where the collection is empty; else as `Builder` does."""
@@ -97,23 +100,16 @@ class Library:
     def grader(self) -> Pipeline:
         """A pipeline without an index, which grades what a client brings along."""
         with self._lock:
-            if "" not in self._pipelines:
-                nothing = Given()
-                section = {"use": components.described("retriever", nothing), OBJECT: True}
-                config = {**self._first.config, "retriever": section}
-                self._pipelines[""] = self._sharing(Builder(config, {"retriever": nothing})).pipeline()
-            return self._pipelines[""]
+            if self._grader is None:
+                self._grader = self._first.pipeline()
+            return self._grader
 
     def _built(self, name: str) -> Pipeline:
-        config = self._first.config
-        builder = Builder({**config, "index": {**config["index"], "collection": name}})
-        vars(builder)["index"] = self.index(name)
-        return self._sharing(builder).pipeline()
-
-    def _sharing(self, builder: Builder) -> Builder:
-        """The builder with the parts that are there already, or are built now for all."""
-        vars(builder).update({part: getattr(self._first, part) for part in _SHARED})
-        return builder
+        builder = Builder({**self._config, "index": {**self._config["index"], "collection": name}})
+        self.grader()
+        made = vars(self._first) | {"embedder": self.embedder}
+        vars(builder).update({part: made[part] for part in _SHARED if part in made}, index=self.index(name))
+        return builder.pipeline()
 
     def update(self, name: str, progress: Progress) -> tuple[Unread, ...]:
         """Bring the collection up to date with its uploaded files; what was not read, and why."""
