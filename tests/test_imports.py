@@ -25,12 +25,12 @@ LAYERS = (
     ("types", "errors", "meter", "meta", "forks", "cancel"),
     ("protocols", "text", "manifest", "cost", "recorder", "conversation"),
     ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts", "given"),
-    ("draw", "models", "corpus", "evidence", "datasets"),
+    ("draw", "models", "corpus", "evidence", "datasets", "web"),
     tuple(ROOMS.values()),
     ("pipeline", "explain"),
     ("config", "doctor", "correction"),
     ("evaluate",),
-    ("lab",),
+    ("lab", "server"),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""

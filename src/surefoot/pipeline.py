@@ -121,11 +121,12 @@ class Pipeline:
     ) -> Trace:
         """The trace of one question.
 
-        `history` holds the turns before it, the oldest first; a question that goes on from them is completed.
+        `history` holds the turns before it, the oldest first; a question that goes on from them is completed. Once
+        `cancel` is set, or the listener raises Cancelled, the question ends, and the `error` of its trace says so.
+
         `filter` says of which documents passages may come, by their fields, as `Filter.of` reads it; it reaches
         retrieval and search themselves. Raises FieldFault for what is no filter, and ConfigError where the retriever
-        cannot filter. A searcher that cannot is not asked, and its step says so. Once `cancel` is set, or the listener
-        raises Cancelled, the question ends, and the `error` of its trace says so.
+        cannot filter. A searcher that cannot is not asked, and its step says so.
 
         A component that fails (ComponentError) is replaced by its declared fallback, which the trace shows. What the
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.

@@ -47,6 +47,18 @@ _TRAIN: Listing = {
     "average": ("train:average", "Make one minilm of several trainings from the same start: their mean, calibrated."),
     "t5": ("train:t5", "Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."),
 }
+_KEYS: Listing = {
+    "add": ("serve:add_key", "Make a key, and print it: it is shown this once, and only its hash is kept."),
+    "list": ("serve:list_keys", "List the keys by name, with the collections that they open."),
+    "remove": ("serve:remove_key", "Forget a key, at once also in a running server."),
+}
+_SERVE: Listing = {
+    "start": (
+        "serve:serve",
+        "Answer questions over HTTP: for the page that it opens, for programs, and for chat clients.",
+    ),
+    "keys": (_KEYS, "Who may come in: add, list, remove."),
+}
 COMMANDS: Listing = {
     "demo": ("demo:demo", "Ask a small library three questions, and watch Surefoot accept, complete and correct."),
     "index": (
@@ -62,6 +74,7 @@ COMMANDS: Listing = {
         "Find passages in your documents and grade them, without an answer; nothing is asked outside.",
     ),
     "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
+    "serve": (_SERVE, "The server and its page; alone it starts them."),
     "trace": ("trace:trace", "Draw a recorded trace: grades, decision, strips, answer, and what each step cost."),
     "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
     "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),

@@ -24,6 +24,9 @@ Listing = Mapping[str, "tuple[str | Listing, str]"]
 """By name: where a command is, as "module:function", or the commands of a group; then the first line of its help."""
 
 
+START = "start"
+"""The command of a group that is called where none of the group's is named."""
+
 _CONFIGURATION = {"Configuration": "--config --set --index"}
 PANELS = {
     "explain": {
@@ -87,8 +90,14 @@ class CommandGroup(TyperGroup):
             self.commands[name] = (
                 LateCommand(name, line, inner)
                 if isinstance(inner, str)
-                else CommandGroup(name=name, help=line, listing=inner, no_args_is_help=True)
+                else CommandGroup(name=name, help=line, listing=inner, no_args_is_help=START not in inner)
             )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The words that are left for the command; `START` is called where no command is named."""
+        if START in self.commands and not {*args[:1]} & {*self.commands, *ctx.help_option_names}:
+            args = [START, *args]
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The name, the command that is called, and the words that are left for it."""

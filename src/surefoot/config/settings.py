@@ -35,6 +35,7 @@ DEFAULTS: Config = {
     "sources": {},
     "judge": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
+    "server": {},
 }
 """The configuration where nothing else is said."""
 

@@ -29,8 +29,9 @@ INSIDE = {
 }
 """Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
 
-YOURS = ("index", "network", "judge")
-"""Sections of which a record says nothing that counts: where data lie, whom the machine talks to, what judging is."""
+YOURS = ("index", "network", "judge", "server")
+"""Sections of which a record says nothing that counts: where data lie, whom the machine talks to, what judging is, who
+may come in."""
 
 WORDS: dict[tuple[str, str], Sequence[str]] = {
     ("policy", "use"): tuple(POLICIES),

@@ -77,6 +77,7 @@ _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
 _ALL = f"SELECT {_COLUMNS} FROM passages {_FILES} ORDER BY passages.id"  # nosec B608 # of constants above
+_ALL_OF = f"SELECT {_COLUMNS} FROM passages {_FILES}"  # nosec B608 # likewise
 _BY_ID = f"SELECT {_COLUMNS} FROM passages {_FILES} WHERE passages.id = ?"  # nosec B608 # likewise
 _ONE = f"SELECT {_COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _VECTORS = """
@@ -296,6 +297,19 @@ class Index:
             query = f"{_DOCUMENTS} {where} ORDER BY files.rowid, documents.rowid"  # nosec B608 # of constants
             for row in db.execute(query, {"name": file}):
                 yield _stored(row, db)
+
+    def owner(self, passage: str) -> StoredDocument | None:
+        """The document that the passage with this id is of; None: there is no such passage."""
+        with self._reading() as db:
+            query = f"{_DOCUMENTS} WHERE documents.rowid = (SELECT document FROM passages WHERE id = ?)"  # nosec B608 # of constants
+            row = db.execute(query, (passage,)).fetchone()
+            return _stored(row, db) if row else None
+
+    def text(self, document: str) -> tuple[Passage, ...]:
+        """The passages of the document with this id, in the order of its text; none: there is no such document."""
+        with self._reading() as db:
+            query = f"{_ALL_OF} WHERE {_HAS_ID[db.number > 0]} ORDER BY start, passages.rowid"  # nosec B608 # likewise
+            return tuple(passage(row, db) for row in db.execute(query, {"name": document}).fetchall())
 
     def add(
         self, documents: Iterable[Document], embedder: Embedder, *, file: str = "added", patience: float = PATIENCE

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files
 
 from surefoot.draw.svg import Scale, clean, line, text
 from surefoot.explain.action import Why
@@ -25,8 +24,9 @@ from surefoot.explain.explanation import (
     trust,
 )
 from surefoot.types import Attribution, Trace
+from surefoot.web import static
 
-_STYLE = (files("surefoot") / "web" / "explanation.css").read_text("utf-8")
+_STYLE = static("explanation.css")
 
 
 def page(told: Explanation) -> str:

@@ -1,8 +1,8 @@
 // Elements, made of text and of elements only: what data say is never markup.
 
 const DRAWN = "http://www.w3.org/2000/svg";
-const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) => fill(document.createElementNS(DRAWN, tag), attributes, children);
+export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes, ...children) => fill(document.createElementNS(DRAWN, tag), attributes, children);
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -16,18 +16,18 @@ function fill(node, attributes, children) {
 }
 
 // Words of the data, which may be of any script and run in any direction, but not into what stands beside them.
-const said = (text, kind) => h("span", { class: kind, dir: "auto" }, text);
-const unseen = (text) => h("span", { class: "unseen" }, text);
+export const said = (text, kind) => h("span", { class: kind, dir: "auto" }, text);
+export const unseen = (text) => h("span", { class: "unseen" }, text);
 
-const part = (title, level, ...children) => {
+export const part = (title, level, ...children) => {
   const name = `part-${(part.count = (part.count ?? 0) + 1)}`;
   return h("section", { "aria-labelledby": name }, h(`h${level}`, { id: name }, title), ...children);
 };
 
-const more = (summary, ...children) => h("details", {}, h("summary", {}, summary), ...children);
+export const more = (summary, ...children) => h("details", {}, h("summary", {}, summary), ...children);
 
 // A table in a box of its own that scrolls sideways, with the keyboard too.
-function table(caption, headings, rows, kind = "") {
+export function table(caption, headings, rows, kind = "") {
   const cell = (value, n) => {
     const { right, head } = headings[n];
     const attributes = { class: right ? "figure" : null, scope: head ? "row" : null };
@@ -43,11 +43,11 @@ function table(caption, headings, rows, kind = "") {
   return h("div", { class: "wide", role: "region", tabindex: "0", "aria-label": caption }, inside);
 }
 
-const facts = (pairs) =>
+export const facts = (pairs) =>
   h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 
 // A link of the page itself whose target is an element, not a view.
-const jump = (label, place, words) =>
+export const jump = (label, place, words) =>
   h("button", { type: "button", class: "link", "aria-label": words, click: () => {
     const target = document.getElementById(place);
     target?.scrollIntoView({ block: "center" });
@@ -56,7 +56,7 @@ const jump = (label, place, words) =>
 
 // Addresses of the data become links only where they are of the web. A login is left out of both: it is a secret, or it
 // hides where the link leads (https://bank.example@evil.example/).
-function address(url) {
+export function address(url) {
   const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url) ? new URL(url) : null;
   if (!known) return said(url);
   const login = known.username || known.password;

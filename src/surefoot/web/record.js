@@ -77,8 +77,6 @@ function answerPart(record, trace) {
   );
 }
 
-const checked = (is, words, why) => h("span", { class: is ? "yes" : "no" }, h("span", { "aria-hidden": "true" }, is ? "✓ " : "✗ "), words, why ? [": ", said(why)] : null);
-
 function citation(one) {
   return h(
     "li",
@@ -160,19 +158,6 @@ function passageCard(passage, grade, strips, depth) {
   );
 }
 
-// The text with its span and its strips marked; what overlaps is cut where one of them begins or ends.
-function marked(text, span, strips) {
-  const { length, slice } = slicer(text);
-  const ends = [0, length, ...(span ?? []), ...strips.flatMap((strip) => [strip.start, strip.end])].filter((end) => end >= 0 && end <= length);
-  const cuts = [...new Set(ends)].toSorted((a, b) => a - b);
-  return cuts.slice(1).map((end, n) => {
-    const start = cuts[n];
-    const strip = strips.find((one) => one.start <= start && end <= one.end);
-    const words = span && span[0] <= start && end <= span[1] ? h("mark", {}, slice(start, end)) : slice(start, end);
-    return strip ? h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : strip.reason }, words) : words;
-  });
-}
-
 function stripsTable(strips) {
   const rows = strips.map((strip) => [jump(strip.passage_id, `passage-${strip.passage_id}`), checked(strip.kept, strip.kept ? "kept" : "dropped"), short(strip.score), said(strip.reason ?? ""), said(cut(strip.text, 400))]);
   return table("Strips in their order", [{ name: "passage", head: true }, { name: "kept" }, { name: "score", right: true }, { name: "why dropped" }, { name: "text" }], rows);
@@ -191,36 +176,9 @@ function conflictsPart(trace) {
   return part("Conflicts", 2, table("Where the corpus and the outside sources disagree", [{ name: "corpus", head: true }, { name: "says" }, { name: "outside" }, { name: "says" }], rows));
 }
 
-const DEGREES = [0.15, 0.4, 0.7];
-
-function attributionPart(found) {
-  const most = Math.max(...found.values.map(Math.abs), 0);
-  const strength = (value) => (most ? DEGREES.filter((least) => Math.abs(value) >= least * most).length : 0);
-  const word = (unit, n) => {
-    const value = found.values[n];
-    const degree = strength(value);
-    const signs = (value > 0 ? "+" : "−").repeat(degree);
-    return [h("span", { class: degree ? `${value > 0 ? "up" : "down"}${degree}` : null, title: `${signed(value)} ± ${short(found.errors[n])}` }, said(unit.words), signs ? h("sup", {}, signs) : null), " "];
-  };
-  const sides = ["question", "title", "text", "passage"].filter((side) => found.units.some((unit) => unit.side === side));
-  const order = found.values.map((_, n) => n).toSorted((a, b) => Math.abs(found.values[b]) - Math.abs(found.values[a]));
-  const rows = order.slice(0, 400).map((n) => [said(found.units[n].words), found.units[n].side, signed(found.values[n]), short(found.errors[n])]);
-  return part(
-    "Words that moved the grade",
-    2,
-    h("p", {}, said(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
-    h("p", { class: "dim small" }, "+ marks words that raise the grade, − words that lower it; more signs mean a stronger effect."),
-    h("dl", { class: "words" }, sides.map((side) => h("div", {}, h("dt", {}, side), h("dd", {}, found.units.map((unit, n) => (unit.side === side ? word(unit, n) : null)))))),
-    more("All values", table("The Shapley value of each word", [{ name: "word", head: true }, { name: "of" }, { name: "value", right: true }, { name: "± standard error", right: true }], rows)),
-    h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", said(note), "."])),
-  );
-}
-
 function stepsPart(trace) {
   const total = trace.steps.reduce((sum, step) => sum + (step.seconds || 0), 0);
   const rows = trace.steps.map((step) => [said(step.name), seconds(step.seconds), share(step.seconds, total), ...["calls", "graded", "tokens", "cached"].map((name) => (step[name] ? counted(step[name]) : "–")), step.error || step.degraded ? [step.error ? said(step.error) : null, step.error && step.degraded ? "; " : null, step.degraded ? ["instead: ", said(step.degraded)] : null] : "–"]);
   const headings = [{ name: "step", head: true }, { name: "time", right: true }, { name: "share" }, ...["calls", "graded", "tokens", "cached"].map((name) => ({ name, right: true })), { name: "problem" }];
   return part("Steps", 2, table(`What each step cost: ${seconds(total)} in all`, headings, rows), Object.keys(trace.config ?? {}).length ? more("Configuration of this trace", json(trace.config)) : null);
 }
-
-const share = (value, total) => svg("svg", { class: "share", viewBox: "0 0 100 10", "aria-hidden": "true", preserveAspectRatio: "none" }, svg("rect", { x: 0, y: 0, width: total ? (100 * (value || 0)) / total : 0, height: 10 }));

@@ -1,50 +1,50 @@
 // How numbers, names and texts are put.
 
-const SIGNS = { low: "▼", moderate: "◆", high: "▲" };
+import { h, said, unseen } from "./dom.js";
+
+export const SIGNS = { low: "▼", moderate: "◆", high: "▲" };
 const LONG = 6000;
 
-const spaced = (name) => name.replaceAll("_", " ");
-const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-const declared = (metric) => head.metrics.find((one) => one.name === metric.replaceAll("-", "_"));
-const called = (metric) => declared(metric)?.label ?? upper(spaced(metric));
-const edge = (metric) => declared(metric)?.edge ?? "";
-const inOrder = (metric) => head.metrics.indexOf(declared(metric)) + 1 || 99;
-const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
-const fixed = (value, digits = 2) => (isNumber(value) ? value.toFixed(digits).replace("-", "−") : "–");
-const short = (value) => (isNumber(value) ? String(Number(value.toPrecision(3))).replace("-", "−") : "–");
-const signed = (value) => (isNumber(value) ? (value > 0 ? "+" : "") + fixed(value) : "–");
-const counted = (value) => (isNumber(value) ? value.toLocaleString("en") : "–");
-const many = (count, one, several = `${one}s`) => `${counted(count)} ${count === 1 ? one : several}`;
-const interval = (low, high) => (isNumber(low) && isNumber(high) ? `[${fixed(low)}, ${fixed(high)}]` : "");
-const levelOf = (value) => (value < 0.5 ? "low" : value < 0.9 ? "moderate" : "high");
+export const spaced = (name) => name.replaceAll("_", " ");
+export const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+export const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+export const fixed = (value, digits = 2) => (isNumber(value) ? value.toFixed(digits).replace("-", "−") : "–");
+export const short = (value) => (isNumber(value) ? String(Number(value.toPrecision(3))).replace("-", "−") : "–");
+// A score as the evaluator gives it: two digits, and more where these would say 0.
+export const scored = (value) => (isNumber(value) && value && Math.abs(value) < 0.005 ? short(value) : fixed(value));
+export const signed = (value) => (isNumber(value) ? (value > 0 ? "+" : "") + fixed(value) : "–");
+export const counted = (value) => (isNumber(value) ? value.toLocaleString("en") : "–");
+export const many = (count, one, several = `${one}s`) => `${counted(count)} ${count === 1 ? one : several}`;
+export const interval = (low, high) => (isNumber(low) && isNumber(high) ? `[${fixed(low)}, ${fixed(high)}]` : "");
+export const levelOf = (value) => (value < 0.5 ? "low" : value < 0.9 ? "moderate" : "high");
 // A mean that rounding would carry over the border of its level keeps a digit more.
-const meanOf = (one) => fixed(one.mean, isNumber(one.mean) && one.level && levelOf(Number(fixed(one.mean))) !== one.level ? 3 : 2);
-const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-const seconds = (value) => (isNumber(value) ? (value < 1 ? `${short(value * 1000)} ms` : `${short(value)} s`) : "–");
+export const meanOf = (one) => fixed(one.mean, isNumber(one.mean) && one.level && levelOf(Number(fixed(one.mean))) !== one.level ? 3 : 2);
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+export const seconds = (value) => (isNumber(value) ? (value < 1 ? `${short(value * 1000)} ms` : `${short(value)} s`) : "–");
 
-function level(name) {
+export function level(name) {
   return Object.hasOwn(SIGNS, name ?? "") ? h("span", { class: `level ${name}` }, h("span", { "aria-hidden": "true" }, `${SIGNS[name]} `), name) : "–";
 }
 
-function valueOf(value) {
+export function valueOf(value) {
   if (isNumber(value)) return h("span", { class: `value ${levelOf(value)}` }, fixed(value));
   return h("span", { class: "value none" }, value === "n/a" ? "n/a" : value === "unscored" ? h("span", {}, "?", unseen(" unscored")) : "–");
 }
 
-function gainOf(gain) {
+export function gainOf(gain) {
   return [`${signed(gain.difference)} `, h("span", { class: "dim" }, `${interval(gain.low, gain.high)}, p ${gain.p < 0.001 ? "< 0.001" : `= ${short(gain.p)}`}, ${many(gain.questions, "question")}`)];
 }
 
-const json = (value) => h("pre", {}, h("code", { dir: "auto" }, JSON.stringify(value, null, 2)));
+export const json = (value) => h("pre", {}, h("code", { dir: "auto" }, JSON.stringify(value, null, 2)));
 
 // Offsets count characters, as Python does; JavaScript counts an emoji as two.
-function slicer(text) {
+export function slicer(text) {
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
   return { length: points ? points.length : text.length, slice: (start, end) => (points ? points.slice(start, end).join("") : text.slice(start, end)) };
 }
 
 // A text in full, or its beginning and a button for the rest.
-function long(text, render = (shown) => [shown]) {
+export function long(text, render = (shown) => [shown]) {
   if (text.length <= LONG) return h("div", { class: "text", dir: "auto" }, render(text));
   const box = h("div", { class: "text", dir: "auto" }, render(text.slice(0, LONG)), "… ");
   box.append(h("button", { type: "button", click: () => {
@@ -56,7 +56,7 @@ function long(text, render = (shown) => [shown]) {
 }
 
 // Markdown of a diagnosis: paragraphs, lists, code, bold and italics; anything else stays as it is written.
-function markdown(text) {
+export function markdown(text) {
   const blocks = [];
   let block = null;
   const open = (kind, fresh) => {
@@ -94,5 +94,5 @@ function inline(text) {
   return [...nodes, text.slice(last)];
 }
 
-const doubts = (unsupported) =>
+export const doubts = (unsupported) =>
   unsupported?.length ? h("p", { class: "doubt" }, h("strong", {}, "Not supported by the run: "), unsupported.map((one, n) => [n ? "; " : "", said(one)])) : null;

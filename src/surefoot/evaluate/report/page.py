@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from surefoot import web
 from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
@@ -32,9 +31,8 @@ SEARCHED = 600
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
 """The keys of `run.json` that hold nobody's words, paths or settings."""
-_SCRIPTS = ("dom", "words", "charts", "overview", "item", "records", "record", "run", "viewer")
+_SCRIPTS = tuple("dom words charts evidence diamond overview item records record run viewer".split())
 """Scripts that are joined in this order."""
-_VIEWER = files("surefoot") / "web"
 
 Json = dict[str, Any]
 
@@ -107,23 +105,16 @@ def shared(contents: Contents) -> Contents:
 
 def page(contents: Contents) -> str:
     """The file's text. The same contents give the same text."""
-    style, script = _file("viewer.css"), _script()
+    style, script = web.static("viewer.css"), web.joined(_SCRIPTS)
     blocks: list[tuple[str, Any]] = [("head", _head(contents)), ("index", _index(contents))]
     blocks += [(f"part-{number}", part) for number, part in enumerate(_parts(contents))]
     data = "\n".join(f'<script type="text/plain" id="{name}">{_packed(value)}</script>' for name, value in blocks)
-    filled = {"POLICY": policy(), "STYLE": style, "SCRIPT": script, "DATA": data}
-    text = _file("viewer.html")
-    for name, value in filled.items():
-        before, _, after = text.partition(f"@{name}@")
-        text = f"{before}{value}{after}"
-    return text
+    return web.filled("viewer.html", POLICY=policy(), STYLE=style, SCRIPT=script, DATA=data)
 
 
 def policy() -> str:
     """The page's Content-Security-Policy: its own script and style, and nothing else."""
-    parts = ["default-src 'none'", f"script-src '{_hash(_script())}'", f"style-src '{_hash(_file('viewer.css'))}'"]
-    parts += ["base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
-    return "; ".join(parts)
+    return web.policy(web.joined(_SCRIPTS), web.static("viewer.css"))
 
 
 def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -228,19 +219,6 @@ def _packed(value: Any) -> str:
     """The value as letters that mean nothing to HTML."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
-
-
-def _script() -> str:
-    whole = "\n".join(_file(f"{name}.js") for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{whole}\n}})();\n'
-
-
-def _file(name: str) -> str:
-    return (_VIEWER / name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:

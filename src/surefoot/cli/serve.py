@@ -1,0 +1,89 @@
+"""`surefoot serve`: the server and its page; `surefoot serve keys`: who may come in."""
+
+from __future__ import annotations
+
+import webbrowser
+from dataclasses import replace
+from threading import Timer
+from typing import Annotated, Any
+
+from rich.markup import escape
+from typer import Argument, Option
+
+from surefoot import components
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._console import headed, out, plain
+from surefoot.errors import MissingExtra
+
+KeyName = Annotated[str, Argument(metavar="NAME", help="A name for the key, to remove it by.")]
+
+
+def serve(
+    host: Annotated[str | None, Option("--host", help="Address to listen on, instead of this machine alone.")] = None,
+    port: Annotated[int | None, Option("--port", min=1, max=65535, help="Port to listen on, instead of 8710.")] = None,
+    no_browser: Annotated[bool, Option("--no-browser", help="Do not open the page.")] = False,
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Answer questions over HTTP: for the page that it opens, for programs, and for chat clients.
+
+    On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys add NAME.
+    """
+    chosen, whole = _settings(config, settings, index)
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    chosen = replace(chosen, **given)
+    server = _server()
+    server.check(chosen)
+    url = f"http://{'localhost' if server.is_local(chosen) else chosen.host}:{chosen.port}"
+    out.print(f"{url}\nCtrl-C ends it.", soft_wrap=True)
+    if not no_browser and server.is_local(chosen):
+        opening = Timer(1.0, webbrowser.open, [url])
+        opening.daemon = True
+        opening.start()
+    server.run(chosen, whole)
+
+
+def add_key(
+    name: KeyName,
+    collection: Annotated[
+        list[str] | None,
+        Option("--collection", metavar="C", help="A collection that it opens; again for one more. Else: default."),
+    ] = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Make a key, and print it: it is shown this once, and only its hash is kept."""
+    chosen, _ = _settings(config, settings, None)
+    out.print(_server().keys_of(chosen).add(name, collection or []), soft_wrap=True)
+
+
+def list_keys(config: ConfigFile = None, settings: Settings = None) -> None:
+    """List the keys by name, with the collections that they open."""
+    chosen, _ = _settings(config, settings, None)
+    table = headed(["key", "collections", "created"], [])
+    for key in _server().keys_of(chosen).all():
+        table.add_row(escape(plain(key.name)), ", ".join(key.collections), key.created)
+    out.print(table)
+
+
+def remove_key(name: KeyName, config: ConfigFile = None, settings: Settings = None) -> None:
+    """Forget a key, at once also in a running server."""
+    chosen, _ = _settings(config, settings, None)
+    _server().keys_of(chosen).remove(name)
+
+
+def _settings(config: str | None, sets: list[str] | None, index: str | None) -> tuple[Any, Any]:
+    """`[server]`, and the whole configuration."""
+    whole = configured(config, sets, index)
+    return components.assemble("[server]", _server().ServerSettings, whole["server"], {}), whole
+
+
+def _server() -> Any:
+    try:
+        from surefoot.server import running
+    except ImportError as error:
+        if (error.name or "").startswith("surefoot"):
+            raise
+        raise MissingExtra("surefoot serve", "server") from error
+    return running

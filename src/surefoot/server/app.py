@@ -1,0 +1,106 @@
+"""The application: its parts, its addresses, and what happens when it starts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from surefoot.config.settings import Config
+from surefoot.errors import SurefootError
+from surefoot.server import chat, documents, evaluations, marking, openapi, pages, questions, rerank, responses
+from surefoot.server.conversations import Conversations
+from surefoot.server.door import Door
+from surefoot.server.feedback import Feedback
+from surefoot.server.jobs import Jobs
+from surefoot.server.keys import Keys
+from surefoot.server.library import Library
+from surefoot.server.metrics import Metrics
+from surefoot.server.problems import LOG, Problem, answer_problem
+from surefoot.server.service import Service
+from surefoot.server.settings import ServerSettings
+from surefoot.server.traces import Traces
+from surefoot.server.workers import Workers
+
+_HOUR = 3600
+ROUTES = [
+    *questions.ROUTES,
+    *documents.ROUTES,
+    *marking.ROUTES,
+    *chat.ROUTES,
+    *responses.ROUTES,
+    *rerank.ROUTES,
+    *evaluations.ROUTES,
+    *pages.ROUTES,
+    *openapi.ROUTES,
+]
+
+
+def assembled(settings: ServerSettings, config: Config) -> Service:
+    """The parts of a server, over the folders that the settings name."""
+    folder = Path(settings.folder) / "collections"
+    library = Library(folder, config)
+    return Service(
+        settings,
+        library,
+        Workers(settings.workers, settings.waiting, settings.seconds),
+        Jobs(library.update, settings.waiting),
+        Traces(Path(settings.runs) / "serve", settings.keep_days),
+        Conversations(folder, settings.keep_days),
+        Feedback(folder),
+        Metrics(),
+    )
+
+
+def keys_of(settings: ServerSettings) -> Keys:
+    """The keys of a server."""
+    return Keys(Path(settings.folder) / "keys.json")
+
+
+def create_app(service: Service) -> Starlette:
+    """The ASGI application over these parts, which it starts and stops."""
+    settings = service.settings
+    keys = keys_of(settings)
+    door = Middleware(Door, keys, service.metrics, settings.host, settings.name)
+    handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
+    app = Starlette(routes=ROUTES, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
+    app.state.service, app.state.keys = service, keys
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    await asyncio.to_thread(service.library.recover)
+    service.jobs.start()
+    for name in service.library.uploaded():
+        service.jobs.add(name, ())
+    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(_warm, service))]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.to_thread(service.jobs.close)
+        await asyncio.to_thread(service.workers.close)
+
+
+def _warm(service: Service) -> None:
+    """Load the models before the first question."""
+    try:
+        service.library.grader()
+    except SurefootError as error:
+        LOG.error("the models cannot be loaded", exc_info=error)
+
+
+async def _forgetting(service: Service) -> None:
+    """Delete each hour what is older than the days for which it is kept."""
+    while True:
+        await asyncio.to_thread(service.traces.forget)
+        await asyncio.to_thread(service.conversations.forget)
+        await asyncio.sleep(_HOUR)

@@ -1,0 +1,86 @@
+"""A question on its way from a request to its kept trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Event as Flag
+from typing import Any
+
+from surefoot.server.conversations import Turn
+from surefoot.server.service import Service
+from surefoot.server.workers import Place, stopping
+from surefoot.store import to_json
+from surefoot.types import Event, Trace
+
+Hear = Callable[[str, str, Any], None]
+"""Called, in the thread that answers, with the trace's id, the name of what happened, and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question, with all that is known of it."""
+
+    collection: str
+    question: str
+    history: tuple[Turn, ...] = ()
+    """Earlier questions with their answers, the last one last."""
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    conversation: str = ""
+    """Empty: none is kept."""
+
+
+def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value: None) -> Place[Trace]:
+    """Take a place for a question, whose trace is kept. Raises Problem where none is free."""
+
+    def work(stop: Flag) -> Trace:
+        pipeline = service.library.pipeline(inquiry.collection)
+        listener = _Listener(inquiry, to_json(pipeline.policy.thresholds), hear)
+        history = [(turn.question, turn.answer) for turn in inquiry.history]
+        trace = pipeline.run(inquiry.question, listener, history=history, filter=inquiry.filter, cancel=stop)
+        if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
+            raise stopping()
+        _keep(service, inquiry, trace)
+        return trace
+
+    return service.workers.start(work)
+
+
+class _Listener:
+    """Hears a pipeline, and tells what a client may hear: what it drafts is not checked yet, and is not told."""
+
+    def __init__(self, inquiry: Inquiry, thresholds: dict[str, Any], hear: Hear) -> None:
+        self._about = {
+            "collection": inquiry.collection,
+            "conversation": inquiry.conversation,
+            "thresholds": thresholds,
+        }
+        self._hear = hear
+        self._id = ""
+
+    def __call__(self, event: Event) -> None:
+        """Pass an event on."""
+        if event.name == "begun":
+            self._id = event.value.id
+            self._hear(self._id, "begin", {"id": self._id, "question": event.value.question, **self._about})
+        elif event.name == "step_begins":
+            self._hear(self._id, "started", {"step": event.value})
+        elif event.name not in ("text", "ended"):
+            self._hear(self._id, event.name, to_json(event.value))
+
+
+def _keep(service: Service, inquiry: Inquiry, trace: Trace) -> None:
+    service.traces.keep(inquiry.collection, trace)
+    if inquiry.conversation:
+        said = trace.answer.text if trace.answer else ""
+        service.conversations.add(inquiry.collection, inquiry.conversation, Turn(inquiry.question, said, trace.id))
+    action = trace.decision.action.value if trace.decision else "none"
+    service.metrics.count("surefoot_questions_total", f'action="{action}"')
+    service.metrics.count("surefoot_question_seconds_count")
+    service.metrics.count("surefoot_question_seconds_sum", by=sum(step.seconds for step in trace.steps))
+    service.metrics.count("surefoot_tokens_total", by=sum(step.tokens for step in trace.steps))
+
+
+def shown(trace: Trace) -> dict[str, Any]:
+    """The trace as a client gets it: without the configuration, which names files, machines and models."""
+    return to_json(replace(trace, config={}))  # type: ignore[no-any-return]

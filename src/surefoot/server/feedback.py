@@ -1,0 +1,99 @@
+"""What users think of answers and passages, kept as labelled data.
+
+The folder of a collection's feedback is a run's: `traces.jsonl` holds the answers that were judged, so that `surefoot
+evaluate` can score them; `ratings.jsonl` has the thumbs, as `surefoot agree` reads them; `pairs.jsonl` has the passages
+that answer or do not, as `bench evaluator`, `bench tune` and `train evaluator` read them. `marks.jsonl` is what was
+clicked, and the others follow from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from surefoot.store import Run, from_json, rows, write_text
+from surefoot.types import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A user's word on an answer, or on one of its passages."""
+
+    trace: str
+    useful: bool | None = None
+    """Thumb up or down for the answer; None: taken back, or the mark is about a passage."""
+    passage: str | None = None
+    """None: the mark is about the answer."""
+    answers: bool | None = None
+    """Whether that passage answers the question; None: taken back, or the mark is about the answer."""
+    reason: str = ""
+    at: str = ""
+    """UTC, ISO 8601."""
+
+
+class Feedback:
+    """The feedback of all collections, each in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = Lock()
+
+    def add(self, collection: str, trace: Trace, mark: Mark) -> None:
+        """Keep a mark; one made later about the same thing takes its place."""
+        place = self.place(collection)
+        with self._lock:
+            if trace.id not in {row["key"] for _, row in _lines(place / "marks.jsonl")}:
+                Run(place, {"command": "serve", "collection": collection}).append(trace.id, trace)
+            Run(place, {"command": "serve", "collection": collection}, "marks.jsonl").add(trace.id, mark)
+            own = self.marks(collection, {trace.id})
+            _replace(place / "pairs.jsonl", trace.id, _pairs(trace, own))
+            _replace(place / "ratings.jsonl", trace.id, _rating(trace, own))
+
+    def marks(self, collection: str, traces: AbstractSet[str]) -> list[Mark]:
+        """What holds of these answers and their passages, without what was taken back."""
+        last: dict[tuple[str, str | None], Mark] = {}
+        for where, row in _lines(self.place(collection) / "marks.jsonl"):
+            if row["key"] in traces:
+                mark = from_json(Mark, row["value"], where)
+                last[mark.trace, mark.passage] = mark
+        return [mark for mark in last.values() if mark.useful is not None or mark.answers is not None]
+
+    def place(self, collection: str) -> Path:
+        """The folder of a collection's feedback."""
+        return self.folder / collection / "feedback"
+
+
+def _lines(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    return list(rows(path)) if path.exists() else []
+
+
+def _replace(path: Path, id: str, row: dict[str, Any] | None) -> None:
+    """Put a row into a file of JSON lines, in place of the one with this id."""
+    kept = [other for _, other in _lines(path) if other["id"] != id] + ([row] if row else [])
+    write_text(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in kept))
+
+
+def _pairs(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
+    """The labelled passages of a question. A thumb up says that the passages which the answer quotes do answer; a thumb
+    down says of no single passage that it does not."""
+    labels: dict[str, int] = {}
+    if trace.answer and any(mark.useful for mark in marks):
+        labels |= {one.strip.passage_id: 1 for one in trace.answer.citations if one.quoted and one.strip}
+    labels |= {mark.passage: int(mark.answers) for mark in marks if mark.passage and mark.answers is not None}
+    every = {passage.id: passage for passage in (*trace.passages, *trace.external)}
+    passages = [
+        {"id": id, "title": every[id].title, "text": every[id].text, "label": label}
+        for id, label in labels.items()
+        if id in every
+    ]
+    return {"id": trace.id, "question": trace.asked, "passages": passages} if passages else None
+
+
+def _rating(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
+    last = next((mark for mark in marks if mark.useful is not None), None)
+    return {"id": trace.id, "label": last.useful, "reason": last.reason} if last else None

@@ -1,0 +1,166 @@
+"""Uploads on their way into an index: one collection is written at a time, by a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Condition, Thread
+from typing import Literal
+from uuid import uuid4
+
+from surefoot.server.problems import LOG
+from surefoot.server.workers import busy, stopping
+
+KEPT = 1000
+"""Jobs that are remembered, the latest ones."""
+_PAUSE = 5.0
+"""Seconds after which a client for whom there is no place may come again."""
+
+Progress = Callable[[str, int], None]
+"""Gets the name of the file that is being read ("": none) and the passages added so far; raises where the server
+stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file, or a row of one, that was not read."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Files on their way into a collection, or out of it."""
+
+    id: str
+    collection: str
+    files: tuple[str, ...]
+    state: Literal["waiting", "reading", "done", "failed"] = "waiting"
+    done: int = 0
+    """Files that are read, or cannot be."""
+    of: int = 0
+    """Files in all."""
+    file: str = ""
+    """The one that is being read; empty: none."""
+    passages: int = 0
+    """Passages added so far, by all jobs of the collection that are done together."""
+    unread: tuple[Unread, ...] = ()
+    message: str = ""
+    """The reason why it failed; empty: it did not."""
+
+
+class _Stopped(Exception):
+    """The server stops."""
+
+
+class Jobs:
+    """Runs `update`, which brings a collection's index up to date with its files, for one job after the other.
+
+    Jobs of one collection that wait together are done together. What a stop or a kill leaves undone is done after the
+    next start, for the files are there.
+    """
+
+    def __init__(self, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int) -> None:
+        self._update, self._most = update, waiting
+        self._jobs: dict[str, Job] = {}
+        self._changed = Condition()
+        self._arriving = 0
+        self._closed = False
+        self._thread = Thread(target=self._work, name="index", daemon=True)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that wait."""
+        with self._changed:
+            return sum(job.state == "waiting" for job in self._jobs.values())
+
+    @contextmanager
+    def arriving(self) -> Iterator[None]:
+        """Hold a place for a job whose files arrive. Raises Problem, 429, where all are taken."""
+        with self._changed:
+            if self._closed:
+                raise stopping()
+            if self.waiting + self._arriving >= self._most:
+                raise busy(_PAUSE)
+            self._arriving += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._arriving -= 1
+
+    def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
+        """Have a collection brought up to date; `unread` are files that were refused before."""
+        job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
+        with self._changed:
+            self._jobs[job.id] = job
+            for old in [one.id for one in self._jobs.values() if one.state in ("done", "failed")][:-KEPT]:
+                del self._jobs[old]
+            self._changed.notify_all()
+        return job
+
+    def get(self, id: str) -> Job | None:
+        """The job with this id; None: there is none, or it was long ago."""
+        with self._changed:
+            return self._jobs.get(id)
+
+    def _work(self) -> None:
+        while jobs := self._next():
+            try:
+                self._run(jobs)
+            except _Stopped:
+                return
+
+    def _next(self) -> list[Job]:
+        """The jobs to do now, all of one collection; none: the server stops."""
+        with self._changed:
+            while not self._closed:
+                waiting = [job for job in self._jobs.values() if job.state == "waiting"]
+                if waiting:
+                    return [job for job in waiting if job.collection == waiting[0].collection]
+                self._changed.wait()
+        return []
+
+    def _run(self, jobs: list[Job]) -> None:
+        seen: dict[str, None] = {}
+
+        def progress(file: str, passages: int) -> None:
+            if self._closed:
+                raise _Stopped
+            seen[file] = None
+            for job in jobs:
+                read = sum(one in seen and one != file for one in job.files)
+                own = file if file in job.files else ""
+                self._set(job.id, state="reading", done=len(job.unread) + read, file=own, passages=passages)
+
+        progress("", 0)
+        try:
+            unread = self._update(jobs[0].collection, progress)
+        except _Stopped:
+            raise
+        except Exception as error:  # noqa: BLE001 - the other tenants' files must still be read
+            LOG.error("files could not be indexed", exc_info=error)
+            for job in jobs:
+                self._set(job.id, state="failed", message="the files are kept, and could not be read in at present")
+            return
+        for job in jobs:
+            own = tuple(one for one in unread if one.file in job.files)
+            self._set(job.id, state="done", done=job.of, file="", unread=job.unread + own)
+
+    def _set(self, id: str, **fields: object) -> None:
+        with self._changed:
+            self._jobs[id] = replace(self._jobs[id], **fields)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Stop after the passages at hand, and wait for that."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()

@@ -1,0 +1,110 @@
+"""The keys of a server: each opens the collections that it names. Only their hashes are kept."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_urlsafe
+
+from filelock import FileLock
+
+from surefoot.corpus.storage import now
+from surefoot.errors import TraceFault, UsageError
+from surefoot.store import from_json, to_json, write_bytes
+from surefoot.text.json_values import parsed
+
+PREFIX = "sf-"
+COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+"""The name of a collection; it names a folder too."""
+DEFAULT = "default"
+"""The collection of the configured index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key as it is kept."""
+
+    name: str
+    collections: tuple[str, ...]
+    """The first is meant where a request names none."""
+    hash: str
+    """SHA-256 of the key, which is 32 random bytes: nothing that could be guessed, so no slow hash is needed."""
+    created: str
+    """UTC, ISO 8601."""
+
+
+class Keys:
+    """The file of the keys. A running server sees changes at once; a file that cannot be read opens nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp: tuple[int, int] | None = None
+        self._known: tuple[Key, ...] = ()
+
+    def add(self, name: str, collections: Sequence[str]) -> str:
+        """Make a key, and give it: it is kept nowhere. Raises UsageError for a name that is taken or a wrong one."""
+        chosen = tuple(dict.fromkeys(collections)) or (DEFAULT,)
+        for collection in chosen:
+            if not COLLECTION.fullmatch(collection):
+                raise UsageError(
+                    f"'{collection}' cannot be a collection; use lower-case letters, digits, - and _, 63 at most"
+                )
+        secret = PREFIX + token_urlsafe(32)
+        with self._writing():
+            if any(key.name == name for key in self.all()):
+                raise UsageError(f"there is a key '{name}'; remove it first: surefoot serve keys remove {name}")
+            self._write((*self.all(), Key(name, chosen, _hash(secret), now())))
+        return secret
+
+    def remove(self, name: str) -> None:
+        """Forget a key. Raises UsageError where there is none of that name."""
+        with self._writing():
+            rest = tuple(key for key in self.all() if key.name != name)
+            if len(rest) == len(self.all()):
+                raise UsageError(f"there is no key '{name}'; surefoot serve keys list names them")
+            self._write(rest)
+
+    def all(self) -> tuple[Key, ...]:
+        """Every key, the oldest first. Raises TraceFault where the file is damaged."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            self._stamp, self._known = None, ()
+            return ()
+        stamp = status.st_ino, status.st_mtime_ns
+        if stamp != self._stamp:
+            self._known = _read(self.path)
+            self._stamp = stamp
+        return self._known
+
+    def holder(self, secret: str) -> Key | None:
+        """The key that this is; None: it is none. Every hash is compared, in constant time."""
+        given, found = _hash(secret), None
+        for key in self.all():
+            if hmac.compare_digest(key.hash, given):
+                found = key
+        return found
+
+    def _writing(self) -> FileLock:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.path.with_name(self.path.name + ".lock"))
+
+    def _write(self, keys: tuple[Key, ...]) -> None:
+        write_bytes(self.path, (json.dumps(to_json(keys), indent=1) + "\n").encode(), mode=0o600)
+
+
+def _read(path: Path) -> tuple[Key, ...]:
+    try:
+        rows = parsed(path.read_bytes())
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}; take it away, and make the keys again") from error
+    return tuple(from_json(Key, row, str(path)) for row in rows)
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,145 @@
+"""The collections of a server: in one index, each with a folder of uploaded files and a pipeline of its own.
+
+All of them share one evaluator, one language model and one embedder, which are loaded once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import RLock
+
+from surefoot import components
+from surefoot.config.builder import Builder
+from surefoot.config.faults import OBJECT
+from surefoot.config.settings import Config
+from surefoot.corpus.build import IndexProgress, build
+from surefoot.corpus.connection import DEFAULT
+from surefoot.corpus.index import Index
+from surefoot.corpus.storage import others
+from surefoot.pipeline import Pipeline
+from surefoot.protocols import Embedder, Evaluator
+from surefoot.retrievers._given import Given
+from surefoot.server.jobs import Progress, Unread
+from surefoot.server.keys import COLLECTION
+from surefoot.server.problems import Problem
+from surefoot.server.uploads import swept
+
+UPLOADS = "uploads"
+"""The folder of a collection's uploaded files, within the collection's own; their paths in the index begin with it."""
+PATIENCE = 30.0
+"""Seconds that uploaded files wait for another process that writes the index."""
+_SHARED = ("network", "embedder", "llm", "evaluator", "generator")
+
+
+class Library:
+    """All collections: those of the index, and those that files were uploaded to. The default one is always there."""
+
+    def __init__(self, folder: Path, config: Config) -> None:
+        self.folder = folder
+        self._config: Config = {name: of for name, of in config.items() if name != "server"}
+        nothing = Given()
+        alone = {"use": components.described("retriever", nothing), OBJECT: True}
+        self._first = Builder({**self._config, "retriever": alone}, {"retriever": nothing})
+        self._grader: Pipeline | None = None
+        self._pipelines: dict[str, Pipeline] = {}
+        self._indexes: dict[str, Index] = {}
+        self._lock = RLock()
+
+    @property
+    def path(self) -> Path:
+        """The index."""
+        return Path(self._config["index"]["path"])
+
+    def names(self) -> tuple[str, ...]:
+        """Every collection, the default one first."""
+        found = {place.name for place in self.folder.glob("*/")} | {*others(self.path, "")}
+        return (DEFAULT, *sorted(name for name in found - {DEFAULT} if COLLECTION.fullmatch(name)))
+
+    def has(self, name: str) -> bool:
+        """Whether there is a collection of this name."""
+        return name == DEFAULT or name in self.names()
+
+    def index(self, name: str) -> Index | None:
+        """The collection's part of the index; None: nothing was ever put into it. Raises IndexFault where the index is
+        damaged, or of a version that cannot be read."""
+        with self._lock:
+            if name not in self._indexes and name in others(self.path, ""):
+                self._indexes[name] = Index.open(self.path, name)
+            return self._indexes.get(name)
+
+    def uploads(self, name: str) -> Path:
+        """The folder of a collection's uploaded files; the name has to be one that `COLLECTION` matches."""
+        return self.folder / name / UPLOADS
+
+    def upload(self, name: str, file: str) -> Path | None:
+        """The uploaded file that the index knows by this path; None: it is none of the collection's uploads."""
+        folder, _, own = file.partition("/")
+        place = self.uploads(name) / own
+        return place if folder == UPLOADS and own and "/" not in own and place.is_file() else None
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of the index."""
+        with self._lock:
+            return self._first.embedder  # type: ignore[no-any-return]
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """The evaluator of every pipeline."""
+        return self.grader().evaluator
+
+    def pipeline(self, name: str) -> Pipeline:
+        """The pipeline over the collection. Raises Problem where the collection is empty; else as `Builder` does."""
+        with self._lock:
+            if name not in self._pipelines:
+                if self.index(name) is None:
+                    raise empty(name)
+                self._pipelines[name] = self._built(name)
+            return self._pipelines[name]
+
+    def grader(self) -> Pipeline:
+        """A pipeline without an index, which grades what a client brings along."""
+        with self._lock:
+            if self._grader is None:
+                self._grader = self._first.pipeline()
+            return self._grader
+
+    def _built(self, name: str) -> Pipeline:
+        builder = Builder({**self._config, "index": {**self._config["index"], "collection": name}})
+        self.grader()
+        made = vars(self._first) | {"embedder": self.embedder}
+        vars(builder).update({part: made[part] for part in _SHARED if part in made}, index=self.index(name))
+        return builder.pipeline()
+
+    def update(self, name: str, progress: Progress) -> tuple[Unread, ...]:
+        """Bring the collection up to date with its uploaded files; what was not read, and why."""
+
+        def told(now: IndexProgress) -> None:
+            progress(Path(now.path).name, now.passages)
+
+        folder = self.uploads(name)
+        if not any(folder.glob("*")):  # a build would rather stop than empty an index
+            self._emptied(name)
+            return ()
+        report = build([folder], self.path, self.embedder, collection=name, patience=PATIENCE, on_progress=told)
+        return tuple(Unread(Path(path).name, reason) for path, reason in report.skipped)
+
+    def _emptied(self, name: str) -> None:
+        if index := self.index(name):
+            files = {document.file for document in index.documents()}
+            for file in sorted(file for file in files if file.startswith(f"{UPLOADS}/")):
+                index.delete(file, patience=PATIENCE)
+
+    def uploaded(self) -> tuple[str, ...]:
+        """The collections that somebody has uploaded files to."""
+        return tuple(place.parent.name for place in sorted(self.folder.glob(f"*/{UPLOADS}/")))
+
+    def recover(self) -> None:
+        """Remove what a kill left of uploads that were not complete."""
+        for name in self.uploaded():
+            swept(self.uploads(name))
+
+
+def empty(name: str) -> Problem:
+    """The problem of a question to a collection without documents."""
+    return Problem(409, "empty", f"the collection '{name}' holds no documents yet; upload some with POST /documents")

@@ -1,0 +1,51 @@
+"""Counts for operators, in the text format of Prometheus. No label says anything of a tenant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from threading import Lock
+
+Series = tuple[str, str]
+"""A metric's name and its labels."""
+
+_HELP = {
+    "surefoot_requests_total": ("counter", "Requests by status."),
+    "surefoot_questions_total": ("counter", "Answered questions by action."),
+    "surefoot_question_seconds_sum": ("counter", "Seconds that answered questions took."),
+    "surefoot_question_seconds_count": ("counter", "Answered questions."),
+    "surefoot_tokens_total": ("counter", "Tokens of language models."),
+    "surefoot_refused_total": ("counter", "Requests that found no place."),
+    "surefoot_places_taken": ("gauge", "Questions that run or wait."),
+    "surefoot_places": ("gauge", "Questions that may run or wait."),
+    "surefoot_jobs_waiting": ("gauge", "Uploads that wait to be read."),
+}
+
+
+class Metrics:
+    """Counters of this process since it began."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[Series] = Counter()
+        self._lock = Lock()
+
+    def count(self, name: str, labels: str = "", by: float = 1) -> None:
+        """Add to a counter."""
+        with self._lock:
+            self._counts[name, labels] += by  # type: ignore[assignment] # a Counter may hold seconds
+
+    def text(self, **gauges: float) -> str:
+        """Every counter, and these gauges, as Prometheus reads them."""
+        with self._lock:
+            counts = dict(self._counts)
+        every = counts | {(f"surefoot_{name}", ""): value for name, value in gauges.items()}
+        return "\n".join([*_lines(every), ""])
+
+
+def _lines(every: dict[Series, float]) -> Iterator[str]:
+    for name, (kind, told) in _HELP.items():
+        yield f"# HELP {name} {told}"
+        yield f"# TYPE {name} {kind}"
+        for (of, labels), value in sorted(every.items()):
+            if of == name:
+                yield f"{name}{{{labels}}} {value:g}" if labels else f"{name} {value:g}"

@@ -1,0 +1,114 @@
+"""The page that asks, its files, and whether the server is well."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from surefoot.errors import SurefootError
+from surefoot.server.bodies import body
+from surefoot.server.door import COOKIE, unknown
+from surefoot.server.problems import LOG, Problem, missing
+from surefoot.server.service import service
+
+_WEB = files("surefoot") / "web"
+_NAME = re.compile(r"[a-z0-9_-]+\.(js|css|svg|png|woff2)")
+_KINDS = {
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "woff2": "font/woff2",
+}
+
+
+async def get_page(_: Request) -> Response:
+    """The page."""
+    page = _WEB / "ask.html"
+    if not page.is_file():
+        return PlainTextResponse("Surefoot answers at POST /ask; GET /openapi.json says how.\n")
+    return Response(page.read_bytes(), media_type="text/html; charset=utf-8")
+
+
+async def get_static(request: Request) -> Response:
+    """A file of the page. Its name is one of a few letters and a known ending: none leads out of the folder."""
+    name = request.path_params["name"]
+    if not (found := _NAME.fullmatch(name)) or not (file := _WEB / name).is_file():
+        raise missing("file")
+    content = file.read_bytes()
+    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "no-cache", "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=_KINDS[found[1]], headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBody:
+    """A key, as a person types it into the page."""
+
+    key: str
+
+
+async def post_session(request: Request) -> Response:
+    """Keep a key in a cookie that no script can read, and that no other site's page has sent along."""
+    given = await body(request, SessionBody, service(request).settings.body_bytes)
+    if await asyncio.to_thread(request.app.state.keys.holder, given.key) is None:
+        raise unknown()
+    reply = Response(status_code=204)
+    secure = request.url.scheme == "https"
+    reply.set_cookie(COOKIE, given.key, httponly=True, samesite="strict", secure=secure, path="/")
+    return reply
+
+
+async def delete_session(_: Request) -> Response:
+    """Forget the cookie."""
+    reply = Response(status_code=204)
+    reply.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return reply
+
+
+async def get_health(_: Request) -> Response:
+    """Whether the process answers; no work is done for it."""
+    return JSONResponse({"status": "ok"})
+
+
+async def get_ready(request: Request) -> Response:
+    """Whether questions can be answered: the models are loaded."""
+    try:
+        await asyncio.to_thread(lambda: service(request).library.evaluator)
+    except SurefootError as error:
+        LOG.error("not ready", exc_info=error)
+        raise Problem(503, "unready", "the server cannot answer yet; its log says why") from None
+    return JSONResponse({"status": "ready"})
+
+
+async def get_metrics(request: Request) -> Response:
+    """Counts since the server began, as Prometheus reads them."""
+    here = service(request)
+    workers = here.workers
+    told = here.metrics.text(
+        places_taken=workers.taken,
+        places=workers.count + workers.waiting,
+        refused_total=workers.refused,
+        jobs_waiting=here.jobs.waiting,
+    )
+    return PlainTextResponse(told, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+ROUTES = [
+    Route("/", get_page, methods=["GET"]),
+    Route("/static/{name}", get_static, methods=["GET"]),
+    Route("/session", post_session, methods=["POST"]),
+    Route("/session", delete_session, methods=["DELETE"]),
+    Route("/health", get_health, methods=["GET"]),
+    Route("/ready", get_ready, methods=["GET"]),
+    Route("/metrics", get_metrics, methods=["GET"]),
+]

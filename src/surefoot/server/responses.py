@@ -1,0 +1,198 @@
+"""`/v1/responses`: the same answers in the shape that keeps citations, with the passages as the results of a search."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+from sse_starlette import ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from surefoot.pipeline import checked
+from surefoot.server.asking import Inquiry, ask
+from surefoot.server.bodies import body
+from surefoot.server.chat import _PIECE, ContentPart, last_question, model, text, tokens
+from surefoot.server.conversations import Turn
+from surefoot.server.problems import problem_of
+from surefoot.server.questions import awaited, found, stream
+from surefoot.server.service import service, visible
+from surefoot.server.sources import file_citations, footer, places
+from surefoot.server.workers import Place
+from surefoot.types import Trace
+
+RESULTS = "file_search_call.results"
+"""What a client includes to get the passages too."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputItem:
+    """A message of the input, or another item of an earlier output, which is passed over."""
+
+    role: str | None = None
+    content: str | tuple[ContentPart, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesBody:
+    """A response, as OpenAI's clients ask for it; its other fields are passed over."""
+
+    model: str
+    input: str | tuple[InputItem, ...]
+    stream: bool | None = None
+    include: tuple[str, ...] | None = None
+    previous_response_id: str | None = None
+
+
+async def post_response(request: Request) -> Response:
+    """Answer the input's last user message."""
+    asked = await body(request, ResponsesBody, service(request).settings.body_bytes, others=True)
+    collection, with_sources = model(request, asked.model)
+    said = [("user", asked.input)] if isinstance(asked.input, str) else _said(asked.input)
+    question, history = last_question(said)
+    earlier = await _earlier(request, asked.previous_response_id)
+    place = ask(service(request), Inquiry(collection, checked(question), (*earlier, *history)))
+    base = str(request.base_url).rstrip("/")
+
+    def replied(trace: Trace) -> dict[str, Any]:
+        return _response(trace, asked, collection, base, with_sources)
+
+    if not asked.stream:
+        return JSONResponse(replied(await awaited(request, place)))
+    return stream(_streamed(place, replied, asked))
+
+
+def _said(items: tuple[InputItem, ...]) -> list[tuple[str, str]]:
+    return [(item.role, text(item.content)) for item in items if item.role]
+
+
+async def _earlier(request: Request, id: str | None) -> tuple[Turn, ...]:
+    if id is None:
+        return ()
+    _, trace = await asyncio.to_thread(found, service(request), visible(request), id.removeprefix("resp_"))
+    return (Turn(trace.asked, trace.answer.text if trace.answer else "", trace.id),)
+
+
+def _response(trace: Trace, asked: ResponsesBody, collection: str, base: str, with_sources: bool) -> dict[str, Any]:
+    cited = places(trace, collection, base)
+    words = (trace.answer.text if trace.answer else "") + (footer(cited) if with_sources else "")
+    part = {"type": "output_text", "text": words, "annotations": file_citations(cited), "logprobs": []}
+    message = {"type": "message", "id": f"msg_{trace.id}", "role": "assistant", "status": "completed"}
+    output = [_search(trace, RESULTS in (asked.include or ())), {**message, "content": [part]}]
+    return {**_head(f"resp_{trace.id}", asked, "completed"), "output": output, "usage": _usage(trace)}
+
+
+def _search(trace: Trace, with_results: bool) -> dict[str, Any]:
+    queries = [trace.asked, *(query for query in trace.queries if query != trace.asked)]
+    results = _results(trace) if with_results else None
+    call = {"type": "file_search_call", "id": f"fs_{trace.id}", "status": "completed"}
+    return {**call, "queries": queries, "results": results}
+
+
+def _results(trace: Trace) -> list[dict[str, Any]]:
+    """Every graded passage, with the probability that it answers; None: the evaluator is not calibrated."""
+    every = (*trace.passages, *trace.external)
+    return [
+        {
+            "file_id": passage.id,
+            "filename": passage.title or passage.url or passage.id,
+            "score": grade.probability,
+            "text": passage.text,
+            "attributes": {"source": passage.source, "label": grade.label.value if grade.label else "ungraded"},
+        }
+        for passage, grade in zip(every, trace.grades, strict=False)
+    ]
+
+
+def _head(id: str, asked: ResponsesBody, status: str) -> dict[str, Any]:
+    nothing = ("error", "incomplete_details", "instructions", "temperature", "top_p", "max_output_tokens", "user")
+    return {
+        "id": id,
+        "object": "response",
+        "created_at": int(time()),
+        "status": status,
+        "model": asked.model,
+        "output": [],
+        "previous_response_id": asked.previous_response_id,
+        "metadata": {},
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "text": {"format": {"type": "text"}},
+        "truncation": "disabled",
+        "store": True,
+        "usage": None,
+        **dict.fromkeys(nothing),
+    }
+
+
+def _usage(trace: Trace) -> dict[str, Any]:
+    spent = tokens(trace)
+    return {
+        "input_tokens": spent["prompt_tokens"],
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": spent["completion_tokens"],
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": spent["total_tokens"],
+    }
+
+
+async def _streamed(
+    place: Place[Trace], replied: Callable[[Trace], dict[str, Any]], asked: ResponsesBody
+) -> AsyncIterator[ServerSentEvent]:
+    number = 0
+
+    def event(kind: str, **fields: Any) -> ServerSentEvent:
+        nonlocal number
+        number += 1
+        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": number - 1, **fields}), event=kind)
+
+    begun = _head("resp_begun", asked, "in_progress")
+    yield event("response.created", response=begun)
+    yield event("response.in_progress", response=begun)
+    try:
+        whole = replied(await place.result())
+    except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
+        told = problem_of(error).as_json()["error"]
+        failed = {**begun, "status": "failed", "error": {"code": "server_error", "message": told["message"]}}
+        yield event("response.failed", response=failed)
+        return
+    finally:
+        place.let_go()
+    for kind, fields in _happened(whole):
+        yield event(kind, **fields)
+
+
+def _happened(whole: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events that lead to a whole response."""
+    search, message = whole["output"]
+    at = {"output_index": 0, "item_id": search["id"]}
+    begun = {**search, "status": "in_progress", "queries": [], "results": None}
+    yield "response.output_item.added", {"output_index": 0, "item": begun}
+    for state in ("in_progress", "searching", "completed"):
+        yield f"response.file_search_call.{state}", at
+    yield "response.output_item.done", {"output_index": 0, "item": search}
+    yield from _written(message)
+    yield "response.completed", {"response": whole}
+
+
+def _written(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    (part,), item = message["content"], {"output_index": 1}
+    at = {**item, "content_index": 0, "item_id": message["id"]}
+    yield "response.output_item.added", {**item, "item": {**message, "status": "in_progress", "content": []}}
+    yield "response.content_part.added", {**at, "part": {**part, "text": "", "annotations": []}}
+    for piece in _PIECE.findall(part["text"]):
+        yield "response.output_text.delta", {**at, "delta": piece, "logprobs": []}
+    for number, annotation in enumerate(part["annotations"]):
+        yield "response.output_text.annotation.added", {**at, "annotation_index": number, "annotation": annotation}
+    yield "response.output_text.done", {**at, "text": part["text"], "logprobs": []}
+    yield "response.content_part.done", {**at, "part": part}
+    yield "response.output_item.done", {**item, "item": message}
+
+
+ROUTES = [Route("/v1/responses", post_response, methods=["POST"])]

@@ -1,0 +1,87 @@
+"""HTML, CSS and JavaScript without a build step: the viewer of a run, the page that `surefoot serve` opens, and one
+answer to hand on. A served page loads its modules one by one; a file holds them joined, beside the data that it shows.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from surefoot.store import to_json
+from surefoot.types import Trace
+
+PAGE_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' blob:",
+        "connect-src 'self'",
+        "frame-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+"""Content-Security-Policy of the served page: its own files, and nothing else."""
+
+_SHARED = ("dom", "words", "blocks", "scale", "passages", "answer", "turn", "shared")
+"""Modules of a shared answer, joined in this order."""
+_BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
+"""What modules say to each other: each stands in one line, and in a joined script all names are known to all."""
+
+
+@cache
+def static(name: str) -> str:
+    """The text of one of the files here."""
+    return (files("surefoot") / "web" / name).read_text("utf-8")
+
+
+def joined(names: Sequence[str]) -> str:
+    """These modules as one script. No two may declare the same name, and one that uses another stands behind it."""
+    whole = "\n".join(_BETWEEN_MODULES.sub("", static(f"{name}.js")) for name in names)
+    return f'(() => {{\n"use strict";\n{whole}\n}})();\n'
+
+
+def policy(script: str, style: str) -> str:
+    """The Content-Security-Policy of a file that holds this script and this style, and nothing else that may run."""
+    parts = ["default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'"]
+    parts += ["base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
+    return "; ".join(parts)
+
+
+def filled(template: str, **parts: str) -> str:
+    """The file with `@NAME@` replaced by each part, once and in order: what a part holds is not looked at again."""
+    before, rest = "", static(template)
+    for name, value in parts.items():
+        found, _, rest = rest.partition(f"@{name}@")
+        before += found + value
+    return before + rest
+
+
+def shared(trace: Trace) -> str:
+    """One answer with all that led to it, as an HTML file that needs nothing else and asks nothing of any network.
+
+    Left out is the configuration, which names paths. The same trace gives the same text.
+    """
+    script, style = joined(_SHARED), static("trace.css")
+    data = {**to_json(trace), "config": {}}
+    return filled("shared.html", POLICY=policy(script, style), STYLE=style, SCRIPT=script, DATA=packed(data))
+
+
+def packed(value: Mapping[str, Any]) -> str:
+    """The value as letters that mean nothing to HTML."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(text.encode("utf-8", "replace")).decode()
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,454 @@
+// The page that asks: which view an address means, the question on its way, and what the keyboard does.
+
+import { h, said, svg } from "./dom.js";
+import { attributionPart } from "./evidence.js";
+import { Problem, asked, get, place, post } from "./requests.js";
+import { Turn } from "./turn.js";
+import { closeSource, isOpen, openSource } from "./source.js";
+import { listConversations, markCurrent } from "./conversations.js";
+import { addFiles, documentsView } from "./documents.js";
+import { evaluationView, evaluationsView } from "./evaluations.js";
+import { scaleOf } from "./scale.js";
+import { counted, cut, many } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const [main, question, told, send, picked] = ["main", "question", "told", "send", "collection"].map($);
+const THEMES = ["system", "light", "dark"];
+const RECOVERIES = [1000, 2000, 4000];
+
+const state = { conversation: null, collections: [], running: null, shown: 0 };
+const chosen = () => state.collections.find((one) => one.name === picked.value) ?? state.collections[0] ?? null;
+
+// Spoken once: the same words twice in a row are not news.
+function tell(words) {
+  if (told.textContent !== words) told.textContent = words;
+}
+
+// ---- what can be done with a passage, an answer, a turn
+
+const rated = new Map();
+
+const found = ({ trace }) => [...trace.passages, ...trace.external];
+
+const actionsOf = (turn) => ({
+  cited: (cited, at) => {
+    const marks = cited.filter((one) => one.strip).map(({ strip }) => ({ start: strip.start, end: strip.end }));
+    const id = cited.find((one) => one.strip)?.strip.passage_id;
+    const passage = found(turn).find((one) => one.id === id);
+    if (passage) openSource(passage, marks, at);
+    else notice("The answer cites a source that does not exist.");
+  },
+  source: (passage, at) => {
+    const span = turn.trace.grades[found(turn).indexOf(passage)]?.span;
+    openSource(passage, span ? [{ start: span[0], end: span[1] }] : [], at);
+  },
+  why: (passage, at, box) => explain(turn.trace, passage, at, box),
+  unfit: (passage) => unfit(turn.trace, passage),
+  foot: () => footOf(turn.trace),
+});
+
+async function explain(trace, passage, at, box) {
+  at.disabled = true;
+  box.replaceChildren(h("p", { class: "dim" }, "Grading the passage again with words left out…"));
+  try {
+    const moved = await post(`${place("traces", trace.id)}/explain`, { passage: passage.id });
+    box.replaceChildren(attributionPart(moved));
+  } catch (error) {
+    box.replaceChildren(h("p", { class: "note" }, said(error.message)));
+    recover(error);
+  }
+  at.disabled = false;
+}
+
+const key = (trace, passage = "") => `${trace}\n${passage}`;
+
+function unfit(trace, passage) {
+  const set = (on) => (button.setAttribute("aria-pressed", String(on)), (button.textContent = on ? "Marked: does not answer" : "Does not answer"));
+  const button = h("button", { type: "button", class: "quiet", click: async () => {
+    const on = button.getAttribute("aria-pressed") !== "true";
+    if (await kept({ trace: trace.id, passage: passage.id, answers: on ? false : null })) {
+      rated.set(key(trace.id, passage.id), on);
+      set(on);
+    }
+  } });
+  set(rated.get(key(trace.id, passage.id)) ?? false);
+  return button;
+}
+
+async function kept(value) {
+  try {
+    await post("/feedback", value);
+    return true;
+  } catch (error) {
+    tell(error.message);
+    notice(error.message);
+    return false;
+  }
+}
+
+const DRAWN = { up: "M7 11v9H4v-9zm0 0 4-8c1.7 0 2.5 1.2 2.2 2.7L12.6 9H19a2 2 0 0 1 2 2.4l-1.4 7A2 2 0 0 1 17.6 20H7", down: "M17 13V4h3v9zm0 0-4 8c-1.7 0-2.5-1.2-2.2-2.7l.6-3.3H5a2 2 0 0 1-2-2.4l1.4-7A2 2 0 0 1 6.4 4H17" };
+const icon = (name) => svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: DRAWN[name] }));
+
+function footOf(trace) {
+  if (!trace.id) return null;
+  const reason = h("form", { class: "reason", hidden: true, submit: async (event) => {
+    event.preventDefault();
+    if (await kept({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Kept. It becomes a label that `surefoot bench tune` can read."));
+  } }, h("label", {}, "What was wrong?", h("input", { name: "reason", maxlength: "1000", autocomplete: "off" })), h("button", { type: "submit", class: "quiet" }, "Keep"));
+  const thumb = (name, useful, words) => h("button", { type: "button", class: "quiet thumb", "aria-label": words, title: words, "aria-pressed": String(rated.get(key(trace.id)) === useful), click: async (event) => {
+    const pressed = event.currentTarget;
+    const on = pressed.getAttribute("aria-pressed") !== "true";
+    if (!(await kept({ trace: trace.id, useful: on ? useful : null }))) return;
+    rated.set(key(trace.id), on ? useful : null);
+    [up, down].forEach((one) => one.setAttribute("aria-pressed", String(on && one === pressed)));
+    reason.hidden = !(on && !useful);
+    if (!reason.hidden) reason.elements.reason?.focus();
+  } }, icon(name));
+  const up = thumb("up", true, "This was useful");
+  const down = thumb("down", false, "This was not useful");
+  return h("div", { class: "rate" }, h("div", { class: "acts" }, up, down, h("a", { class: "quiet button", href: `${place("traces", trace.id)}/share`, download: "answer.html" }, "Share as a file"), h("a", { class: "quiet button", href: `#/t/${encodeURIComponent(trace.id)}` }, "Link")), reason);
+}
+
+// ---- asking
+
+async function ask(words) {
+  if (location.hash && !/^#\/(c\/.*)?$/.test(location.hash)) {
+    history.pushState(null, "", "#/");
+    state.conversation = null;
+  }
+  if (!main.querySelector(".turns")) main.replaceChildren(h("h1", { class: "unseen" }, "Conversation"), h("div", { class: "turns" }));
+  const here = (state.shown += 1);
+  document.body.classList.remove("welcome");
+  const turn = new Turn(words, actionsOf, tell);
+  main.querySelector(".turns").append(turn.node);
+  turn.node.scrollIntoView({ block: "start" });
+  tell("Asked. Retrieving passages.");
+  const stop = new AbortController();
+  busy({ stop, turn });
+  try {
+    const value = { question: words, collection: chosen()?.name, conversation: state.conversation ?? undefined };
+    for await (const [name, data] of asked(value, stop.signal)) {
+      if (name === "begin" && here === state.shown) begun(data.value);
+      if (name === "error") throw new Problem(data.value?.message ?? "The question failed.", { status: data.value?.status ?? 0 });
+      turn.hear(name, data);
+    }
+    turn.finish();
+  } catch (error) {
+    await failed(error, turn, words);
+  } finally {
+    busy(null);
+    listConversations(state.conversation).catch(() => {});
+  }
+}
+
+function begun({ conversation }) {
+  if (!conversation || state.conversation === conversation) return;
+  state.conversation = conversation;
+  history.replaceState(null, "", `#/c/${encodeURIComponent(conversation)}`);
+}
+
+// An answer that was finished behind a lost connection is found by its id; all else is said, with what can be done.
+async function failed(error, turn, words) {
+  const again = h("button", { type: "button", click: () => ask(words) }, "Ask again");
+  if (error.name === "AbortError") {
+    tell("Stopped.");
+    return turn.fail("Stopped.", [again]);
+  }
+  if (!(error instanceof Problem)) throw error;
+  if (error.code === "broken" && turn.trace.id) {
+    turn.doing.textContent = "Connection lost; looking for the answer";
+    tell("Connection lost. Looking for the answer.");
+    for (const wait of RECOVERIES) {
+      await new Promise((later) => setTimeout(later, wait));
+      const trace = await get(place("traces", turn.trace.id)).catch(() => null);
+      if (trace?.answer) {
+        turn.node.replaceWith(Turn.of(trace, actionsOf).node);
+        tell("The answer was found.");
+        return undefined;
+      }
+    }
+  }
+  tell(error.message);
+  turn.fail(error.message, [again]);
+  if (error.wait) countdown(again, error.wait);
+  recover(error);
+  return undefined;
+}
+
+function countdown(button, seconds) {
+  button.disabled = true;
+  const end = Date.now() + seconds * 1000;
+  const tick = () => {
+    const left = Math.ceil((end - Date.now()) / 1000);
+    button.textContent = left > 0 ? `Ask again in ${left} s` : "Ask again";
+    button.disabled = left > 0;
+    if (left > 0 && button.isConnected) setTimeout(tick, 250);
+  };
+  tick();
+}
+
+function recover(error) {
+  if (error.status === 401) askKey(error.message);
+}
+
+function busy(running) {
+  state.running = running;
+  send.textContent = running ? "Stop" : "Ask";
+  send.classList.toggle("primary", !running);
+}
+
+// ---- a key, where the server wants one; it becomes a cookie that no script can read
+
+function askKey(message) {
+  if (document.querySelector("dialog[open]")) return;
+  const why = h("p", { role: "alert" }, said(message));
+  const field = h("input", { type: "password", id: "key", autocomplete: "current-password", required: true, placeholder: "sf-…" });
+  const dialog = h("dialog", { "aria-labelledby": "key-name", close: () => dialog.remove() }, h("form", { submit: async (event) => {
+    event.preventDefault();
+    try {
+      await post("/session", { key: field.value.trim() });
+      dialog.close();
+      await start();
+    } catch (error) {
+      why.replaceChildren(said(error.message));
+      field.select();
+    }
+  } }, h("h2", { id: "key-name" }, "This server wants a key"), why, h("label", { for: "key" }, "Key"), field, h("p", { class: "dim" }, "Whoever runs the server makes one: ", h("code", {}, "surefoot serve keys add NAME")), h("p", { class: "acts" }, h("button", { type: "submit", class: "primary" }, "Open"))));
+  document.body.append(dialog);
+  dialog.showModal();
+  field.focus();
+}
+
+function notice(message) {
+  const node = h("p", { class: "notice", role: "alert" }, said(message));
+  document.querySelector(".notice")?.remove();
+  $("centre").append(node);
+  setTimeout(() => node.remove(), 8000);
+}
+
+// ---- views
+
+// What a decision looks like, before there is one.
+function picture() {
+  const scores = [-4.1, -3.9, -3.7, -3.6, -3.2, -3.1, -3, -2.4, -2.3, -1.9, -1.7, -0.9, -0.7, -0.1, 0.6, 1.1, 1.9, 2.5];
+  const { node, show } = scaleOf({ lower: -1.3, upper: 1.7 });
+  show({ passages: scores.map((_, n) => ({ id: String(n) })), external: [], grades: scores.map((score) => ({ score })), decision: { action: "correct", best: 2.5, margin: 0.8, upper: 1.7, lower: -1.3 } });
+  return h("div", { class: "picture", "aria-hidden": "true" }, node);
+}
+
+function welcome() {
+  const here = chosen();
+  const held = here ? `${many(here.documents, "document")}, ${many(here.passages, "passage")}` : "";
+  const empty = here && !here.documents;
+  document.body.classList.add("welcome");
+  return h(
+    "div",
+    { class: "hero" },
+    h("h1", { tabindex: "-1" }, empty ? "Nothing to ask yet" : "Ask, and watch the decision"),
+    empty
+      ? [h("p", {}, `The collection ${here.name} holds no documents. Drop files on this page, or in a terminal:`), h("pre", {}, h("code", {}, "surefoot index FOLDER"))]
+      : [h("p", {}, "Every passage is graded before anything is built on it. The best grade decides: answer from the documents, search outside as well, or set them aside."), picture(), h("p", { class: "dim figures" }, held ? `${here.name} · ${held}` : "")],
+  );
+}
+
+async function conversationView(id) {
+  const found = await get(place("conversations", id));
+  state.conversation = found.id;
+  if ([...picked.options].some((one) => one.value === found.collection)) picked.value = found.collection;
+  for (const { trace, passage, useful, answers } of found.feedback ?? []) rated.set(key(trace, passage ?? ""), passage ? answers === false : useful);
+  const turns = found.turns.map((trace) => turnOf(trace));
+  return [h("h1", { class: "unseen", tabindex: "-1" }, cut(found.title || "Conversation", 200)), h("div", { class: "turns" }, turns)];
+}
+
+const turnOf = (trace) => Turn.of(trace, actionsOf).node;
+const traceView = async (id) => [h("h1", { class: "unseen", tabindex: "-1" }, "One answer"), h("div", { class: "turns" }, turnOf(await get(place("traces", id))))];
+
+async function viewOf(hash) {
+  const [kind = "", ...rest] = hash.replace(/^#\/?/, "").split("/");
+  const name = decoded(rest.join("/"));
+  if (kind === "c" && name) return conversationView(name);
+  if (kind === "t" && name) return traceView(name);
+  if (kind === "documents") return documentsView(chosen()?.name, choose);
+  if (kind === "evaluations") return name ? evaluationView(name) : evaluationsView();
+  return welcome();
+}
+
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+async function route(first = false) {
+  const here = (state.shown += 1);
+  const { hash } = location;
+  closeSource();
+  shut();
+  state.running?.stop.abort();
+  state.conversation = null;
+  document.body.classList.remove("welcome");
+  markCurrent(/^#\/c\//.test(hash) ? decoded(hash.slice(4)) : null);
+  document.querySelectorAll(".places a").forEach((link) => (hash.startsWith(link.getAttribute("href")) ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")));
+  let view;
+  try {
+    view = await viewOf(hash);
+  } catch (error) {
+    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note" }, said(error.message)), h("p", {}, h("a", { href: "#/" }, "Ask something")))];
+    recover(error);
+  }
+  if (here !== state.shown) return;
+  main.replaceChildren(...[view].flat());
+  const title = main.querySelector("h1").textContent;
+  document.title = document.body.classList.contains("welcome") ? "Surefoot" : `${cut(title, 60)} · Surefoot`;
+  main.querySelector(".turn:last-child")?.scrollIntoView({ block: "start" });
+  if (first) return;
+  if (document.body.classList.contains("welcome")) question.focus();
+  else main.querySelector("h1").focus({ preventScroll: true });
+}
+
+// ---- files
+
+const choose = () => $("files").click();
+
+function add(list) {
+  const files = [...list];
+  if (!files.length) return;
+  if (!location.hash.startsWith("#/documents")) location.hash = "#/documents";
+  const done = async () => {
+    await collections();
+    main.querySelector(".view")?.dispatchEvent(new Event("added"));
+  };
+  addFiles(files, chosen()?.name, { tell, done, problem: recover });
+}
+
+let dragged = 0;
+const drags = (event) => event.dataTransfer?.types.includes("Files");
+const dropping = (on) => ($("drop").hidden = !on);
+addEventListener("dragenter", (event) => drags(event) && dropping((dragged += 1) > 0));
+addEventListener("dragleave", (event) => drags(event) && dropping((dragged = Math.max(0, dragged - 1)) > 0));
+addEventListener("dragover", (event) => drags(event) && event.preventDefault());
+addEventListener("drop", (event) => {
+  if (!drags(event)) return;
+  event.preventDefault();
+  dropping((dragged = 0) > 0);
+  add(event.dataTransfer.files);
+});
+$("files").addEventListener("change", () => {
+  add($("files").files);
+  $("files").value = "";
+});
+$("attach").addEventListener("click", choose);
+
+// ---- composer
+
+const grow = () => {
+  question.style.height = "auto";
+  question.style.height = `${Math.min(question.scrollHeight, 220)}px`;
+  $("count").textContent = question.value.length > 3500 ? `${counted(question.value.length)} of 4,000` : "";
+};
+question.addEventListener("input", grow);
+question.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  $("composer").requestSubmit();
+});
+$("composer").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (state.running) return state.running.stop.abort();
+  const words = question.value.trim();
+  if (!words) return question.focus();
+  question.value = "";
+  grow();
+  return ask(words);
+});
+
+// ---- rail, theme, keys
+
+const shut = () => {
+  document.body.classList.remove("railed");
+  $("menu").setAttribute("aria-expanded", "false");
+};
+$("menu").addEventListener("click", () => {
+  const open = document.body.classList.toggle("railed");
+  $("menu").setAttribute("aria-expanded", String(open));
+  if (open) document.querySelector("#rail a").focus();
+});
+
+function themed() {
+  const kept = document.documentElement.dataset.theme ?? "system";
+  $("theme").textContent = `Theme: ${kept}`;
+  return kept;
+}
+$("theme").addEventListener("click", () => {
+  const next = THEMES[(THEMES.indexOf(themed()) + 1) % THEMES.length];
+  if (next === "system") {
+    delete document.documentElement.dataset.theme;
+    localStorage.removeItem("theme");
+  } else localStorage.setItem("theme", (document.documentElement.dataset.theme = next));
+  themed();
+});
+
+const KEYS = [["/", "write a question", () => question.focus()], ["n", "new conversation", () => (location.hash = "#/")], ["d", "documents", () => (location.hash = "#/documents")], ["e", "evaluations", () => (location.hash = "#/evaluations")], ["?", "these keys", () => keys()]];
+const single = () => localStorage.getItem("keys") !== "off";
+
+function keys() {
+  if (document.querySelector("dialog[open]")) return;
+  const box = h("input", { type: "checkbox", id: "single", change: () => localStorage.setItem("keys", box.checked ? "on" : "off") });
+  box.checked = single();
+  const row = (name, words) => h("div", {}, h("dt", {}, h("kbd", {}, name)), h("dd", {}, words));
+  const dialog = h("dialog", { "aria-labelledby": "keys-name", close: () => dialog.remove() }, h("form", { method: "dialog" }, h("h2", { id: "keys-name" }, "Keys"), h("dl", { class: "keys" }, row("Enter", "ask"), row("Shift Enter", "a new line"), row("Esc", "close the source, or stop the question"), KEYS.map(([name, words]) => row(name, words))), h("p", {}, h("label", { class: "check-label" }, box, " Single letters are keys")), h("p", { class: "acts" }, h("button", { class: "primary" }, "Close"))));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+$("help").addEventListener("click", keys);
+
+addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") {
+    if (document.body.classList.contains("railed")) return void (shut(), $("menu").focus());
+    if (isOpen()) return void closeSource();
+    return void state.running?.stop.abort();
+  }
+  if (!single() || event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  const act = KEYS.find(([name]) => name === event.key)?.[2];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  question.focus();
+});
+addEventListener("hashchange", () => route());
+picked.addEventListener("change", () => {
+  localStorage.setItem("collection", picked.value);
+  if (!/^#\/[ct]\//.test(location.hash)) route(true);
+});
+
+// ---- start
+
+async function collections() {
+  const { collections: known } = await get("/collections");
+  const before = picked.value || localStorage.getItem("collection");
+  state.collections = known;
+  picked.replaceChildren(...known.map(({ name }) => h("option", { value: name, selected: name === before }, name)));
+  $("pick").hidden = known.length < 2;
+}
+
+async function start() {
+  try {
+    await Promise.all([collections(), listConversations(null)]);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note" }, said(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));
+    return recover(error);
+  }
+  await route(true);
+  if (matchMedia("(hover: hover)").matches) question.focus({ preventScroll: true });
+  return undefined;
+}
+
+themed();
+start();

@@ -1,0 +1,91 @@
+// The documents of a collection: listed, added by dropping files, removed; and what of them was not read, and why.
+
+import { h, said } from "./dom.js";
+import { get, place, remove, upload, within } from "./requests.js";
+import { counted, cut, many } from "./words.js";
+
+const POLL = 500;
+const jobs = h("div", { class: "jobs" });
+
+const size = (bytes) => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+const named = (files) => (files.length === 1 ? cut(files[0].name, 80) : many(files.length, "file"));
+
+export async function documentsView(collection, add) {
+  const list = h("div", {}, h("p", { class: "dim" }, "Opening the list…"));
+  const view = h(
+    "div",
+    { class: "view" },
+    h("h1", { tabindex: "-1" }, "Documents"),
+    h("div", { class: "dropzone" }, h("p", {}, h("b", {}, "Drop files anywhere on this page"), ", or ", h("button", { type: "button", class: "link", click: add }, "choose them"), "."), h("p", { class: "dim" }, "Text, HTML, Markdown, PDF, Office, EPUB, mail, notebooks and source code. They are read on this machine; each file that cannot be read is listed with its reason.")),
+    jobs,
+    list,
+  );
+  const draw = async (before = null, into = null) => {
+    const found = await get(within("/documents", { collection, before, limit: 100 }));
+    const body = into ?? h("tbody");
+    body.append(...found.documents.map((one) => line(one, draw)));
+    if (!into) list.replaceChildren(found.documents.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Documents" }, h("table", { class: "documents" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Document"), h("th", { scope: "col" }, "Kind"), h("th", { scope: "col", class: "figure" }, "Passages"), h("th", { scope: "col", class: "figure" }, "Characters"), h("td", {}))), body)) : h("p", { class: "missing" }, "This collection holds no documents yet."));
+    list.querySelector(".rest")?.remove();
+    if (found.next) list.append(h("button", { type: "button", class: "quiet rest", click: () => draw(found.next, body) }, "Show more"));
+  };
+  view.addEventListener("added", () => draw());
+  await draw();
+  return view;
+}
+
+function line({ id, title, file, kind, pages, passages, characters }, draw) {
+  const drop = h("button", { type: "button", class: "quiet", "aria-label": `Remove ${cut(title || file, 60)}`, click: async () => {
+    if (drop.textContent === "Remove") {
+      drop.textContent = "Remove for good?";
+      drop.addEventListener("blur", () => (drop.textContent = "Remove"), { once: true });
+      return;
+    }
+    await remove(place("documents", id));
+    await draw();
+  } }, "Remove");
+  return h("tr", {}, h("th", { scope: "row" }, h("span", { dir: "auto" }, cut(title || file, 160)), file && file !== title ? h("span", { class: "place", dir: "auto" }, cut(file, 200)) : null), h("td", {}, kind, pages ? h("span", { class: "dim" }, ` · ${many(pages, "page")}`) : null), h("td", { class: "figure" }, counted(passages)), h("td", { class: "figure" }, counted(characters)), h("td", {}, drop));
+}
+
+// Sends the files and follows their reading to its end. `tell` speaks each step once; `done` is called with the job.
+export async function addFiles(files, collection, { tell, done, problem }) {
+  const bar = h("progress", { max: "1", value: "0", "aria-label": `Sending ${named(files)}` });
+  const state = h("p", { class: "state" }, "Sending");
+  const unread = h("div", {});
+  const card = h("section", { class: "job", "aria-label": named(files) }, h("p", { class: "what", dir: "auto" }, named(files), h("span", { class: "dim" }, ` · ${size(files.reduce((sum, file) => sum + file.size, 0))}`)), bar, state, unread);
+  jobs.prepend(card);
+  tell(`Sending ${named(files)}.`);
+  try {
+    const id = await upload(files, collection, (share) => (bar.value = share * 0.3));
+    for (;;) {
+      const job = await get(place("jobs", id));
+      const share = job.of ? job.done / job.of : 0;
+      bar.value = 0.3 + 0.7 * share;
+      if (job.state === "waiting") state.textContent = "Waiting for its turn";
+      if (job.state === "reading") state.replaceChildren(`Reading ${counted(Math.min(job.of, job.done + 1))} of ${counted(job.of)}`, job.file ? ": " : "", said(cut(job.file, 120)));
+      if (job.unread.length) unread.replaceChildren(reasons(job.unread));
+      if (job.state === "done" || job.state === "failed") return finish(job);
+      await new Promise((later) => setTimeout(later, POLL));
+    }
+  } catch (error) {
+    bar.remove();
+    card.classList.add("bad");
+    state.replaceChildren(said(error.message));
+    tell(error.message);
+    problem(error);
+  }
+
+  function finish(job) {
+    bar.remove();
+    card.classList.add(job.state === "done" && !job.unread.length ? "good" : "bad");
+    const read = job.of - new Set(job.unread.map((one) => one.file)).size;
+    const words = job.state === "failed" ? job.message || "Reading failed." : `${many(read, "file")} read, ${many(job.passages, "passage")} added`;
+    state.textContent = words;
+    tell(job.unread.length ? `${words}; ${many(job.unread.length, "file")} not read.` : `${words}.`);
+    done(job);
+  }
+}
+
+function reasons(unread) {
+  const lines = unread.slice(0, 200).map(({ file, reason }) => h("li", {}, h("b", { dir: "auto" }, cut(file, 160)), ": ", said(cut(reason, 400))));
+  return h("div", { class: "unread" }, h("p", {}, `Not read: ${counted(unread.length)}`), h("ul", {}, lines));
+}

@@ -1,0 +1,20 @@
+// Runs of `surefoot evaluate`: listed, and each opened in a frame of its own, which may do nothing but draw itself.
+
+import { h, said } from "./dom.js";
+import { get, place } from "./requests.js";
+import { counted, fixed, level, spaced, upper } from "./words.js";
+
+const HEADLINES = 4;
+
+export async function evaluationsView() {
+  const { evaluations } = await get("/evaluations");
+  const metric = (one) => h("li", {}, h("span", { class: "dim" }, upper(spaced(one.metric))), " ", h("b", {}, fixed(one.mean)), " ", level(one.level));
+  const card = ({ name, created, records, summaries }) =>
+    h("li", {}, h("h2", {}, h("a", { href: `#/evaluations/${encodeURIComponent(name)}`, dir: "auto" }, name)), h("p", { class: "dim" }, [created?.slice(0, 10), `${counted(records)} records`].filter(Boolean).join(" · ")), summaries?.length ? h("ul", { class: "metrics" }, summaries.slice(0, HEADLINES).map(metric)) : h("p", { class: "missing" }, "Not judged yet"));
+  return h("div", { class: "view" }, h("h1", { tabindex: "-1" }, "Evaluations"), evaluations.length ? h("ol", { class: "runs" }, evaluations.map(card)) : h("div", { class: "missing" }, h("p", {}, "No run has been evaluated here."), h("p", {}, "To make one: ", h("code", {}, "surefoot evaluate --run runs/NAME FILE"))));
+}
+
+export function evaluationView(name) {
+  const frame = h("iframe", { src: place("evaluations", name), sandbox: "allow-scripts allow-popups", title: `Evaluation ${name}` });
+  return h("div", { class: "view framed" }, h("p", { class: "path" }, h("a", { href: "#/evaluations" }, "Evaluations"), " › ", said(name)), h("h1", { class: "unseen", tabindex: "-1" }, `Evaluation ${name}`), frame);
+}

@@ -1,0 +1,121 @@
+// Passages with their grades, the words that answer, and the strips that were cut from them.
+
+import { address, facts, h, said } from "./dom.js";
+import { positions, rendered } from "./blocks.js";
+import { counted, cut, isNumber, many, scored } from "./words.js";
+
+const SHOWN = 6;
+const SNIPPET = 300;
+const LEAD = 40;
+const WHOLE = 20000;
+
+export const percent = (grade) => (isNumber(grade?.probability) ? `${Math.round(grade.probability * 100)} %` : null);
+
+// A title is the document's and the headings above the words; the last of them says what the passage is about.
+export function titled({ title, id }) {
+  const names = (title || id).split(" › ");
+  const last = names.at(-1);
+  const before = [...new Set(names.slice(0, -1))].filter((name) => name !== last);
+  return [h("span", { class: "name", dir: "auto" }, cut(last, 160)), before.length ? h("span", { class: "under", dir: "auto" }, cut(before.join(" › "), 200)) : null];
+}
+
+// All that was found, the best grade first. `actions` are what the page can do with a passage; a file can do nothing.
+export function passagesOf(trace, actions) {
+  const every = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n], rank: n + 1 }));
+  const ranked = every.toSorted((a, b) => (b.grade?.score ?? -Infinity) - (a.grade?.score ?? -Infinity));
+  const strips = Map.groupBy(trace.strips, (strip) => strip.passage_id);
+  const rows = ranked.map((one) => () => row(one, strips.get(one.passage.id) ?? [], trace, actions));
+  const list = h("ol", { class: "passages" }, rows.slice(0, SHOWN).map((make) => make()));
+  if (rows.length > SHOWN) {
+    const rest = h("button", { type: "button", class: "quiet rest", click: () => {
+      rest.remove();
+      const added = rows.slice(SHOWN).map((make) => make());
+      list.append(...added);
+      added[0].querySelector("summary").focus();
+    } }, `Show all ${many(rows.length, "passage")}`);
+    return { node: h("div", {}, list, rest), open: (id) => open(list, id, rest) };
+  }
+  return { node: list, open: (id) => open(list, id, null) };
+}
+
+function open(list, id, rest) {
+  const found = () => list.querySelector(`[data-passage="${CSS.escape(id)}"] details`);
+  if (!found() && rest?.isConnected) rest.click();
+  const details = found();
+  if (!details) return false;
+  details.open = true;
+  details.querySelector("summary").focus({ preventScroll: true });
+  details.scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+function row({ passage, grade, rank }, strips, trace, actions) {
+  const label = grade?.label ?? "none";
+  const inside = h("div", { class: "inside" });
+  const details = h(
+    "details",
+    { toggle: () => details.open && !inside.hasChildNodes() && inside.append(...whole(passage, grade, rank, strips, trace, actions)) },
+    h(
+      "summary",
+      {},
+      h("span", { class: `grade ${label}` }, grade ? (isNumber(grade.score) ? scored(grade.score) : "n/a") : "…", h("span", { class: "unseen" }, grade?.label ? ` ${grade.label}` : grade ? " could not be graded" : " not graded yet")),
+      h("span", { class: "title" }, titled(passage), passage.source === "external" ? h("span", { class: "tag" }, "outside") : null),
+      strips.length ? bar(passage, strips) : null,
+      h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, grade?.span)),
+    ),
+    inside,
+  );
+  return h("li", { class: label, "data-passage": passage.id }, details);
+}
+
+// How much of the passage was kept: its strips in their places.
+function bar(passage, strips) {
+  const kept = strips.filter((strip) => strip.kept).length;
+  const length = Math.max(1, passage.text.length);
+  const node = h("span", { class: "bar", title: `${kept} of ${many(strips.length, "strip")} kept` }, h("span", { class: "unseen" }, `${kept} of ${many(strips.length, "strip")} kept. `));
+  strips.slice(0, 200).forEach((strip) => {
+    const piece = h("i", { class: strip.kept ? "kept" : null });
+    Object.assign(piece.style, { left: `${(100 * strip.start) / length}%`, width: `${Math.max(0.5, (100 * (strip.end - strip.start)) / length)}%` });
+    node.append(piece);
+  });
+  return node;
+}
+
+// The words that answer with a little around them, or the beginning.
+export function snippet(text, span, lead = LEAD) {
+  const at = positions(text.slice(0, WHOLE));
+  const [start, end] = span ? span.map(at) : [0, 0];
+  const from = start > lead + 20 ? start - lead : 0;
+  const to = Math.min(text.length, Math.max(end, from + SNIPPET));
+  const plain = (words) => words.replace(/^[ \t]*(```\w*|[-*•]|\|)[ \t]*/gm, "").replace(/\s+/g, " ");
+  const before = plain(text.slice(from, start));
+  return start < end ? [from ? `… ${before.replace(/^\S*\s/, "")}` : before, h("mark", {}, plain(text.slice(start, Math.min(end, start + 2 * SNIPPET)))), plain(text.slice(end, to)), to < text.length ? "…" : ""] : [plain(text.slice(0, SNIPPET)), text.length > SNIPPET ? "…" : ""];
+}
+
+// The ranges of a passage that are worth a mark, in the offsets of JavaScript.
+export function ranges(text, grade, strips) {
+  const at = positions(text);
+  const found = strips.map((strip) => ({ start: at(strip.start), end: at(strip.end), wrap: (words) => h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : `dropped: ${strip.reason}` }, words) }));
+  if (grade?.span) found.push({ start: at(grade.span[0]), end: at(grade.span[1]), wrap: (words) => h("mark", {}, words) });
+  return found;
+}
+
+function whole(passage, grade, rank, strips, trace, actions) {
+  const shown = passage.text.slice(0, WHOLE);
+  const why = h("div", { class: "why", "aria-live": "polite" });
+  const button = (name, words, act) => act && h("button", { type: "button", class: "quiet", click: (event) => act(passage, event.currentTarget, why) }, words);
+  return [
+    h("div", { class: "prose" }, rendered(shown, ranges(shown, grade, strips)), passage.text.length > WHOLE ? h("p", { class: "dim" }, `${counted(passage.text.length - WHOLE)} more characters are not shown.`) : null),
+    facts([
+      ["chance that it answers", percent(grade)],
+      ["found as", `${rank} of ${trace.passages.length + trace.external.length}`],
+      ["strips", strips.length ? `${strips.filter((strip) => strip.kept).length} of ${strips.length} kept` : null],
+      ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
+      ["grade", grade?.reason ? said(grade.reason) : null],
+      ["counts for at most", grade?.cap ?? null],
+      ["place", passage.url ? address(passage.url) : null],
+    ]),
+    h("p", { class: "acts" }, button("why", "Why this grade?", actions.why), button("source", "Open the source", actions.source), actions.unfit ? actions.unfit(passage) : null),
+    why,
+  ];
+}

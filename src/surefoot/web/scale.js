@@ -1,0 +1,106 @@
+// The decision as a picture: the evaluator's scale, parted at both thresholds, with a dot for each passage.
+
+import { h } from "./dom.js";
+import { isNumber, many, scored } from "./words.js";
+
+const FLOOR = 96; // pixels down to the axis
+const DOT = 10;
+
+const actionOf = (score, { lower, upper }) => (score >= upper ? "correct" : score < lower ? "incorrect" : "ambiguous");
+
+// A figure that is drawn again as the trace grows. Dots keep their passage, and move when it is graded.
+export function scaleOf(thresholds, chosen = () => {}) {
+  const dots = [];
+  const zone = (action) => h("div", { class: `zone ${action}` }, h("span", {}, action));
+  const zones = ["incorrect", "ambiguous", "correct"].map(zone);
+  const tick = (name) => h("div", { class: "tick" }, h("span", {}, h("b", {}, name), ` ${scored(name === "τ−" ? thresholds.lower : thresholds.upper)}`));
+  const ticks = [tick("τ−"), tick("τ+")];
+  const bracket = h("div", { class: "bracket" });
+  const best = h("div", { class: "best" });
+  const field = h("div", { class: "field" }, zones, ticks, bracket);
+  const node = h("div", { class: "scale", role: "img", "aria-label": "The evaluator's scale; nothing is graded yet." }, field, best);
+  let shown = { passages: [], grades: [], decision: null };
+
+  const ends = (scores) => {
+    const { lower, upper } = thresholds;
+    const span = upper - lower || 1;
+    const [least, most] = [Math.min(lower - 0.9 * span, ...scores), Math.max(upper + 0.55 * span, ...scores)];
+    return [least - 0.04 * (most - least), most + 0.04 * (most - least)];
+  };
+
+  function layout() {
+    const width = field.clientWidth || 640;
+    const { passages, grades, decision } = shown;
+    const [least, most] = ends(grades.map((grade) => grade.score).filter(isNumber));
+    const x = (value) => ((value - least) / (most - least)) * width;
+    const [low, high] = [x(thresholds.lower), x(thresholds.upper)];
+    [[0, low], [low, high], [high, width]].forEach(([from, to], n) => Object.assign(zones[n].style, { left: `${from}px`, width: `${to - from}px` }));
+    ticks.forEach((one, n) => (one.style.left = `${n ? high : low}px`));
+    while (dots.length < passages.length) {
+      const number = dots.length;
+      dots.push(h("i", { class: "dot", click: () => chosen(shown.passages[number]) }));
+      field.append(dots[number]);
+    }
+    const stacks = new Map();
+    const order = passages.map((_, n) => n).toSorted((a, b) => (grades[b]?.score ?? -Infinity) - (grades[a]?.score ?? -Infinity));
+    let waiting = 0;
+    order.forEach((n) => {
+      const score = grades[n]?.score;
+      const outside = passages[n].source === "external" ? " outside" : "";
+      let [left, top] = [0, 0];
+      if (isNumber(score)) {
+        const column = Math.round(x(score) / (DOT * 0.9));
+        const below = stacks.get(column) ?? 0;
+        stacks.set(column, below + 1);
+        [left, top] = [x(score) - DOT / 2, FLOOR - DOT - 3 - Math.min(below * (DOT + 1), FLOOR - 40)];
+        dots[n].className = `dot ${actionOf(score, thresholds)}${outside}${decision && score === decision.best && below === 0 ? " top" : ""}`;
+      } else {
+        [left, top] = [(waiting += 1) * (DOT + 3), FLOOR + 30];
+        dots[n].className = `dot waiting${outside}`;
+      }
+      if (left > width - DOT) left = width - DOT;
+      dots[n].style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
+      dots[n].title = `${isNumber(score) ? scored(score) : "not graded"} · ${passages[n].title || passages[n].id}`.slice(0, 200);
+    });
+    tell(x, width, waiting);
+  }
+
+  function tell(x, width, waiting) {
+    const { decision, passages, grades } = shown;
+    const scores = grades.map((grade) => grade.score).filter(isNumber);
+    const hangs = decision && isNumber(decision.best);
+    bracket.hidden = !hangs || !isNumber(decision.margin);
+    if (!hangs) {
+      best.textContent = waiting ? "" : passages.length ? "No passage could be graded" : "";
+      best.style.left = "50%";
+      node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. ${passages.length ? `${many(passages.length, "passage")}, ${scores.length} of them graded` : "Nothing is graded yet"}.`);
+      return;
+    }
+    const near = nearest(decision);
+    const [from, to] = [x(near.value), x(decision.best)].toSorted((a, b) => a - b);
+    Object.assign(bracket.style, { left: `${from}px`, width: `${Math.max(2, to - from)}px` });
+    bracket.className = `bracket ${decision.action}`;
+    const where = isNumber(decision.margin) ? `${scored(decision.margin)} ${decision.best >= near.value ? "above" : "below"} ${near.name}` : "";
+    best.replaceChildren(h("b", {}, `best ${scored(decision.best)}`), where ? ` · ${where}` : "");
+    best.style.left = `clamp(5.4rem, ${(((from + to) / 2 / width) * 100).toFixed(2)}%, calc(100% - 5.4rem))`;
+    node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. The best of ${many(scores.length, "graded passage")} scores ${scored(decision.best)}${where ? `, ${where}` : ""}.`);
+  }
+
+  // The threshold that the margin is measured from.
+  const nearest = ({ best: score, upper, lower }) =>
+    Math.abs(score - upper) <= Math.abs(score - lower) ? { name: "τ+", value: upper } : { name: "τ−", value: lower };
+
+  const watch = new ResizeObserver(() => {
+    node.classList.add("still");
+    layout();
+    requestAnimationFrame(() => node.classList.remove("still"));
+  });
+  watch.observe(field);
+  return {
+    node,
+    show(trace) {
+      shown = { passages: [...trace.passages, ...trace.external], grades: trace.grades, decision: trace.decision };
+      layout();
+    },
+  };
+}

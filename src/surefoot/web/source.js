@@ -1,0 +1,98 @@
+// The source of a citation or a passage, opened beside the answer at its place, which is marked.
+
+import { address, h, said } from "./dom.js";
+import { positions, rendered } from "./blocks.js";
+import { ranges, titled } from "./passages.js";
+import { get, picture, place, within } from "./requests.js";
+import { cut } from "./words.js";
+
+const AROUND = 6000;
+
+const panel = document.getElementById("source");
+let from = null;
+let opened = 0;
+let pictures = [];
+
+export const isOpen = () => !panel.hidden;
+
+// `marks` are {start, end} in the passage's text, in characters; `at` is where the focus returns to.
+export async function openSource(passage, marks, at) {
+  const turn = (opened += 1);
+  from = at;
+  clear();
+  const body = h("div", { class: "body", tabindex: "0", role: "region", "aria-label": "Text of the source" }, h("p", { class: "dim" }, "Opening the source…"));
+  const title = h("h2", { tabindex: "-1" }, titled(passage));
+  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, "Close", h("kbd", {}, "Esc"))), h("p", { class: "place" }, passage.url ? address(passage.url) : said(passage.id)), body);
+  panel.hidden = false;
+  document.body.classList.add("beside");
+  title.focus({ preventScroll: true });
+  const parts = await source(passage, marks).catch((error) => [h("p", { class: "note" }, said(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]);
+  if (turn !== opened) return;
+  body.replaceChildren(...parts);
+  const shown = body.querySelector("mark.here") ?? body.querySelector("mark");
+  if (shown) body.scrollTop = shown.getBoundingClientRect().top - body.getBoundingClientRect().top - body.clientHeight / 3;
+}
+
+export function closeSource() {
+  if (panel.hidden) return;
+  opened += 1;
+  panel.hidden = true;
+  document.body.classList.remove("beside");
+  clear();
+  if (from?.isConnected) from.focus({ preventScroll: true });
+}
+
+function clear() {
+  pictures.forEach((url) => URL.revokeObjectURL(url));
+  pictures = [];
+}
+
+const here = (words) => h("mark", { class: "here" }, words);
+const alone = (passage, marks) => {
+  const at = positions(passage.text);
+  return h("div", { class: "prose" }, rendered(passage.text, marks.map(({ start, end }) => ({ start: at(start), end: at(end), wrap: here }))));
+};
+
+async function source(passage, marks) {
+  if (passage.source === "external") return [h("p", { class: "dim" }, "From outside: this is the text that was read and graded."), alone(passage, marks)];
+  const found = await get(place("passages", passage.id));
+  if (!found.document) return [alone(passage, marks)];
+  const { document: about } = found;
+  const start = found.passage.start;
+  const length = Array.from(passage.text).length;
+  const text = await get(within(`${place("documents", about.id)}/text`, { start: Math.max(0, start - AROUND), end: start + length + AROUND }));
+  const parts = [];
+  if (text.start > 0) parts.push(h("p", { class: "dim edge" }, "The document begins before this."));
+  const page = /page=(\d+)$/.exec(decodeURIComponent(passage.url ?? ""))?.[1];
+  if (page && about.kind === "pdf") parts.push(await pageOf(about, Number(page)));
+  parts.push(h("div", { class: about.kind === "code" ? "prose document coded" : "prose document" }, document_(text.blocks, about, start, length, marks)));
+  if (text.end < about.characters) parts.push(h("p", { class: "dim edge" }, "The document goes on."));
+  return parts;
+}
+
+async function pageOf(about, page) {
+  const url = await picture(`${place("documents", about.id)}/pages/${page}.png`).catch(() => null);
+  if (!url) return h("p", { class: "note" }, `Page ${page} could not be drawn; its text stands below.`);
+  pictures.push(url);
+  return h("figure", { class: "page" }, h("img", { src: url, alt: `Page ${page} as it is printed; its text stands below` }), h("figcaption", {}, `Page ${page}${about.pages ? ` of ${about.pages}` : ""}`));
+}
+
+// Blocks under their headings; the passage has a rule beside it, and what is cited in it is marked.
+function document_(blocks, about, start, length, marks) {
+  let path = [];
+  return blocks.flatMap((block) => {
+    const at = positions(block.text);
+    const inside = ({ start: a, end: b }, wrap) => ({ start: at(a - block.start), end: at(b - block.start), wrap });
+    const line = /^L(\d+)$/.exec(block.place)?.[1];
+    const drawn = rendered(block.text, marks.map((one) => inside({ start: start + one.start, end: start + one.end }, here)), { line: about.kind === "code" && line ? Number(line) : null });
+    const new_ = block.path.filter((name, n) => block.path.slice(0, n + 1).join("\n") !== path.slice(0, n + 1).join("\n"));
+    const depth = block.path.length - new_.length;
+    path = block.path;
+    const within_ = block.start < start + length && block.end > start;
+    const page = /^page=(\d+)$/.exec(block.place)?.[1];
+    return [
+      ...new_.map((name, n) => h("p", { class: `heading d${Math.min(3, depth + n)}`, dir: "auto" }, cut(name, 400))),
+      h("div", { class: `block ${block.kind}${within_ ? " cited" : ""}`, "data-page": page ?? null }, drawn),
+    ];
+  });
+}

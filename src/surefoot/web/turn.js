@@ -1,0 +1,186 @@
+// One question and its answer, drawn while it happens and afterwards.
+
+import { h, said, unseen } from "./dom.js";
+import { answerOf } from "./answer.js";
+import { passagesOf } from "./passages.js";
+import { scaleOf } from "./scale.js";
+import { counted, isNumber, many, seconds, upper } from "./words.js";
+
+const MEANS = {
+  correct: "The documents carry the answer.",
+  ambiguous: "The documents alone may not answer this, so a search outside was due.",
+  incorrect: "The documents do not answer this: what was retrieved is set aside.",
+};
+const DOING = {
+  retrieve: "Retrieving passages",
+  grade: "Grading the passages",
+  refine: "Cutting the best passages into strips",
+  rewrite: "Writing queries",
+  search: "Searching outside",
+  "grade external": "Grading what came from outside",
+  "refine external": "Cutting what came from outside into strips",
+  generate: "Writing and checking the answer",
+};
+// The step that follows what has just been told, for servers that only say when a step has ended.
+const NEXT = { begin: "retrieve", passages: "grade", decision: "refine", queries: "search", external: "grade external", conflicts: "generate" };
+const FIELDS = ["read_as", "passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"];
+
+const blank = (question) => ({ id: "", question, passages: [], grades: [], decision: null, queries: [], external: [], strips: [], conflicts: [], read_as: "", answer: null, steps: [], error: null });
+
+export class Turn {
+  // `able` gives what the page can do with a turn; a file can do nothing, and is a picture of what happened.
+  constructor(question, able = () => ({}), tell = () => {}, level = 2) {
+    this.level = level;
+    this.trace = blank(question);
+    this.actions = able(this);
+    this.tell = tell;
+    this.thresholds = null;
+    this.heading = h(`h${level}`, { class: "asked", tabindex: "-1", dir: "auto" }, question);
+    this.readAs = h("p", { class: "read-as dim", hidden: true });
+    this.verdict = h("div", { class: "verdict" });
+    this.now = h("p", { class: "now" }, h("span", { class: "pulse", "aria-hidden": "true" }), this.doing = h("span", {}, "Asking"), this.clock = h("span", { class: "clock", "aria-hidden": "true" }));
+    this.searches = h("div", { class: "searches" });
+    this.reply = h("div", { class: "reply" });
+    this.found = h("section", { class: "found", "aria-label": "Passages" });
+    this.foot = h("footer", {});
+    this.node = h("article", { class: "turn live" }, this.heading, this.readAs, this.verdict, this.now, h("div", { class: "sides" }, h("div", { class: "left" }, this.reply, this.searches), this.found), this.foot);
+    this.begun = performance.now();
+    this.ticking = setInterval(() => this.tick(), 100);
+  }
+
+  static of(trace, able, level) {
+    const turn = new Turn(trace.question, able, undefined, level);
+    turn.trace = { ...blank(trace.question), ...trace };
+    if (trace.decision) turn.thresholds = { lower: trace.decision.lower, upper: trace.decision.upper };
+    turn.drawScale();
+    turn.drawReadAs();
+    turn.drawSearches();
+    turn.drawPassages();
+    turn.drawAnswer();
+    turn.finish();
+    return turn;
+  }
+
+  hear(name, { trace, value }) {
+    if (trace) this.trace.id = trace;
+    if (name === "begin") {
+      this.trace.id = value.id ?? trace;
+      this.thresholds = value.thresholds ?? null;
+      this.drawScale();
+    } else if (name === "started") this.say(value.step ?? value);
+    else if (name === "step") this.trace.steps = [...this.trace.steps, value];
+    else if (FIELDS.includes(name)) this.trace[name] = value;
+    if (NEXT[name]) this.say(NEXT[name]);
+    this.draw(name);
+  }
+
+  draw(name) {
+    const { trace } = this;
+    if (name === "read_as") this.drawReadAs();
+    if (["passages", "grades", "decision", "external"].includes(name)) this.drawScale();
+    if (["passages", "grades", "strips"].includes(name)) this.drawPassages();
+    if (["queries", "external", "step", "conflicts"].includes(name)) this.drawSearches();
+    if (name === "passages") this.tell(`${many(trace.passages.length, "passage")} retrieved, now grading.`);
+    if (name === "decision" && trace.decision) this.tell(`Decision: ${trace.decision.action}. ${trace.decision.because}.`);
+    if (name === "queries" && trace.queries.length) this.tell(`Searching outside for ${trace.queries.at(-1)}.`);
+    if (name === "answer") {
+      this.drawAnswer();
+      this.tell(trace.answer.refused ? "Refused." : trace.answer.hedged ? "No sure answer; the nearest passages are shown." : `Answered, with ${many(new Set(trace.answer.citations.map((one) => one.marker)).size, "source")}.`);
+    }
+  }
+
+  say(step) {
+    this.doing.textContent = `${DOING[step] ?? upper(String(step))}${step === "grade" && this.trace.passages.length ? ` (${this.trace.passages.length})` : ""}`;
+  }
+
+  tick() {
+    this.clock.textContent = `${((performance.now() - this.begun) / 1000).toFixed(1)} s`;
+  }
+
+  drawReadAs() {
+    const { read_as: read } = this.trace;
+    this.readAs.hidden = !read;
+    this.readAs.replaceChildren("Read as: ", said(read));
+  }
+
+  drawScale() {
+    const { trace } = this;
+    if (!this.thresholds && trace.decision) this.thresholds = { lower: trace.decision.lower, upper: trace.decision.upper };
+    if (!this.thresholds || !isNumber(this.thresholds.lower) || !isNumber(this.thresholds.upper)) return;
+    if (!this.scale) {
+      this.scale = scaleOf(this.thresholds, (passage) => this.list?.open(passage.id));
+      this.verdict.append(this.action = h("p", { class: "action" }), this.scale.node);
+    }
+    if (trace.decision) this.action.replaceChildren(h("b", { class: trace.decision.action }, upper(trace.decision.action)), h("span", {}, MEANS[trace.decision.action] ?? ""), unseen(` ${trace.decision.because}`));
+    this.scale.show(trace);
+  }
+
+  drawSearches() {
+    const { queries, external, steps, conflicts } = this.trace;
+    const trouble = steps.filter((step) => step.degraded || step.error);
+    const conflict = (one) => h("li", {}, h("q", { dir: "auto" }, one.local_says), h("span", { class: "dim" }, " in the documents; outside "), h("q", { dir: "auto" }, one.external_says));
+    const searched = steps.some((step) => step.name === "search" && (step.degraded || step.error));
+    this.searches.replaceChildren(
+      ...[
+        queries.length ? h("p", {}, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : null,
+        conflicts.length ? h("div", { class: "doubt" }, h("p", {}, "The sources disagree:"), h("ul", {}, conflicts.map(conflict))) : null,
+        ...trouble.map((step) => h("p", { class: "note" }, h("b", {}, upper(step.name)), ": ", step.error ? said(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? said(step.degraded) : null)),
+      ].filter(Boolean),
+    );
+  }
+
+  drawPassages() {
+    const { passages, external, strips } = this.trace;
+    const count = passages.length + external.length;
+    if (!count) return this.found.replaceChildren(this.title("Passages"), h("p", { class: "missing" }, "None was retrieved."));
+    const kept = strips.filter((strip) => strip.kept).length;
+    this.list = passagesOf(this.trace, this.actions);
+    this.found.replaceChildren(
+      this.title(many(count, "passage"), h("span", { class: "dim" }, strips.length ? ` · ${kept} of ${many(strips.length, "strip")} kept` : "")),
+      this.list.node,
+    );
+  }
+
+  title(...words) {
+    return h(`h${this.level + 1}`, {}, words);
+  }
+
+  drawAnswer() {
+    this.reply.replaceChildren(...answerOf(this.trace, this.actions).filter(Boolean));
+  }
+
+  finish() {
+    clearInterval(this.ticking);
+    this.node.classList.remove("live");
+    this.now.hidden = true;
+    if (!this.trace.answer) this.drawAnswer();
+    this.foot.replaceChildren(...[costs(this.trace), this.actions.foot?.()].filter(Boolean));
+  }
+
+  // It ended without an answer; `ways` are the buttons that go on from here.
+  fail(message, ways = []) {
+    clearInterval(this.ticking);
+    this.node.classList.remove("live");
+    this.now.hidden = true;
+    this.reply.replaceChildren(h("div", { class: "failed", role: "alert" }, h("p", { dir: "auto" }, message), ways.length ? h("p", { class: "acts" }, ways) : null));
+  }
+}
+
+// What each step took: a bar of their shares, and the figures.
+function costs({ steps }) {
+  const total = steps.reduce((sum, step) => sum + (step.seconds || 0), 0);
+  if (!total) return null;
+  const named = [...Map.groupBy(steps, (step) => step.name)].map(([name, all]) => {
+    const sum = (key) => all.reduce((whole, step) => whole + (step[key] || 0), 0);
+    return { name, seconds: sum("seconds"), graded: sum("graded"), calls: sum("calls"), tokens: sum("tokens") };
+  });
+  const bars = h("div", { class: "shares", "aria-hidden": "true" });
+  named.forEach((step, n) => {
+    const piece = h("i", { class: `s${n % 4}` });
+    piece.style.flexGrow = String(Math.max(0.004, step.seconds / total));
+    bars.append(piece);
+  });
+  const figures = ({ graded, calls, tokens }) => [graded ? `${counted(graded)} graded` : null, calls ? many(calls, "call") : null, tokens ? many(tokens, "token") : null].filter(Boolean).join(", ");
+  const listed = named.filter((step) => step.seconds >= 0.0005 || step.calls);
+  return h("details", { class: "costs" }, h("summary", {}, h("span", {}, seconds(total)), bars), h("dl", {}, listed.map((step) => h("div", {}, h("dt", {}, step.name), h("dd", {}, seconds(step.seconds), figures(step) ? h("span", { class: "dim" }, ` · ${figures(step)}`) : null)))));
+}

@@ -1,0 +1,105 @@
+"""A server over small collections: the words of a question grade, and nothing is loaded or fetched."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra server")
+pytest.importorskip("sse_starlette", reason="needs the extra server")
+pytest.importorskip("httpx2", reason="starlette's client needs it")
+
+from starlette.testclient import TestClient
+
+from surefoot.config.settings import Config, read
+from surefoot.server.app import assembled, create_app, keys_of
+from surefoot.server.service import Service
+from surefoot.server.settings import ServerSettings
+
+BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n"
+HUT = "# Larrow Hut\n\nThe Larrow Hut was built in 1927 by Josef Keller. It stands at 2,214 m.\n"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> ServerSettings:
+    """Folders of this test's own, and little time."""
+    return ServerSettings(folder=str(tmp_path / "server"), runs=str(tmp_path / "runs"), seconds=20, waiting=4)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """The words of the question grade, and sentences of the passages answer."""
+    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
+    network = {"allow": [], "cache": ""}
+    return read({"index": {"path": str(tmp_path / "index.db")}, "network": network, **parts})
+
+
+@pytest.fixture
+def service(settings: ServerSettings, config: Config) -> Service:
+    """The parts of a server."""
+    return assembled(settings, config)
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[TestClient]:
+    """A client of a running server to which nobody has uploaded anything."""
+    with TestClient(create_app(service), base_url="http://localhost:8710") as client:
+        yield client
+
+
+@pytest.fixture
+def secret(service: Service) -> Callable[..., dict[str, str]]:
+    """Makes a key for collections, and gives the header that shows it."""
+
+    def made(name: str, *collections: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {keys_of(service.settings).add(name, collections)}"}
+
+    return made
+
+
+def upload(client: TestClient, files: dict[str, str | bytes], collection: str = "", **more: Any) -> dict[str, Any]:
+    """Upload files, and wait until they are read; the job."""
+    parts = [("file", (name, text.encode() if isinstance(text, str) else text)) for name, text in files.items()]
+    query = {"collection": collection} if collection else {}
+    reply = client.post("/documents", files=parts, params=query, **more)
+    assert reply.status_code == 202, reply.text
+    return finished(client, reply.json()["job"], **more)
+
+
+def finished(client: TestClient, job: str, **more: Any) -> dict[str, Any]:
+    """The job, once it is over."""
+    for _ in range(400):
+        found: dict[str, Any] = client.get(f"/jobs/{job}", **more).json()
+        if found["state"] in ("done", "failed"):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"the job did not end: {found}")
+
+
+def events(text: str) -> list[tuple[str, Any]]:
+    """The name and value of each server-sent event."""
+    found = []
+    for block in text.replace("\r\n", "\n").split("\n\n"):
+        lines = dict(line.partition(": ")[::2] for line in block.split("\n") if not line.startswith(":"))
+        if "data" in lines:
+            data = lines["data"]
+            found.append((lines.get("event", ""), json.loads(data) if data != "[DONE]" else data))
+    return found
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A running server with the bridge and the hut, for tests that change nothing of it."""
+    folder = tmp_path_factory.mktemp("shared")
+    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
+    index, network = {"path": str(folder / "index.db")}, {"allow": [], "cache": ""}
+    settings = ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"), seconds=60)
+    app = create_app(assembled(settings, read({"index": index, "network": network, **parts})))
+    with TestClient(app, base_url="http://localhost:8710") as client:
+        upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
+        yield client

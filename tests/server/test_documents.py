@@ -1,0 +1,164 @@
+"""Documents on their way in and out, and what of them can be opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.conftest import BRIDGE, HUT, events, finished, upload
+from surefoot.server.service import Service
+from surefoot.server.settings import ServerSettings
+from surefoot.server.uploads import safe
+
+WHO = {"question": "Who built the Ruvel Bridge?"}
+
+
+def test_a_document_is_listed_opened_and_taken_out_again(client: TestClient) -> None:
+    """Afterwards nothing of it is found, and its neighbour still is."""
+    job = upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
+    assert (job["state"], job["done"], job["of"], job["unread"]) == ("done", 2, 2, [])
+    lines = client.get("/documents").json()["documents"]
+    assert [line["file"] for line in lines] == ["uploads/bridge.md", "uploads/hut.md"]
+    bridge = lines[0]
+    assert (bridge["passages"], bridge["uploaded"], bridge["state"]) == (1, True, "ready")
+    text = client.get(f"/documents/{bridge['id']}/text").json()
+    assert "1911" in text["blocks"][-1]["text"]
+    assert client.get(f"/documents/{bridge['id']}").json() == text["document"] == bridge
+    passage = client.post("/ask", json=WHO).json()["passages"][0]
+    found = client.get(f"/passages/{passage['id']}").json()
+    assert found["document"]["id"] == bridge["id"]
+    assert (found["before"], found["after"]) == (None, None)
+    block = text["blocks"][-1]
+    assert found["passage"]["text"][block["start"] - found["passage"]["start"] :].startswith(block["text"])
+
+    gone = client.delete(f"/documents/{bridge['id']}")
+    assert finished(client, gone.json()["job"])["state"] == "done"
+    assert [line["file"] for line in client.get("/documents").json()["documents"]] == ["uploads/hut.md"]
+    for path in (f"/documents/{bridge['id']}", f"/passages/{passage['id']}", f"/documents/{bridge['id']}/text"):
+        assert client.get(path).status_code == 404
+    assert "1911" not in client.post("/ask", json=WHO).text
+
+
+def test_the_last_document_can_be_taken_out_too(client: TestClient) -> None:
+    """The collection is empty then, and can be filled again."""
+    upload(client, {"bridge.md": BRIDGE})
+    (line,) = client.get("/documents").json()["documents"]
+    finished(client, client.delete(f"/documents/{line['id']}").json()["job"])
+    assert client.get("/documents").json() == {"documents": [], "next": None}
+    upload(client, {"hut.md": HUT})
+    assert len(client.get("/documents").json()["documents"]) == 1
+
+
+def test_a_file_of_the_same_name_takes_the_place_of_the_former(client: TestClient) -> None:
+    """As it does in a folder."""
+    upload(client, {"bridge.md": BRIDGE})
+    upload(client, {"bridge.md": BRIDGE.replace("1911", "1912")})
+    assert len(client.get("/documents").json()["documents"]) == 1
+    assert "1911" not in client.post("/ask", json=WHO).text
+
+
+def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:
+    """A file that is no PDF, one of an unknown kind, one without a name; the others are read."""
+    files = {"fake.pdf": b"this is no PDF", "virus.exe": b"MZ\x00\x01", "../..": b"x", "hut.md": HUT}
+    job = upload(client, files)
+    assert (job["state"], job["done"], job["of"]) == ("done", 4, 4)
+    told = {one["file"]: one["reason"] for one in job["unread"]}
+    assert set(told) == {"fake.pdf", "virus.exe", "../.."}
+    assert "of a kind that is not read" in told["virus.exe"]
+    states = {line["file"]: line["state"] for line in client.get("/documents").json()["documents"]}
+    assert states == {"uploads/fake.pdf": "unread", "uploads/hut.md": "ready"}
+
+
+def test_documents_come_page_by_page(client: TestClient) -> None:
+    """`next` is None on the last page."""
+    upload(client, {"a.md": BRIDGE, "b.md": HUT, "c.md": "# C\n\nThe third one.\n"})
+    first = client.get("/documents", params={"limit": 2}).json()
+    assert len(first["documents"]) == 2
+    rest = client.get("/documents", params={"limit": 2, "before": first["next"]}).json()
+    assert [line["file"] for line in rest["documents"]] == ["uploads/c.md"]
+    assert rest["next"] is None
+
+
+def test_a_text_can_be_sent_as_json(client: TestClient) -> None:
+    """Under a name that says its format; the form's field says the collection as well as the address does."""
+    reply = client.post("/documents", json={"name": "bridge.md", "text": BRIDGE})
+    assert finished(client, reply.json()["job"])["state"] == "done"
+    form = client.post("/documents", data={"collection": "huts"}, files=[("file", ("hut.md", HUT.encode()))])
+    finished(client, form.json()["job"])
+    counted = {one["name"]: one["documents"] for one in client.get("/collections").json()["collections"]}
+    assert counted == {"default": 1, "huts": 1}
+
+
+def test_a_job_can_be_watched(client: TestClient) -> None:
+    """Its events end with its end."""
+    files = [("file", ("bridge.md", BRIDGE.encode()))]
+    job = client.post("/documents", files=files).json()["job"]
+    found = events(client.get(f"/jobs/{job}", headers={"Accept": "text/event-stream"}).text)
+    assert found[-1][1]["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("../../etc/passwd.md", "passwd.md"),
+        ("C:\\Users\\ann\\notes.md", "notes.md"),
+        ("/abs/notes.md", "notes.md"),
+        (".hidden.md", "hidden.md"),
+        ("a\x00b\x1b[31m.md", "a b [31m.md"),
+        ("evil\u202egnp.md", "evil gnp.md"),
+        ("con:aux|x?.md", "con aux x .md"),
+        ("..", ""),
+        ("", ""),
+        ("é" * 200 + ".md", "é" * 73 + ".md"),
+    ],
+)
+def test_a_name_leads_nowhere_else(given: str, kept: str) -> None:
+    """No folder, no hidden file, nothing that does not show, and short enough for a disk."""
+    assert safe(given) == kept
+
+
+def test_nothing_is_written_outside_the_servers_folder(client: TestClient, settings: ServerSettings) -> None:
+    """Whatever a file is called."""
+    before = set(Path(settings.folder).parent.rglob("*"))
+    upload(client, {"../../../outside.md": BRIDGE, "..\\up.md": HUT})
+    uploads = Path(settings.folder) / "collections" / "default" / "uploads"
+    assert {path.name for path in uploads.iterdir()} == {"outside.md", "up.md"}
+    new = set(Path(settings.folder).parent.rglob("*")) - before
+    assert all(path.is_relative_to(settings.folder) or path.name.startswith("index.db") for path in new)
+
+
+def test_half_an_upload_is_swept_away_at_the_next_start(service: Service, settings: ServerSettings) -> None:
+    """What a kill leaves has no name that an index reads."""
+    uploads = Path(settings.folder) / "collections" / "default" / "uploads"
+    uploads.mkdir(parents=True)
+    (uploads / ".0123456789abcdef").write_text("half")
+    (uploads / "whole.md").write_text(BRIDGE)
+    service.library.recover()
+    assert [path.name for path in uploads.iterdir()] == ["whole.md"]
+
+
+def test_an_upload_that_is_too_large_is_refused(client: TestClient, service: Service) -> None:
+    """413, whatever its header says; nothing is kept."""
+    from dataclasses import replace
+
+    app: Any = client.app
+    app.state.service = replace(service, settings=replace(service.settings, upload_bytes=1000))
+    reply = client.post("/documents", files=[("file", ("big.md", b"x" * 5000))])
+    assert reply.status_code == 413
+    assert not (Path(service.settings.folder) / "collections" / "default").exists()
+
+
+def test_uploads_beyond_the_places_come_again_later(client: TestClient, service: Service) -> None:
+    """429 with Retry-After."""
+    held = [service.jobs.arriving() for _ in range(service.settings.waiting)]
+    for one in held:
+        one.__enter__()
+    reply = client.post("/documents", files=[("file", ("hut.md", HUT.encode()))])
+    for one in held:
+        one.__exit__(None, None, None)
+    assert reply.status_code == 429
+    assert int(reply.headers["Retry-After"]) >= 1

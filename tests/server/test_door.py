@@ -1,0 +1,162 @@
+"""Who may come in: keys, hosts and origins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from surefoot.config.settings import Config
+from surefoot.errors import ConfigError, UsageError
+from surefoot.server.app import assembled, create_app
+from surefoot.server.keys import Keys
+from surefoot.server.running import check
+from surefoot.server.service import Service
+from surefoot.server.settings import ServerSettings
+from surefoot.web import PAGE_POLICY
+
+Secret = Callable[..., dict[str, str]]
+
+
+def test_a_key_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
+    """In a file that nobody else may read."""
+    keys = Keys(tmp_path / "keys.json")
+    secret = keys.add("ann", ["acme"])
+    assert secret not in keys.path.read_text()
+    assert keys.path.stat().st_mode & 0o077 == 0
+    found = keys.holder(secret)
+    assert found
+    assert found.collections == ("acme",)
+    assert keys.holder(secret[:-1]) is None
+    assert secret not in repr(found)
+
+
+def test_a_key_that_is_removed_opens_nothing_more(tmp_path: Path) -> None:
+    """Also for a server that read the file before."""
+    keys, running = Keys(tmp_path / "keys.json"), Keys(tmp_path / "keys.json")
+    secret = keys.add("ann", [])
+    assert running.holder(secret)
+    keys.remove("ann")
+    assert running.holder(secret) is None
+    with pytest.raises(UsageError, match="no key 'ann'"):
+        keys.remove("ann")
+
+
+def test_names_of_keys_and_collections_are_checked(tmp_path: Path) -> None:
+    """A collection names a folder, and a key's name is there once."""
+    keys = Keys(tmp_path / "keys.json")
+    with pytest.raises(UsageError, match="cannot be a collection"):
+        keys.add("ann", ["../other"])
+    keys.add("ann", [])
+    with pytest.raises(UsageError, match="there is a key 'ann'"):
+        keys.add("ann", [])
+
+
+def test_without_any_key_this_machine_may_ask(client: TestClient) -> None:
+    """And a client that sends a dummy, as most insist on, may too."""
+    assert client.get("/collections").status_code == 200
+    assert client.get("/collections", headers={"Authorization": "Bearer dummy"}).status_code == 200
+
+
+def test_once_there_is_a_key_it_is_needed(client: TestClient, secret: Secret) -> None:
+    """By all but the page's files and health."""
+    header = secret("ann", "default")
+    assert client.get("/collections", headers=header).status_code == 200
+    for wrong in ({}, {"Authorization": "Bearer sf-x"}, {"Authorization": "Basic eDp5"}):
+        reply = client.get("/collections", headers=wrong)
+        assert reply.status_code == 401
+        assert reply.headers["WWW-Authenticate"] == "Bearer"
+    assert client.get("/nowhere").status_code == 401
+    assert client.get("/health").status_code == 200
+    assert client.get("/").status_code == 200
+
+
+def test_a_lost_file_of_keys_opens_nothing(client: TestClient, secret: Secret, service: Service) -> None:
+    """A key that was once needed stays needed; a damaged file lets nobody in."""
+    header = secret("ann", "default")
+    assert client.get("/collections", headers=header).status_code == 200
+    path = Path(service.settings.folder) / "keys.json"
+    path.write_text("{")
+    assert client.get("/collections", headers=header).status_code == 503
+    path.unlink()
+    assert client.get("/collections").status_code == 401
+
+
+def test_others_are_not_served_without_a_key(settings: ServerSettings) -> None:
+    """The command refuses to start."""
+    with pytest.raises(ConfigError, match="surefoot serve keys add"):
+        check(replace(settings, host="0.0.0.0"))
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8710", "localhost.evil.example", "", "[::1", "a@b"])
+def test_a_name_that_leads_here_is_not_this_machine(client: TestClient, host: str) -> None:
+    """A page that rebinds its own name to loopback says so in the Host header."""
+    reply = client.get("/collections", headers={"Host": host})
+    assert reply.status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8710", "127.0.0.1:1", "[::1]:8710", "LOCALHOST."])
+def test_this_machines_own_names_are_known(client: TestClient, host: str) -> None:
+    """With any port: a tunnel may have another."""
+    assert client.get("/collections", headers={"Host": host}).status_code == 200
+
+
+def test_a_configured_name_is_known_and_no_other(settings: ServerSettings, config: Config) -> None:
+    """Behind a proxy."""
+    service = assembled(replace(settings, host="0.0.0.0", name="ask.example"), config)
+    with TestClient(create_app(service), base_url="http://ask.example") as client:
+        assert client.get("/health").status_code == 200
+        assert client.get("/health", headers={"Host": "other.example"}).status_code == 421
+        assert client.get("/collections").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost:3000"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_another_sites_page_may_not_ask(client: TestClient, headers: dict[str, str]) -> None:
+    """A form of anybody's page can post to this machine; it would fill the collection."""
+    files = [("file", ("x.md", b"# Lies\n\nThe bridge fell."))]
+    assert client.post("/documents", files=files, headers=headers).status_code == 403
+    assert client.get("/collections", headers=headers).status_code == 403
+
+
+def test_the_own_page_may_ask_and_a_link_may_lead_to_it(client: TestClient) -> None:
+    """The page's requests name its own origin."""
+    own = {"Origin": "http://localhost:8710", "Sec-Fetch-Site": "same-origin"}
+    assert client.get("/collections", headers=own).status_code == 200
+    assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
+
+
+def test_a_key_makes_the_origin_indifferent(client: TestClient, secret: Secret) -> None:
+    """A browser adds no key by itself; desktop clients have odd origins."""
+    header = secret("ann", "default")
+    assert client.get("/collections", headers={**header, "Origin": "app://cherry"}).status_code == 200
+
+
+def test_every_answer_forbids_what_is_foreign(client: TestClient) -> None:
+    """Also an error's."""
+    for path in ("/", "/health", "/nowhere"):
+        headers = client.get(path).headers
+        assert headers["Content-Security-Policy"] == PAGE_POLICY
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "Access-Control-Allow-Origin" not in headers
+    assert "unsafe" not in PAGE_POLICY
+
+
+def test_no_answer_names_a_key(client: TestClient, secret: Secret) -> None:
+    """Neither the right one nor a wrong one."""
+    header = secret("ann", "default")
+    wrong = header["Authorization"][:-4] + "abcd"
+    reply = client.get("/collections", headers={"Authorization": wrong})
+    assert wrong.removeprefix("Bearer ") not in json.dumps(dict(reply.headers)) + reply.text

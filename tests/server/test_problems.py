@@ -1,0 +1,172 @@
+"""Bad input: each has its status, a sentence that says what to do, and nothing of our insides."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import surefoot
+
+INSIDE = re.compile(r"Traceback|surefoot\.|\.py\b|/work|/tmp|/home|index\.db|sqlite|starlette|0x[0-9a-f]{6}")
+"""What no answer may say."""
+JSON = {"Content-Type": "application/json"}
+CHAT = "/v1/chat/completions"
+
+
+def wrong(client: TestClient, method: str, path: str, status: int, **sent: Any) -> dict[str, Any]:
+    """The error of a request that has to fail with this status."""
+    reply = client.request(method, path, **sent)
+    assert reply.status_code == status, reply.text
+    error: dict[str, Any] = reply.json()["error"]
+    assert set(error) == {"code", "message", "type", "param"}
+    assert not INSIDE.search(reply.text), reply.text
+    assert len(error["message"]) < 400
+    return error
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/ask", 405),
+        ("PUT", "/documents", 405),
+        ("DELETE", "/traces", 405),
+        ("GET", "/traces/../../etc/passwd", 404),
+        ("GET", "/traces/%2e%2e%2fx", 404),
+        ("GET", "/static/..%2fapp.py", 404),
+        ("GET", "/static/app.py", 404),
+        ("GET", "/conversations/..%2f..%2fx", 404),
+        ("GET", "/evaluations/..%2fserver", 404),
+        ("GET", "/passages/nobody", 404),
+        ("GET", "/documents/nobody", 404),
+        ("GET", "/jobs/nobody", 404),
+        ("GET", "/traces?limit=0", 400),
+        ("GET", "/traces?limit=x", 400),
+        ("GET", "/traces?limit=99999999999999999999", 400),
+        ("GET", "/traces?collection=../default", 404),
+        ("GET", "/documents?collection=nobody", 404),
+        ("GET", "/v1/models/gpt-4o", 404),
+    ],
+)
+def test_a_wrong_address_or_method(shared: TestClient, method: str, path: str, status: int) -> None:
+    """And parameters that are none."""
+    wrong(shared, method, path, status)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b'{"question": NaN}', "not JSON"),
+        (b"[" * 500 + b"]" * 500, "not JSON"),
+        (b"[]", "the body must be an object"),
+        (b"null", "the body must be an object"),
+        (b"{}", "`question` is missing"),
+        (b'{"question": 3}', "`question` must be a text, not 3"),
+        (b'{"question": null}', "`question` must be a text, not null"),
+        (b'{"question": "x", "queston": "y"}', "has no field 'queston'"),
+        (b'{"question": "x", "history": [{"question": 1}]}', "`history[0].question` must be a text"),
+        (b'{"question": "x", "history": {}}', "`history` must be a list"),
+        (b'{"question": "x", "filter": []}', "`filter` must be an object"),
+        (b'{"question": "x", "filter": {"year": {"~": 3}}}', "operator"),
+        (b'{"question": "\\ud800"}', "half of a character"),
+        (b'{"question": "x", "conversation": "../../x"}', "`conversation`"),
+    ],
+)
+def test_a_body_that_cannot_be_understood(shared: TestClient, content: bytes, said: str) -> None:
+    """400, naming the field and what it may be."""
+    assert said in wrong(shared, "POST", "/ask", 400, content=content, headers=JSON)["message"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_media_type_that_is_not_json(shared: TestClient, kind: str) -> None:
+    """415: a form of any web page can send these."""
+    wrong(shared, "POST", "/ask", 415, content=b'{"question": "x"}', headers={"Content-Type": kind})
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "x" * 4001, "why " * 250_000])
+def test_a_question_that_is_none(shared: TestClient, question: str) -> None:
+    """Empty, too long, or a megabyte."""
+    assert wrong(shared, "POST", "/ask", 400, json={"question": question})["code"] == "question"
+
+
+def test_a_body_that_is_too_large(shared: TestClient) -> None:
+    """413, before it was read to its end."""
+    wrong(shared, "POST", "/ask", 413, content=b" " * 2_000_001, headers=JSON)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 400),
+        ({"model": "surefoot-default"}, 400),
+        ({"model": "surefoot-default", "messages": []}, 400),
+        ({"model": "surefoot-default", "messages": [{"role": "assistant", "content": "x"}]}, 400),
+        ({"model": "surefoot-default", "messages": [{"role": "user", "content": ""}]}, 400),
+        ({"model": "surefoot-default", "messages": [{"role": "user", "content": None}]}, 400),
+        ({"model": "surefoot-default", "messages": [{"role": "user", "content": 5}]}, 400),
+        ({"model": "surefoot-default", "messages": "hello"}, 400),
+        ({"model": "surefoot-nobody", "messages": [{"role": "user", "content": "x"}]}, 404),
+        ({"model": "", "messages": [{"role": "user", "content": "x"}]}, 404),
+    ],
+)
+def test_a_chat_that_cannot_be_answered(shared: TestClient, body: dict[str, Any], status: int) -> None:
+    """In OpenAI's shape."""
+    error = wrong(shared, "POST", CHAT, status, json=body)
+    assert error["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b"", "multipart/form-data; boundary=x", 400),
+        (b"garbage", "multipart/form-data", 400),
+        (b"--x\r\n", "multipart/form-data; boundary=x", 400),
+        (b"x" * 100, "application/pdf", 415),
+    ],
+)
+def test_an_upload_that_is_none(shared: TestClient, content: bytes, kind: str, status: int) -> None:
+    """Nothing in it, no boundary, torn, or the file itself."""
+    wrong(shared, "POST", "/documents", status, content=content, headers={"Content-Type": kind})
+
+
+def test_more_files_than_one_upload_holds(shared: TestClient) -> None:
+    """413; none of them is kept."""
+    files = [("file", (f"{n}.md", b"x")) for n in range(1001)]
+    assert wrong(shared, "POST", "/documents", 413, files=files)["code"] == "too_many"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"trace": "0" * 12, "answers": True},
+        {"trace": "0" * 12, "useful": True, "passage": "p"},
+        {"trace": "0" * 12, "useful": True, "reason": "x" * 2001},
+        {"trace": 5},
+    ],
+)
+def test_feedback_that_says_nothing(shared: TestClient, mark: dict[str, Any]) -> None:
+    """About an answer or about a passage, and short."""
+    wrong(shared, "POST", "/feedback", 400, json=mark)
+
+
+def test_a_fault_of_ours_says_nothing_of_itself(shared: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """500 with a sentence; the log has the rest."""
+    app: Any = shared.app
+
+    def fail(name: str) -> None:
+        raise RuntimeError(f"secret of {Path(surefoot.__file__)}")
+
+    monkeypatch.setattr(app.state.service.library, "pipeline", fail)
+    client = TestClient(app, base_url="http://localhost:8710", raise_server_exceptions=False)
+    assert wrong(client, "POST", "/ask", 500, json={"question": "Who?"})["code"] == "internal"
+    reply = client.post("/ask", json={"question": "Who?"}, headers={"Accept": "text/event-stream"})
+    assert "event: error" in reply.text
+    assert not INSIDE.search(reply.text)
+    assert "secret" not in reply.text

@@ -1,0 +1,244 @@
+"""`POST /ask`, traces and conversations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.conftest import BRIDGE, HUT, events, upload
+from surefoot.server.service import Service
+from surefoot.server.settings import ServerSettings
+from surefoot.store import from_json, read_trace
+from surefoot.types import Trace
+
+WHO = {"question": "Who built the Ruvel Bridge?"}
+
+
+def test_a_question_is_answered_with_its_trace(client: TestClient) -> None:
+    """The JSON is a trace's, without the configuration, which names files and machines."""
+    upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
+    reply = client.post("/ask", json=WHO)
+    assert reply.status_code == 200
+    trace = from_json(Trace, reply.json())
+    assert trace.answer
+    assert "Tomas Aldwin" in trace.answer.text
+    assert trace.config == {}
+
+
+def test_events_come_in_the_order_of_the_steps_and_end(client: TestClient) -> None:
+    """The first names the trace and the thresholds; the last is the end; all carry the trace's id."""
+    upload(client, {"bridge.md": BRIDGE})
+    reply = client.post("/ask", json=WHO, headers={"Accept": "text/event-stream"})
+    found = events(reply.text)
+    names = [name for name, _ in found]
+    assert names[0] == "begin"
+    assert names[-1] == "end"
+    assert [name for name in names if name in ("passages", "grades", "decision", "strips", "answer")] == [
+        *("passages", "grades", "decision", "strips", "answer")
+    ]
+    id = found[0][1]["value"]["id"]
+    assert {data["trace"] for _, data in found} == {id}
+    assert found[0][1]["value"]["thresholds"]["upper"] > 0
+    assert client.get(f"/traces/{id}").json()["id"] == id
+
+
+def test_unchecked_text_is_never_sent(client: TestClient, service: Service) -> None:
+    """What the model drafts may be refused; only the checked answer goes out."""
+    upload(client, {"bridge.md": BRIDGE})
+    reply = client.post("/ask", json=WHO, headers={"Accept": "text/event-stream"})
+    assert "text" not in [name for name, _ in events(reply.text)]
+
+
+def test_a_kept_trace_is_a_file_that_every_command_reads(client: TestClient, settings: ServerSettings) -> None:
+    """With its configuration, in a folder of its collection and day."""
+    upload(client, {"bridge.md": BRIDGE})
+    id = client.post("/ask", json=WHO).json()["id"]
+    (file,) = Path(settings.runs).glob(f"default/*/{id}.json")
+    assert read_trace(file).config["evaluator"]["use"] == "lexical"
+
+
+def test_traces_are_listed_the_latest_first_and_page_by_page(client: TestClient) -> None:
+    """`before` goes on after the last one that was seen."""
+    upload(client, {"bridge.md": BRIDGE})
+    ids = []
+    for n in range(3):
+        ids.append(client.post("/ask", json={"question": f"Who built the Ruvel Bridge {n}?"}).json()["id"])
+        time.sleep(0.02)
+    first = client.get("/traces", params={"limit": 2}).json()["traces"]
+    assert [line["id"] for line in first] == [ids[2], ids[1]]
+    rest = client.get("/traces", params={"limit": 2, "before": ids[1]}).json()["traces"]
+    assert [line["id"] for line in rest] == [ids[0]]
+
+
+def test_old_traces_are_deleted_and_young_ones_kept(service: Service, settings: ServerSettings) -> None:
+    """After the days that the configuration says."""
+    old, young = Path(settings.runs) / "default" / "2020-01-01", Path(settings.runs) / "default" / "2999-01-01"
+    for day in (old, young):
+        day.mkdir(parents=True)
+    service.traces.forget()
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_a_grade_is_explained_by_its_words(client: TestClient) -> None:
+    """The attribution of the best passage, unless another is named."""
+    upload(client, {"bridge.md": BRIDGE})
+    trace = client.post("/ask", json=WHO).json()
+    reply = client.post(f"/traces/{trace['id']}/explain", json={"passage": trace["passages"][0]["id"]})
+    assert reply.status_code == 200
+    assert {unit["words"] for unit in reply.json()["units"]} >= {"Tomas", "Ruvel"}
+    assert client.post(f"/traces/{trace['id']}/explain", json={"passage": "none"}).status_code == 404
+
+
+def test_a_conversation_goes_on_from_its_last_question(client: TestClient) -> None:
+    """ "And the Larrow Hut?" is asked whole; the conversation is listed, read and forgotten."""
+    upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
+    talk = {"conversation": "c0ffee-c0ffee"}
+    client.post("/ask", json={**WHO, **talk})
+    second = client.post("/ask", json={"question": "And the Larrow Hut?", **talk}).json()
+    assert "Josef Keller" in second["answer"]["text"]
+    (line,) = client.get("/conversations").json()["conversations"]
+    assert line["title"] == WHO["question"]
+    turns = client.get(f"/conversations/{line['id']}").json()["turns"]
+    assert [turn["question"] for turn in turns] == [WHO["question"], "And the Larrow Hut?"]
+    assert turns[1]["trace"] == second["id"]
+    assert client.delete(f"/conversations/{line['id']}").status_code == 204
+    assert client.get(f"/conversations/{line['id']}").status_code == 404
+
+
+def test_a_history_that_is_brought_along_completes_the_question(client: TestClient) -> None:
+    """For clients that keep conversations themselves."""
+    upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
+    history = [{"question": WHO["question"], "answer": "Tomas Aldwin"}]
+    reply = client.post("/ask", json={"question": "And the Larrow Hut?", "history": history}).json()
+    assert "Josef Keller" in reply["answer"]["text"]
+
+
+def test_an_empty_collection_says_what_to_do(client: TestClient) -> None:
+    """No index is no fault of the server's."""
+    reply = client.post("/ask", json=WHO)
+    assert reply.status_code == 409
+    assert "POST /documents" in reply.json()["error"]["message"]
+
+
+class Slow:
+    """A pipeline that waits to be let go, or told to stop."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.policy = inner.policy
+        self.go = threading.Event()
+        self.running = threading.Semaphore(0)
+        self.stopped = threading.Event()
+
+    def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:
+        """The trace, once it may."""
+        self.running.release()
+        while not self.go.wait(0.01) and not more["cancel"].is_set():
+            pass
+        if more["cancel"].is_set():
+            self.stopped.set()
+        return self.inner.run(question, on_event, **more)
+
+
+@pytest.fixture
+def slow(client: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch) -> Slow:
+    """The pipeline of a server whose questions take as long as the test wants."""
+    upload(client, {"bridge.md": BRIDGE})
+    found = Slow(service.library.pipeline("default"))
+    monkeypatch.setattr(service.library, "pipeline", lambda name: found)
+    return found
+
+
+def test_beyond_the_places_clients_are_told_when_to_come_again(
+    client: TestClient, service: Service, slow: Slow
+) -> None:
+    """429 with Retry-After; the others are answered, and the places are free afterwards."""
+    replies: list[int] = []
+    places = service.settings.workers + service.settings.waiting
+    threads = [
+        threading.Thread(target=lambda: replies.append(client.post("/ask", json=WHO).status_code))
+        for _ in range(places)
+    ]
+    for thread in threads:
+        thread.start()
+    while service.workers.taken < places:
+        time.sleep(0.01)
+    refused = client.post("/ask", json=WHO, headers={"Accept": "text/event-stream"})
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) >= 1
+    slow.go.set()
+    for thread in threads:
+        thread.join()
+    assert replies == [200] * places
+    assert service.workers.taken == 0
+
+
+def test_a_question_that_takes_too_long_is_let_go(
+    settings: ServerSettings, client: TestClient, service: Service, slow: Slow
+) -> None:
+    """504, and its thread stops at the next event."""
+    service.workers.seconds = 0.2
+    assert client.post("/ask", json=WHO).status_code == 504
+    assert slow.stopped.wait(5)
+
+
+def asgi(app: Any, body: dict[str, Any], accept: str, left: asyncio.Event) -> Any:
+    """A request whose client leaves when the event is set."""
+    sent: list[dict[str, Any]] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/ask",
+        "raw_path": b"/ask",
+        "root_path": "",
+        "scheme": "http",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"accept", accept.encode())],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8710),
+    }
+    messages = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
+
+    async def receive() -> dict[str, Any]:
+        if messages:
+            return messages.pop()
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    return app(scope, receive, send), sent
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_client_that_leaves_frees_its_place(client: TestClient, service: Service, slow: Slow, accept: str) -> None:
+    """Its question stops at the next event; nobody has to wait for it."""
+
+    async def leave() -> None:
+        left = asyncio.Event()
+        call, _ = asgi(client.app, WHO, accept, left)
+        task = asyncio.ensure_future(call)
+        await asyncio.to_thread(slow.running.acquire)
+        left.set()
+        await asyncio.wait([task], timeout=5)
+        assert task.done()
+        task.cancelled() or task.exception()
+
+    asyncio.run(leave())
+    assert slow.stopped.wait(5)
+    for _ in range(100):
+        if service.workers.taken == 0:
+            break
+        time.sleep(0.02)
+    assert service.workers.taken == 0

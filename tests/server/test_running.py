@@ -1,0 +1,141 @@
+"""The server as a process: it starts, answers over a real socket, and survives being killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("uvicorn", reason="needs the extra server")
+
+from surefoot.corpus.index import Index
+from surefoot.store import read_trace
+
+pytestmark = pytest.mark.slow
+
+CONFIG = """
+searcher = "nowhere"
+retriever = "bm25"
+evaluator = "lexical"
+generator = "extractive"
+[network]
+allow = []
+cache = ""
+[server]
+waiting = 64
+"""
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Any]]:
+    """`surefoot serve` in a folder of its own, and a client of it."""
+    (folder / "surefoot.toml").write_text(CONFIG)
+    port = free_port()
+    command = [sys.executable, "-m", "surefoot", "serve", "--no-browser", "--port", str(port)]
+    log = (folder / "log").open("ab")
+    process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=os.environ)
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            for _ in range(600):
+                with suppress(httpx.TransportError):
+                    client.get("/health")
+                    break
+                assert process.poll() is None, (folder / "log").read_text()
+                time.sleep(0.1)
+            yield process, client
+    finally:
+        process.kill()
+        process.wait()
+        log.close()
+
+
+def settled(client: Any) -> None:
+    """Wait until every upload is read in."""
+    for _ in range(600):
+        if "surefoot_jobs_waiting 0\n" in client.get("/metrics").text:
+            with suppress(KeyError, IndexError):
+                time.sleep(0.3)
+                return
+        time.sleep(0.1)
+
+
+def test_it_stops_gracefully_and_says_nothing_of_what_was_asked(tmp_path: Path) -> None:
+    """On SIGTERM, with code 0 or the signal's; the log holds no question."""
+    with serving(tmp_path) as (process, client):
+        files = [("file", ("bridge.md", b"# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n"))]
+        job = client.post("/documents", files=files).json()["job"]
+        while client.get(f"/jobs/{job}").json()["state"] not in ("done", "failed"):
+            time.sleep(0.1)
+        began = time.monotonic()
+        with client.stream("POST", "/ask", json={"question": "Who built the Ruvel Bridge?"}) as reply:
+            assert reply.status_code == 200
+            assert b"Aldwin" in reply.read()
+        assert time.monotonic() - began < 30
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) in (0, -signal.SIGTERM)
+    assert "Ruvel" not in (tmp_path / "log").read_text()
+
+
+def test_a_kill_leaves_no_half_document_and_no_torn_trace(tmp_path: Path) -> None:
+    """During uploads and questions, some times in a row; each start finds everything whole and goes on."""
+    for turn in range(3):
+        with serving(tmp_path) as (process, client):
+            settled(client)
+            for n in range(8):
+                text = "".join(f"# Part {part}\n\nThe bridge {turn}-{n}-{part} was built.\n\n" for part in range(40))
+                files = [("file", (f"bridge-{turn}-{n}.md", text.encode()))]
+                assert client.post("/documents", files=files).status_code in (202, 429)
+                with suppress(httpx.HTTPError):
+                    client.post("/ask", json={"question": f"Who built the bridge {turn}-{n}?"}, timeout=5)
+            time.sleep(0.1 * turn)
+            process.kill()
+            process.wait()
+        for trace in (tmp_path / "runs").rglob("*.json"):
+            assert read_trace(trace).answer
+        if (tmp_path / ".surefoot" / "index.db").exists():
+            with suppress_missing(), Index.open(tmp_path / ".surefoot" / "index.db") as index:
+                assert index.verify()
+                assert {one.passages for one in index.documents() if one.state == "ready"} <= {whole(index)}
+    with serving(tmp_path) as (_, client):
+        for _ in range(600):
+            found = client.get("/documents", params={"limit": 200}).json()["documents"]
+            files = list((tmp_path / ".surefoot/server/collections/default/uploads").iterdir())
+            if len(found) == len(files) and all(one["state"] == "ready" for one in found):
+                break
+            time.sleep(0.1)
+        assert sorted(one["file"] for one in found) == sorted(f"uploads/{file.name}" for file in files)
+        assert {one["passages"] for one in found} == {found[0]["passages"]}
+
+
+@contextmanager
+def suppress_missing() -> Iterator[None]:
+    """An index that the kill came before the making of holds no collection yet."""
+    from surefoot.errors import IndexFault
+
+    try:
+        yield
+    except IndexFault as error:
+        assert "no collection" in str(error) or "is empty" in str(error)
+
+
+def whole(index: Index) -> int:
+    """Passages of a whole document: all have as many."""
+    return max(one.passages for one in index.documents())
