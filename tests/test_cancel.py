@@ -139,6 +139,19 @@ def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
     assert len(asked) == 1
 
 
+def test_a_question_that_waits_for_the_threads_of_others_leaves(stop: Stop) -> None:
+    """Before any of its windows was read: the threads are busy with other people's."""
+    evaluator, busy, go = MiniLM(threads=1), Stop(), Stop()
+    evaluator._pool.submit(lambda: (busy.set(), go.wait(60)))
+    busy.wait(60)
+    Thread(target=lambda: (time.sleep(0.05), stop.set())).start()
+    try:
+        with cancel.heeding(stop), pytest.raises(Cancelled):
+            evaluator.grade([(QUESTION, Passage("a", "The bridge is of iron."))])
+    finally:
+        go.set()
+
+
 class Failing(Lexical):
     """Fails once it was cancelled."""
 
