@@ -6,22 +6,28 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from threading import Event as Stop
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from surefoot import cancel
+from surefoot import cancel, load
 from surefoot.errors import Cancelled, ComponentError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.generators.llm import LLMGenerator
+from surefoot.llms._replies import StreamedReply
+from surefoot.llms.local import _Guarded, _interruptible
 from surefoot.llms.scripted import Scripted
-from surefoot.network.pace import Turns, within
+from surefoot.network import Network, transport
+from surefoot.network.pace import Late, Turns, within
+from surefoot.network.values import Ask
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Pair
+from surefoot.retrievers._given import Given
 from surefoot.store import dumps, loads
 from surefoot.types import Event, Grade, Passage
 
@@ -100,8 +106,8 @@ def test_a_draft_ends_with_its_next_piece(pipeline: Pipeline, stop: Stop) -> Non
     assert trace.steps[-1].error == "nobody waits for the answer any more"
 
 
-def test_the_evaluator_stops_between_its_windows(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After those that its threads had begun, however many there are to read."""
+def test_a_question_stops_between_the_windows_of_its_evaluator(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After those that its threads had begun, however many there are to read; then the threads are free again."""
     evaluator, read = MiniLM(threads=2), MiniLM._run
     windows: list[object] = []
 
@@ -112,11 +118,16 @@ def test_the_evaluator_stops_between_its_windows(stop: Stop, monkeypatch: pytest
         return read(self, *given)
 
     monkeypatch.setattr(MiniLM, "_run", counted)
-    pairs = [(QUESTION, Passage(f"{n}", f"The bridge number {n} is of iron.")) for n in range(60)]
-    with cancel.heeding(stop), pytest.raises(Cancelled):
-        evaluator.grade(pairs)
+    found = tuple(Passage(f"{n}", f"The bridge number {n} is of iron.") for n in range(60))
+    parts = {"retriever": Given(found), "evaluator": evaluator}
+    trace = load({}, parts=parts, pipeline={"k": 60}).run(QUESTION, cancel=stop)
+    assert (trace.error, [step.name for step in trace.steps], len(trace.passages)) == (
+        CANCELLED,
+        ["retrieve", "grade"],
+        60,
+    )
     assert 3 <= len(windows) <= 3 + 3 * 2
-    assert len(evaluator.grade(pairs[:2])) == 2, "its threads are free again"
+    assert len(evaluator.grade([(QUESTION, passage) for passage in found[:2]])) == 2
 
 
 def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
@@ -132,6 +143,19 @@ def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
     with cancel.heeding(stop), pytest.raises(Cancelled):
         LLMEvaluator(Scripted(said), per_call=1).grade(pairs)
     assert len(asked) == 1
+
+
+def test_a_question_that_waits_for_the_threads_of_others_leaves(stop: Stop) -> None:
+    """Before any of its windows was read: the threads are busy with other people's."""
+    evaluator, busy, go = MiniLM(threads=1), Stop(), Stop()
+    evaluator._pool.submit(lambda: (busy.set(), go.wait(60)))
+    busy.wait(60)
+    Thread(target=lambda: (time.sleep(0.05), stop.set())).start()
+    try:
+        with cancel.heeding(stop), pytest.raises(Cancelled):
+            evaluator.grade([(QUESTION, Passage("a", "The bridge is of iron."))])
+    finally:
+        go.set()
 
 
 class Failing(Lexical):
@@ -162,6 +186,55 @@ def test_a_wait_for_a_turn_ends_at_once(stop: Stop) -> None:
     with within(3000), cancel.heeding(stop), pytest.raises(Cancelled):
         turns.wait("host", 1)
     assert time.monotonic() - begun < 60
+
+
+def test_a_checkpoint_stops_between_its_batches(stop: Stop, tiny_cross_encoder: Callable[..., Path]) -> None:
+    """Before the next run, also before the first."""
+    from surefoot.evaluators.cross_encoder import CrossEncoder
+
+    evaluator = CrossEncoder(str(tiny_cross_encoder()))
+    stop.set()
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        evaluator.grade([(QUESTION, Passage("a", "The bridge is of iron."))])
+
+
+def test_a_local_model_ends_its_answer_with_the_next_piece(stop: Stop) -> None:
+    """Whoever waits for it does so no more, though it may be reading its prompt still."""
+    answer, ended = _Guarded(StreamedReply(10)), Stop()
+
+    def work() -> None:
+        while not answer.take({}):
+            time.sleep(0.01)
+        ended.set()
+
+    stop.set()
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        _interruptible(work, answer)
+    assert ended.wait(60)
+
+
+def test_a_connection_is_read_no_further(stop: Stop) -> None:
+    """A server that drips its answer holds nobody who has gone."""
+    assert transport._bounded(3) == 3
+    stop.set()
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        transport._bounded(3)
+
+
+def test_a_request_that_was_cancelled_is_left_to_whoever_else_waits_for_it(stop: Stop) -> None:
+    """Another question may have asked for the same page, and has not been cancelled."""
+    network, ask = Network(), Ask("GET", "http://a.example/", {}, {}, None, 10, False, True, 0.0, 0)
+    flights = []
+
+    def bring() -> None:
+        with network._flight(ask) as (flight, _):
+            flights.append(flight)
+            raise Cancelled("the client left")
+
+    with pytest.raises(Cancelled):
+        bring()
+    with pytest.raises(Late):
+        flights[0].result(0)
 
 
 def test_a_wait_for_another_thread_ends_soon(stop: Stop) -> None:
