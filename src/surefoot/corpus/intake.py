@@ -33,7 +33,7 @@ _FORGET = (
     "INSERT INTO main.{lexicon} ({lexicon}, rowid, title, text) "
     "SELECT 'delete', rowid, title, text FROM passages WHERE document = ?",
     "DELETE FROM main.vectors WHERE rowid IN (SELECT rowid FROM passages WHERE document = ?)",
-    "DELETE FROM main.fields WHERE document = ?",
+    "DELETE FROM main.fields WHERE collection = {number} AND document = ?",
 )
 
 
@@ -132,7 +132,7 @@ class Intake:
     def remove(self, document: int) -> None:
         """Take a document out, with its words and vectors."""
         for statement in _FORGET:
-            self._db.execute(statement.format(lexicon=self._db.lexicon), (document,))
+            self._db.execute(statement.format(lexicon=self._db.lexicon, number=self._db.number), (document,))
         number = self._db.number
         gone = self._db.execute("DELETE FROM main.passages WHERE collection = ? AND document = ?", (number, document))
         self._db.execute("DELETE FROM main.documents WHERE rowid = ?", (document,))
