@@ -297,7 +297,7 @@ class Index:
 
         Gives their ids, in order. `file` is the name that they are filed, cited and deleted under; files on disk are
         read by `build`. Whoever searches meanwhile finds each of them whole or not at all, and so does whoever comes
-        after a crash; some hundred passages become visible at a time. Waits `patience` seconds for another writer.
+        after a crash; some thousand passages become visible at a time. Waits `patience` seconds for another writer.
         Costs one embedding a passage, and a look at the collection's words: 0.1 s for 10,000 passages. Raises
         IndexFault; UsageError for one without a text, or two with one key; what the embedder raises.
         """
