@@ -54,7 +54,7 @@ _YOUNG_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Counts of files, documents or passages; `unchanged` is of the whole index, from other paths too."""
+    """Counts of files, documents or passages; `unchanged` is of the whole collection, from other paths too."""
 
     added: int = 0
     updated: int = 0
