@@ -188,9 +188,7 @@ def _made(here: Path) -> dict[str, list[Files]]:
         "evaluation": [evaluation, ours],
         "index": [{"index.db": _whole(here / "index.db"), "library/hut.md": HUT.encode()}],
         "filter": [
-            {
-                "filter.json": b'{"product": "x", "year": {">=": 2024, "!=": 2030}, "lang": {"in": ["en", 1]}}'
-            },
+            {"filter.json": b'{"product": "x", "year": {">=": 2024, "!=": 2030}, "lang": {"in": ["en", 1]}}'},
             {"filter.json": b'{"share": {"<": 0.5}, "done": false, "name": {"not in": ["a"], ">": "b"}}'},
         ],
         "cache": [{"replies.db": _replies(here / "replies.db"), "judgements.db": _judgements(here / "judgements.db")}],
