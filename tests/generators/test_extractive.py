@@ -240,6 +240,14 @@ def test_code_is_quoted_whole_between_its_fences() -> None:
     assert quoting({"createdb": 0.5}, CODE).text == "Run this: [2]\n" + CODE[CODE.index("```") :]
 
 
+def test_of_long_code_the_lines_between_two_empty_ones_are_quoted() -> None:
+    """Manuals written as plain text are code to a reader of HTML, and half a sentence says nothing."""
+    code = "\n\n".join(f"  The limit {n}\n    is set here." for n in range(LONGEST))
+    answer = quoting({"limit 7\n": 0.5}, f"```\n{code}\n```")
+    assert answer.text == "The limit 7\n  is set here.\n[1]"
+    assert answer.citations[-1].quote == "  The limit 7\n    is set here."
+
+
 def test_of_long_code_the_line_is_quoted() -> None:
     """All of it as it stands, from its indentation to its end, and no other; in the last line too."""
     lines = [f"    call({n},  of many words, in a line, of argv[1])" for n in range(LONGEST)]

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from textwrap import dedent
 
 from surefoot.act import finite
 from surefoot.evidence.ranking import order, repeats
@@ -19,7 +20,8 @@ DECIDES = "This decides:"
 """Stands before the sentence that answers yes or no without saying so."""
 UNSURE = "the reader is not sure of it"
 LONGEST = 80
-"""Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
+"""Words of a list, a table or code that is shown whole; of a longer one, the item, row, or lines that were pointed at,
+of code as far as the next empty ones."""
 
 LONGEST_NAME = 12
 """Words of a heading that is repeated before what stands under it."""
@@ -174,9 +176,15 @@ def extent(question: str, text: str, span: Span, context: int) -> tuple[Span, ..
     if part.kind in ("list", "code") and _fits(text, part):
         return (*lead, (part.start, part.end))
     if part.kind == "code":
-        begin, end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
-        return (*lead, (begin, end if end >= 0 else len(text)))
+        lines = _around(text, span, "\n\n", (begin, end))
+        return (*lead, lines if _words(text, *lines) <= LONGEST else _around(text, span, "\n", (begin, end)))
     return (*lead, _amid(text, part.units, touched, context) if part.kind == "definition" else (begin, end))
+
+
+def _around(text: str, span: Span, edge: str, within: Span) -> Span:
+    """From the end of the last `edge` before the span to the next one behind it."""
+    begin, end = text.rfind(edge, within[0], span[0]), text.find(edge, max(span), within[1])
+    return (within[0] if begin < 0 else begin + len(edge)), (within[1] if end < 0 else end)
 
 
 def _amid(text: str, units: Sequence[Span], touched: Sequence[Span], context: int) -> Span:
@@ -239,7 +247,9 @@ def _shown(text: str, start: int, end: int) -> str:
     """The slice as it stands where it has several lines or is of a table or code, in which `[1]` is no footnote."""
     said = text[start:end]
     code = any(part.kind == "code" and part.start <= start < part.end for part in parts(text))
-    return said.strip() if code or "\n" in said or said.startswith("|") else _plain(said)
+    if code:
+        return dedent(said).strip("\n").rstrip()
+    return said.strip() if "\n" in said or said.startswith("|") else _plain(said)
 
 
 def _plain(text: str) -> str:
