@@ -240,6 +240,14 @@ def test_code_is_quoted_whole_between_its_fences() -> None:
     assert quoting({"createdb": 0.5}, CODE).text == "Run this: [2]\n" + CODE[CODE.index("```") :]
 
 
+def test_of_long_code_the_lines_between_two_empty_ones_are_quoted() -> None:
+    """Manuals written as plain text are code to a reader of HTML, and half a sentence says nothing."""
+    code = "\n\n".join(f"  The limit {n}\n    is set here." for n in range(LONGEST))
+    answer = quoting({"limit 7\n": 0.5}, f"```\n{code}\n```")
+    assert answer.text == "The limit 7\n  is set here.\n[1]"
+    assert answer.citations[-1].quote == "  The limit 7\n    is set here."
+
+
 def test_of_long_code_the_line_is_quoted() -> None:
     """All of it as it stands, from its indentation to its end, and no other; in the last line too."""
     lines = [f"    call({n},  of many words, in a line, of argv[1])" for n in range(LONGEST)]
@@ -385,3 +393,56 @@ def test_it_keeps_the_contract() -> None:
     """The one that every generator has to keep, also with an evaluator that points at nothing."""
     verify("generator", Extractive(Pointing(calibrated=False)))
     verify("generator", Extractive(Lexical()))
+
+
+def test_a_name_that_is_only_in_the_heading_is_said() -> None:
+    """An option's meaning says nothing without the option; an ordinary heading that was not asked for is left out."""
+    title = "Manual › Options › -c, --check"
+    passage = Passage("0", "0.9 «Checks the syntax without running it.»", title)
+    strip = Strip("0", 0, len(passage.text), passage.text, 1.0, kept=True)
+
+    def said(title: str) -> str:
+        return (
+            Extractive(Pointing(), **NUMBERS).generate("How do I test?", [(strip, replace(passage, title=title))]).text
+        )
+
+    assert said(title) == f"-c, --check: {passage.text} [1]"
+    assert said("CHECK_SYNTAX — Manual 3.25") == f"CHECK_SYNTAX: {passage.text} [1]"
+    assert said("Manual › Remarks on scripts") == f"{passage.text} [1]"
+    assert said(f"Manual › Notes on a_b {'and so on ' * 6}") == f"{passage.text} [1]"
+
+
+def test_a_heading_is_said_once() -> None:
+    """Several quotations from one section need it at the first only."""
+    texts = ("0.5 «Checks the syntax.»", "0.5 «Runs nothing.»")
+    shelf = [Passage(str(n), text, "Manual › --check") for n, text in enumerate(texts)]
+    knowledge = [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in shelf]
+    answer = Extractive(Pointing(), **NUMBERS).generate("How do I test?", knowledge)
+    assert answer.text == f"--check: {texts[0]} [1]\n\n{texts[1]} [2]"
+
+
+class Defining(Pointing):
+    """Points at the whole of a text; surer where the question names what it begins with."""
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        chances = (0.8 if p.text.split()[1].lower() in question.lower() else 0.5 for question, p in pairs)
+        spans = ((0, len(p.text)) for _, p in pairs)
+        return tuple(
+            Grade(p.id, 1.0, chance, span=span) for (_, p), chance, span in zip(pairs, chances, spans, strict=True)
+        )
+
+
+def test_a_comparison_quotes_a_sentence_on_each_of_the_things() -> None:
+    """In the order of the question, whatever is surest of the question as a whole."""
+    shelf = [Passage(str(n), text) for n, text in enumerate(["A stove burns.", "A rope is long.", "A lamp shines."])]
+    knowledge = [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in shelf]
+    answer = Extractive(Defining(), **NUMBERS).generate("What is the difference between lamp and rope?", knowledge)
+    assert answer.text == "A lamp shines. [3]\n\nA rope is long. [2]"
+
+
+def test_a_comparison_of_which_one_thing_is_unknown_is_answered_like_any_question() -> None:
+    """Half of a comparison is none."""
+    shelf = [Passage(str(n), text) for n, text in enumerate(["A stove burns.", "A lamp shines."])]
+    knowledge = [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in shelf]
+    answer = Extractive(Defining(), **NUMBERS).generate("lamp vs rope", knowledge)
+    assert answer.text == "A lamp shines. [2]\n\nA stove burns. [1]"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
-from surefoot.refiners.strips import CUTS, Mode, Strips
+from surefoot.refiners.strips import CUTS, UNREAD, Mode, Strips
 from surefoot.types import Grade, Passage, Strip, Thresholds
 
 THRESHOLDS = Thresholds(upper=0.9, lower=0.2, strip=0.5, evaluator="scores")
@@ -227,6 +227,34 @@ def test_the_best_are_kept_in_the_order_of_the_text() -> None:
     strips = refined("One (0.6).", "Two (0.9).", "Three (0.7).", "Four (0.8).", best=2)
     assert [strip.kept for strip in strips] == [False, True, False, True]
     assert all("best 2" in strip.reason for strip in strips if not strip.kept)
+
+
+def test_of_many_strips_those_are_read_that_share_words_with_the_question() -> None:
+    """The others are dropped unread, and say so."""
+    evaluator = Scores()
+    rows = [Passage("0", "A rope. (0.6)"), Passage("1", "A chain. (0.8)"), Passage("2", "Of ropes and lamps. (0.7)")]
+    strips = Strips(evaluator, THRESHOLDS, most=2).refine("Which rope is it?", rows)
+    assert [passage.id for _, passage in evaluator.pairs] == ["0", "2"]
+    assert [(strip.kept, strip.score, strip.reason) for strip in strips] == [
+        (True, 0.6, ""),
+        (False, None, UNREAD),
+        (True, 0.7, ""),
+    ]
+
+
+def test_of_a_comparison_the_strips_on_either_thing_are_kept() -> None:
+    """Though the question as a whole is answered by neither."""
+
+    class Naming(Scores):
+        def _score_for(self, question: str, text: str) -> float:
+            return 0.9 if text.split()[1] in question and question.startswith("What is") else 0.6
+
+        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+            return tuple(Grade(p.id, self._score_for(question, p.text)) for question, p in pairs)
+
+    shelf = [Passage(str(n), text) for n, text in enumerate(["A stove burns.", "A lamp shines.", "A rope is long."])]
+    strips = Strips(Naming(), THRESHOLDS, best=2).refine("lamp vs rope", shelf)
+    assert [(strip.kept, strip.score) for strip in strips[1:]] == [(True, 0.9), (True, 0.9)]
 
 
 @pytest.mark.parametrize(("mode", "best"), [("sentences", 5), ("fixed_num", 6), ("excerption", 6), ("selection", 3)])

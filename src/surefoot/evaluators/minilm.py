@@ -222,15 +222,19 @@ def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:
 
 
 def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
-    """The parts of a long text that are read one by one, each with its offsets; a short text whole, with None."""
+    """The parts of a long text that are read one by one, of one length, and as few as share a quarter of what fits;
+    each with its offsets. A short text whole, with None."""
     room = WINDOW - pieces.first - 1
+    shared = room // 4
     body, total = pieces.ids[pieces.first : -1], len(pieces.offsets)
     if total <= room:
         yield pieces, None
         return
-    for start in [*range(0, total - room, room - room // 4), total - room]:
-        ids = [*pieces.ids[: pieces.first], *body[start : start + room], SEP]
-        part = slice(start, start + room)
+    count = -(-(total - shared) // (room - shared))
+    size = -(-(total - shared) // count) + shared
+    for start in range(0, total - shared, size - shared):
+        part = slice(start, start + size)
+        ids = [*pieces.ids[: pieces.first], *body[part], SEP]
         offsets, sides = pieces.offsets[part], pieces.sides[: len(ids)]
         window = Pieces(ids, sides, pieces.first, offsets, pieces.words[part], pieces.cut)
         yield window, (offsets[0][0], offsets[-1][1])

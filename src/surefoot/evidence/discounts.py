@@ -11,7 +11,7 @@ evaluator has not learned, whose grade would be a guess. The rest of the passage
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -104,7 +104,7 @@ class Evidence:
         found = dict.fromkeys(orders(passage.text), ORDER)
         if passage.standing != "vouched":
             found |= {span: why for span, why in _talk(self.question, passage.text) if span not in found}
-        for span in self._unread(passage.text):
+        for span in _unread(self.question, self.reads, passage.text):
             found.setdefault(span, FOREIGN)
         return tuple(Discount(start, end, found[start, end]) for start, end in sorted(found))
 
@@ -143,14 +143,17 @@ class Evidence:
             return ""
         return f"nothing in it counts as evidence: {', '.join(dict.fromkeys(gone.values()))}"
 
-    def _unread(self, text: str) -> Iterator[Span]:
-        own = language(self.question)
-        if self.reads is not None and own:
-            known, names = {"", own, *self.reads}, frozenset(content_words(self.question))
-            yield from (span for span in sentences(text) if language(text[slice(*span)], names) not in known)
-
 
 @lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
+def _unread(question: str, reads: tuple[str, ...] | None, text: str) -> tuple[Span, ...]:
+    own = language(question)
+    if reads is None or not own:
+        return ()
+    known, names = {"", own, *reads}, frozenset(content_words(question))
+    return tuple(span for span in sentences(text) if language(text[slice(*span)], names) not in known)
+
+
+@lru_cache(maxsize=4096)  # likewise
 def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
     asked = _Asked.of(question)
     spans = sentences(text)

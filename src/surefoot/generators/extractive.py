@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from textwrap import dedent
 
 from surefoot.act import finite
 from surefoot.evidence.ranking import order, repeats
 from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.blocks import Part, Span, led, parts
+from surefoot.text.comparison import about, questions
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Strip
 
@@ -18,8 +20,16 @@ DECIDES = "This decides:"
 """Stands before the sentence that answers yes or no without saying so."""
 UNSURE = "the reader is not sure of it"
 LONGEST = 80
-"""Words of a list, a table or code that is shown whole; of a longer one, the item, row or line that was pointed at."""
+"""Words of a list, a table or code that is shown whole; of a longer one, the item, row, or lines that were pointed at,
+of code as far as the next empty ones."""
 
+LONGEST_NAME = 12
+"""Words of a heading that is repeated before what stands under it."""
+
+_NAME = re.compile(r"(?<!\S)--?\w|[A-Za-z]\w*[_.:/][A-Za-z]|\w\(|_\w")
+"""Of an option, a function, a variable or a file."""
+_SITE = re.compile(r"\s[—|–]\s")
+"""What parts the name of a page from that of its manual."""
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
 _YES_OR_NO = re.compile(
@@ -69,7 +79,7 @@ class Extractive:
         if not ranked:
             return Answer("", refused=True, model=self.reader.name)
         if self.whole:
-            answer = self._quoting(question, ranked, knowledge)
+            answer = self._quoting(question, self._sides(question, ranked, knowledge), knowledge)
         else:
             answer = Answer(f"{ranked[0].pointed} [{ranked[0].marker}]", model=self.reader.name)
         if on_text:
@@ -92,18 +102,36 @@ class Extractive:
         weights = [sum(vote.weight for vote in found) for found in votes.values()]
         return [leaders[n] for n in order([knowledge[vote.marker - 1][1] for vote in leaders], weights)]
 
+    def _sides(self, question: str, ranked: Sequence[_Vote], knowledge: Knowledge) -> Sequence[_Vote]:
+        """The votes to quote: of a comparison the best sentence on either thing, where both have one and the best of
+        all does not name both; else the ranked ones."""
+        if ranked[0].weight >= self.sure:
+            return ranked[:1]
+        things = about(question)
+        if set().union(*things) <= set(words(knowledge[ranked[0].marker - 1][0].text)):
+            return ranked
+        sides: list[_Vote] = []
+        for asked, own in zip(questions(question)[1:], things, strict=True):
+            votes = self._ranked(asked, knowledge)
+            sides += next(([vote] for vote in votes if _defines(vote, own, knowledge)), [])
+        return sides if len(sides) > 1 else ranked
+
     def _quoting(self, question: str, ranked: Sequence[_Vote], knowledge: Knowledge) -> Answer:
         texts: list[str] = []
         citations: list[Citation] = []
+        headings: set[str] = set()
         room = self.words
-        for vote in ranked if ranked[0].weight < self.sure else ranked[:1]:
+        for vote in ranked:
             strip, passage = knowledge[vote.marker - 1]
             spans = extent(question, passage.text, vote.span, self.context)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
-            length = sum(len(each.text.split()) for each in slices)
+            lines = [_shown(passage.text, *span) for span in spans]
+            if heading := _heading(question, passage.title, lines, headings):
+                lines = [f"{heading}:", *lines]
+            length = len(" ".join(lines).split())
             if texts and (length > room or _said(slices[-1], citations)):
                 continue
-            lines = _headed(question, passage.title, [_shown(passage.text, *span) for span in spans])
+            headings.add(heading)
             if not texts and _YES_OR_NO.match(question):
                 lines = [DECIDES, *lines]
             texts.append(_cited(lines, f" [{vote.marker}]"))
@@ -148,9 +176,15 @@ def extent(question: str, text: str, span: Span, context: int) -> tuple[Span, ..
     if part.kind in ("list", "code") and _fits(text, part):
         return (*lead, (part.start, part.end))
     if part.kind == "code":
-        begin, end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
-        return (*lead, (begin, end if end >= 0 else len(text)))
+        lines = _around(text, span, "\n\n", (begin, end))
+        return (*lead, lines if _words(text, *lines) <= LONGEST else _around(text, span, "\n", (begin, end)))
     return (*lead, _amid(text, part.units, touched, context) if part.kind == "definition" else (begin, end))
+
+
+def _around(text: str, span: Span, edge: str, within: Span) -> Span:
+    """From the end of the last `edge` before the span to the next one behind it."""
+    begin, end = text.rfind(edge, within[0], span[0]), text.find(edge, max(span), within[1])
+    return (within[0] if begin < 0 else begin + len(edge)), (within[1] if end < 0 else end)
 
 
 def _amid(text: str, units: Sequence[Span], touched: Sequence[Span], context: int) -> Span:
@@ -179,14 +213,25 @@ def _fits(text: str, part: Part) -> bool:
     return _words(text, part.start, part.end) <= LONGEST
 
 
-def _headed(question: str, title: str, quoted: Sequence[str]) -> list[str]:
-    """The quotations, behind the heading that they stand under where only that names what was asked about."""
-    path = title.split(" › ")
-    said = set(map(stem, words(" ".join(quoted))))
-    missing = {stem(word) for word in content_words(question)} - said
-    if len(path) > 1 and missing.intersection(map(stem, words(path[-1]))):
-        return [f"{path[-1]}:", *quoted]
-    return [*quoted]
+def _heading(question: str, title: str, quoted: Sequence[str], known: Set[str]) -> str:
+    """The heading that the quotations stand under, where only that names what was asked about, or where it is a name,
+    such as that of an option, which they lack; else empty."""
+    *above, heading = title.split(" › ")
+    heading = heading if above else _SITE.split(heading)[0]
+    if heading in known or len(heading.split()) > LONGEST_NAME:
+        return ""
+    said = " ".join(quoted)
+    missing = set(map(stem, content_words(question))) - set(map(stem, words(said)))
+    asked = bool(above) and not missing.isdisjoint(map(stem, words(heading)))
+    names = [name for name in heading.split() if _NAME.search(name)]
+    return heading if asked or (names and not any(name.strip(",;") in said for name in names)) else ""
+
+
+def _defines(vote: _Vote, names: Set[str], knowledge: Knowledge) -> bool:
+    """Whether it points at prose, or an item or row, that has these words in it or in its title path."""
+    strip, passage = knowledge[vote.marker - 1]
+    code = any(part.kind == "code" and part.start <= vote.span[0] < part.end for part in parts(passage.text))
+    return not code and names <= set(words(f"{passage.title} {strip.text}"))
 
 
 def _cited(lines: list[str], marker: str) -> str:
@@ -202,7 +247,9 @@ def _shown(text: str, start: int, end: int) -> str:
     """The slice as it stands where it has several lines or is of a table or code, in which `[1]` is no footnote."""
     said = text[start:end]
     code = any(part.kind == "code" and part.start <= start < part.end for part in parts(text))
-    return said.strip() if code or "\n" in said or said.startswith("|") else _plain(said)
+    if code:
+        return dedent(said).strip("\n").rstrip()
+    return said.strip() if "\n" in said or said.startswith("|") else _plain(said)
 
 
 def _plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,15 +14,22 @@ from surefoot.evidence.discounts import Discount, Evidence
 from surefoot.evidence.ranking import order
 from surefoot.protocols import Evaluator
 from surefoot.text.blocks import led, parts
+from surefoot.text.comparison import questions
+from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage, Strip, Thresholds
 
 Span = tuple[int, int]
+Cut = tuple[int, int, int, str]
+"""Number of a passage, start and end in its text, and why that does not count; empty: it does."""
 Mode = Literal["sentences", "fixed_num", "excerption", "selection"]
 
 WINDOW, TAIL = 50, 10
 """`fixed_num`: words of a window, and the fewest that make one of their own (CRAG's released script)."""
 FRAGMENT = 5
 """`excerption`: a piece of so many words or fewer joins the one before (CRAG's released script)."""
+
+
+UNREAD = "not read: others share more words with the question"
 
 
 class Strips:
@@ -35,7 +43,10 @@ class Strips:
     below the evaluator's strip threshold are dropped, then the `best` of the others are kept, by their grades and by
     how well their passages were found. "selection" keeps whole passages against the passages' own lower threshold.
 
-    Cost: one graded pair a strip, all in one batch.
+    For a question that compares two things, strips are kept for what each of them is, too. Of more than `most` strips
+    those are read that share the most words with the question; the others are dropped unread.
+
+    Cost: one graded pair a strip and question, in one batch a question.
     """
 
     def __init__(
@@ -45,15 +56,17 @@ class Strips:
         mode: Mode = "sentences",
         size: int = 3,
         best: int | None = None,
+        most: int = 16,
     ) -> None:
         if mode not in CUTS:
             raise ConfigError(f"no way to cut strips called '{mode}'; there are: {', '.join(CUTS)}")
-        if size < 1 or (best is not None and best < 1):
-            raise ConfigError(f"refiner: size and best must be at least 1, not {size} and {best}")
+        if size < 1 or most < 1 or (best is not None and best < 1):
+            raise ConfigError(f"refiner: size, best and most must be at least 1, not {size}, {best} and {most}")
         self.evaluator = evaluator
         self.floor = thresholds.lower if mode == "selection" else thresholds.strip
         self.mode: Mode = mode
         self.size = size
+        self.most = most
         self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 3}[mode]
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
@@ -62,12 +75,29 @@ class Strips:
         clean = [evidence.of(passage) for passage in passages]
         cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(evidence, passage)]
         read = [replace(clean[n], text=led(clean[n].text, a, b)[0]) for n, a, b, _ in cut]
-        grades = self.evaluator.grade([(question, passage) for passage in read])
+        asked = questions(question)
+        most = -(-self.best // (len(asked) - 1)) if asked[1:] else self.best
+        sifted = [self._sifted(each, cut, read, passages, most) for each in asked]
+        return tuple(max(same, key=_worth) for same in zip(*sifted, strict=True))
+
+    def _sifted(
+        self, question: str, cut: Sequence[Cut], read: Sequence[Passage], passages: Sequence[Passage], most: int
+    ) -> list[Strip]:
+        telling = self._telling(question, read)
+        graded = self.evaluator.grade([(question, read[i]) for i in telling])
+        scores = {i: grade.score for i, grade in zip(telling, graded, strict=True)}
+        whys = [why or ("" if i in scores else UNREAD) for i, (*_, why) in enumerate(cut)]
         strips = [
-            self._sift(Strip(passages[n].id, start, end, passages[n].text[start:end], grade.score, not why, why))
-            for (n, start, end, why), grade in zip(cut, grades, strict=True)
+            self._sift(Strip(passages[n].id, a, b, passages[n].text[a:b], scores.get(i), not why, why))
+            for i, ((n, a, b, _), why) in enumerate(zip(cut, whys, strict=True))
         ]
-        return self._keep_best(strips, [passages[n] for n, *_ in cut])
+        return _keep_best(strips, [passages[n] for n, *_ in cut], most)
+
+    def _telling(self, question: str, read: Sequence[Passage]) -> list[int]:
+        """Which of the strips to read, in their order: long tables have more rows than a reader has time for."""
+        asked = set(map(stem, content_words(question)))
+        shared = [len(asked.intersection(map(stem, words(passage.text)))) for passage in read]
+        return sorted(sorted(range(len(read)), key=lambda i: -shared[i])[: self.most])
 
     def _cut(self, evidence: Evidence, passage: Passage) -> list[tuple[int, int, str]]:
         """Strips of what counts as evidence, and between them each sentence that does not, with the reason."""
@@ -89,12 +119,17 @@ class Strips:
             return replace(strip, kept=False, reason=f"{strip.score:.2f} < {self.floor:.2f}")
         return strip
 
-    def _keep_best(self, strips: list[Strip], origins: Sequence[Passage]) -> tuple[Strip, ...]:
-        kept = [i for i, strip in enumerate(strips) if strip.kept]
-        ranked = order([origins[i] for i in kept], [strips[i].score for i in kept])
-        for i in (kept[n] for n in ranked[self.best :]):
-            strips[i] = replace(strips[i], kept=False, reason=f"not among the best {self.best}")
-        return tuple(strips)
+
+def _keep_best(strips: list[Strip], origins: Sequence[Passage], most: int) -> list[Strip]:
+    kept = [i for i, strip in enumerate(strips) if strip.kept]
+    ranked = order([origins[i] for i in kept], [strips[i].score for i in kept])
+    for i in (kept[n] for n in ranked[most:]):
+        strips[i] = replace(strips[i], kept=False, reason=f"not among the best {most}")
+    return strips
+
+
+def _worth(strip: Strip) -> tuple[bool, float]:
+    return strip.kept, -math.inf if strip.score is None else strip.score
 
 
 def by_sentences(text: str, size: int) -> list[Span]:
@@ -122,12 +157,12 @@ def _grouped(units: Sequence[Span], size: int) -> list[Span]:
 
 def by_windows(text: str, _: int) -> list[Span]:
     """Windows of 50 words; a tail of fewer than 10 words joins the window before."""
-    words = [match.span() for match in re.finditer(r"\S+", text)]
-    starts = list(range(0, len(words), WINDOW))
-    if len(starts) > 1 and len(words) - starts[-1] < TAIL:
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    starts = list(range(0, len(spans), WINDOW))
+    if len(starts) > 1 and len(spans) - starts[-1] < TAIL:
         starts.pop()
-    ends = [*starts[1:], len(words)] if words else []
-    return [(words[start][0], words[end - 1][1]) for start, end in zip(starts, ends, strict=True)]
+    ends = [*starts[1:], len(spans)] if spans else []
+    return [(spans[start][0], spans[end - 1][1]) for start, end in zip(starts, ends, strict=True)]
 
 
 def by_excerpts(text: str, _: int) -> list[Span]:
