@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
@@ -44,6 +45,24 @@ def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value:
         return trace
 
     return service.workers.start(work)
+
+
+def ask_aloud(service: Service, inquiry: Inquiry) -> tuple[asyncio.Task[Trace], asyncio.Future[str]]:
+    """`ask`: the result, and the trace's id as soon as the question runs; it is empty where that never happens."""
+    loop = asyncio.get_running_loop()
+    begun: asyncio.Future[str] = loop.create_future()
+
+    def told(id: str = "") -> None:
+        if not begun.done():
+            begun.set_result(id)
+
+    def hear(id: str, name: str, value: Any) -> None:
+        if name == "begin":
+            loop.call_soon_threadsafe(told, id)
+
+    result = asyncio.create_task(ask(service, inquiry, hear).result())
+    result.add_done_callback(lambda _: told())
+    return result, begun
 
 
 class _Listener:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from inspect import getdoc
 from typing import Any
 
@@ -108,11 +107,10 @@ _PROBLEM = {
 
 async def get_openapi(request: Request) -> Response:
     """This document."""
-    return JSONResponse(document(tuple(request.app.routes)))
+    return JSONResponse(request.app.state.openapi)
 
 
-@cache
-def document(routes: tuple[Route, ...]) -> dict[str, Any]:
+def document(routes: Sequence[Route]) -> dict[str, Any]:
     """The OpenAPI document of these routes."""
     named: dict[str, Any] = {"Problem": _PROBLEM}
     paths: dict[str, dict[str, Any]] = {}
