@@ -102,8 +102,9 @@ def test_a_change_to_one_collection_leaves_what_another_has_loaded(two):
 def test_a_passage_that_is_moved_to_another_collection_is_told_of(two):
     """A flipped bit in a number must not give it away."""
     with sqlite3.connect(two) as db:
-        db.execute("UPDATE passages SET collection = 2, id = 'moved' WHERE text LIKE '%secret%'")
-        db.execute("UPDATE documents SET collection = 2, id = 'moved', key = 'moved'")
+        own = "(SELECT document FROM passages WHERE text LIKE '%secret%')"
+        db.execute(f"UPDATE documents SET collection = 2 WHERE rowid = {own}")
+        db.execute(f"UPDATE passages SET collection = 2 WHERE document = {own}")
         db.execute("UPDATE files SET collection = 2, space = 'moved' WHERE collection = 1")
     db.close()
     with Index.open(two, "beta") as beta:

@@ -318,7 +318,7 @@ class Index:
 
         Gives their ids, in order. `file` is the name that they are filed, cited and deleted under; files on disk are
         read by `build`. Whoever searches meanwhile finds each of them whole or not at all, and so does whoever comes
-        after a crash; some hundred passages become visible at a time. Waits `patience` seconds for another writer.
+        after a crash; some thousand passages become visible at a time. Waits `patience` seconds for another writer.
         Costs one embedding a passage, and a look at the collection's words: 0.1 s for 10,000 passages. Raises
         IndexFault; UsageError for one without a text, or two with one key; what the embedder raises.
         """
@@ -395,10 +395,10 @@ class Index:
             if self._owners is None or self._owners.generation != now:
                 self._owners = _owned(db, now)
             owners = self._owners
-        among = np.ones(1 + max(owners.documents, default=0), dtype=np.bool_)
+        among = np.ones(1 + owners.documents.max(initial=0), dtype=np.bool_)
         for condition in filter.conditions:
             among &= _fulfilling(db, condition, len(among))
-        allowed = np.zeros(1 + max(owners.passages, default=0), dtype=np.bool_)
+        allowed = np.zeros(1 + owners.passages.max(initial=0), dtype=np.bool_)
         allowed[owners.passages] = among[owners.documents]
         return allowed
 
@@ -465,9 +465,10 @@ def _fulfilling(db: Connection, condition: Condition, count: int) -> npt.NDArray
         kind = "typeof(value) = 'text'" if isinstance(values[0], str) else "typeof(value) IN ('integer', 'real')"
         test = f"value {condition.operator} ? AND {kind}"
     query = f"SELECT document FROM fields WHERE key = ? AND {test}"  # nosec B608 # an operator, and words of ours
-    found = [document for (document,) in db.execute(query, (condition.key, *values))]
+    rows = db.execute(query, (condition.key, *values)).fetchall()
+    found = np.fromiter((document for (document,) in rows), dtype=np.int64, count=len(rows))
     holds = np.zeros(count, dtype=np.bool_)
-    holds[[document for document in found if document < count]] = True
+    holds[found[found < count]] = True
     return ~holds if condition.operator == "not in" else holds
 
 
