@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from threading import Event as Stop
 from threading import Thread
 from typing import Any
@@ -18,8 +19,12 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.generators.llm import LLMGenerator
+from surefoot.llms._replies import StreamedReply
+from surefoot.llms.local import _Guarded, _interruptible
 from surefoot.llms.scripted import Scripted
-from surefoot.network.pace import Turns, within
+from surefoot.network import Network, transport
+from surefoot.network.pace import Late, Turns, within
+from surefoot.network.values import Ask
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Pair
 from surefoot.store import dumps, loads
@@ -162,6 +167,55 @@ def test_a_wait_for_a_turn_ends_at_once(stop: Stop) -> None:
     with within(3000), cancel.heeding(stop), pytest.raises(Cancelled):
         turns.wait("host", 1)
     assert time.monotonic() - begun < 60
+
+
+def test_a_checkpoint_stops_between_its_batches(stop: Stop, tiny_cross_encoder: Callable[..., Path]) -> None:
+    """Before the next run, also before the first."""
+    from surefoot.evaluators.cross_encoder import CrossEncoder
+
+    evaluator = CrossEncoder(str(tiny_cross_encoder()))
+    stop.set()
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        evaluator.grade([(QUESTION, Passage("a", "The bridge is of iron."))])
+
+
+def test_a_local_model_ends_its_answer_with_the_next_piece(stop: Stop) -> None:
+    """Whoever waits for it does so no more, though it may be reading its prompt still."""
+    answer, ended = _Guarded(StreamedReply(10)), Stop()
+
+    def work() -> None:
+        while not answer.take({}):
+            time.sleep(0.01)
+        ended.set()
+
+    stop.set()
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        _interruptible(work, answer)
+    assert ended.wait(60)
+
+
+def test_a_connection_is_read_no_further(stop: Stop) -> None:
+    """A server that drips its answer holds nobody who has gone."""
+    assert transport._bounded(3) == 3
+    stop.set()
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        transport._bounded(3)
+
+
+def test_a_request_that_was_cancelled_is_left_to_whoever_else_waits_for_it(stop: Stop) -> None:
+    """Another question may have asked for the same page, and has not been cancelled."""
+    network, ask = Network(), Ask("GET", "http://a.example/", {}, {}, None, 10, False, True, 0.0, 0)
+    flights = []
+
+    def bring() -> None:
+        with network._flight(ask) as (flight, _):
+            flights.append(flight)
+            raise Cancelled("the client left")
+
+    with pytest.raises(Cancelled):
+        bring()
+    with pytest.raises(Late):
+        flights[0].result(0)
 
 
 def test_a_wait_for_another_thread_ends_soon(stop: Stop) -> None:

@@ -313,41 +313,34 @@ class Pipeline:
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
 
-    async def arun(
-        self,
-        question: str,
-        on_event: Listener | None = None,
-        *,
-        history: Sequence[Turn] = (),
-        cancel: threading.Event | None = None,
-    ) -> Trace:
-        """`run` in a thread of the loop's default executor, which calls the listener; a task that is cancelled
-        cancels the question."""
-        stop = cancel or threading.Event()
+    async def arun(self, question: str, on_event: Listener | None = None, **options: Any) -> Trace:
+        """`run`, with its other options but `cancel`, in a thread of the loop's default executor, which calls the
+        listener. A task that is cancelled cancels the question."""
+        stop = threading.Event()
         try:
-            return await asyncio.to_thread(self.run, question, on_event, history=history, cancel=stop)
+            return await asyncio.to_thread(self.run, question, on_event, cancel=stop, **options)
         except asyncio.CancelledError:
             stop.set()
             raise
 
-    async def events(self, question: str, *, history: Sequence[Turn] = ()) -> AsyncGenerator[Event, None]:
+    async def events(self, question: str, **options: Any) -> AsyncGenerator[Event, None]:
         """Yield each event of `arun` as it comes, the last with the whole trace; raises what that raises. Close it, as
         `contextlib.aclosing` does, and the question is cancelled."""
         heard: asyncio.Queue[Event | None] = asyncio.Queue()
-        tell, stop = asyncio.get_running_loop().call_soon_threadsafe, threading.Event()
+        tell = asyncio.get_running_loop().call_soon_threadsafe
 
         def listen(event: Event) -> None:
             tell(heard.put_nowait, event)
 
-        asking = asyncio.create_task(self.arun(question, listen, history=history, cancel=stop))
+        asking = asyncio.create_task(self.arun(question, listen, **options))
         asking.add_done_callback(lambda _: heard.put_nowait(None))
         try:
             while event := await heard.get():
                 yield event
             await asking
         finally:
-            stop.set()
             asking.cancel()
+            await asyncio.wait([asking])
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:
         """The trace of each question, in order, `workers` at a time; one that fails is a trace with its error."""

@@ -293,17 +293,17 @@ class Builder:
 
     def _built(self, role: str, section: Mapping[str, Any] | None = None) -> Any:
         section = self.config[role] if section is None else section
-        if OBJECT in section:
-            built = self._object(role)
-            return Remembered(built) if role == "evaluator" else built
+        built = self._object(role) if OBJECT in section else self._component(role, section)
+        # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
+        return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
+
+    def _component(self, role: str, section: Mapping[str, Any]) -> Any:
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
         options = options_of(section)
         _raise(taken(role, options))
         options |= {key: getattr(self, key) for key in options.keys() & LISTS}
-        built = components.build(role, section["use"], options, self._parts)
-        # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
-        return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
+        return components.build(role, section["use"], options, self._parts)
 
     def _object(self, role: str) -> Any:
         if role not in self.parts:
