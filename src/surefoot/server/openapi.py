@@ -45,6 +45,7 @@ _NUMBERS = {
     "limit": {"type": "integer", "minimum": 1, "maximum": questions.MOST_LISTED},
     "end": {"type": "integer", "minimum": 0, "maximum": 10**9},
     "start": {"type": "integer", "minimum": 0, "maximum": 10**9},
+    "number": {"type": "integer", "minimum": 0},
 }
 OPERATIONS: Mapping[Any, Operation] = {
     questions.post_ask: Operation(Trace, questions.QuestionBody, kinds=("application/json", EVENTS)),
@@ -67,6 +68,7 @@ OPERATIONS: Mapping[Any, Operation] = {
         {"document": documents.DocumentLine, "start": int, "end": int, "blocks": tuple[documents.TextBlock, ...]},
         query=("collection", "start", "end"),
     ),
+    documents.get_page_picture: Operation(kinds=("image/png",), query=_COLLECTION),
     documents.delete_document: Operation({"job": str}, status=202, query=_COLLECTION),
     documents.get_passage: Operation(
         {"passage": Passage, "document": documents.DocumentLine, "before": str | None, "after": str | None},
