@@ -16,12 +16,18 @@ from surefoot.corpus.readers import READERS, Request
 def blank(width: int = 300, height: int = 200, pages: int = 2) -> bytes:
     """A PDF of empty pages, with a black square in the corner of each."""
     kids = " ".join(f"{3 + 2 * n} 0 R" for n in range(pages))
-    objects = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {pages}>>"]
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {pages} >>"]
     for n in range(pages):
-        objects.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {width} {height}]/Contents {4 + 2 * n} 0 R>>")
-        objects.append("<</Length 15>>stream\n0 0 50 50 re f \nendstream")
-    body = "".join(f"{number} 0 obj{text}endobj\n" for number, text in enumerate(objects, start=1))
-    return f"%PDF-1.4\n{body}trailer<</Root 1 0 R/Size {len(objects) + 1}>>\n%%EOF\n".encode()
+        box = f"/MediaBox [0 0 {width} {height}] /Contents {4 + 2 * n} 0 R"
+        objects += [f"<< /Type /Page /Parent 2 0 R {box} >>", "<< /Length 14 >>\nstream\n0 0 50 50 re f\nendstream"]
+    out, places = "%PDF-1.4\n", []
+    for number, text in enumerate(objects, start=1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{text}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    tail = f"<< /Size {size} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF"
+    return f"{out}xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n{tail}".encode()
 
 
 def test_a_page_is_drawn_as_a_png() -> None:
