@@ -314,7 +314,7 @@ class Index:
     def add(
         self, documents: Iterable[Document], embedder: Embedder, *, file: str = "added", patience: float = PATIENCE
     ) -> tuple[str, ...]:
-        """Add documents, each in place of one with the same key (or else id) that was added under the same name.
+        """Add documents, each in place of one with the same id (or else key) that was added under the same name.
 
         Gives their ids, in order. `file` is the name that they are filed, cited and deleted under; files on disk are
         read by `build`. Whoever searches meanwhile finds each of them whole or not at all, and so does whoever comes

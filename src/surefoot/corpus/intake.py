@@ -241,13 +241,9 @@ def add(
 
 
 def _keyed(document: Document) -> Document:
-    """The document with a key of its own: its id, or else the hash of what it says."""
-    key = (
-        document.key
-        or document.id
-        or f"#{blake2b(document.text.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
-    )
-    return replace(document, key=key)
+    """The document with its id for a key, since the ids of passages are made of it; else with its key, or a hash."""
+    said = document.text.encode("utf-8", "replace")
+    return replace(document, key=document.id or document.key or f"#{blake2b(said, digest_size=16).hexdigest()}")
 
 
 def delete(path: Path, collection: str, name: str, patience: float) -> bool:
