@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from surefoot import cancel
+from surefoot import cancel, load
 from surefoot.errors import Cancelled, ComponentError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
@@ -27,6 +27,7 @@ from surefoot.network.pace import Late, Turns, within
 from surefoot.network.values import Ask
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Pair
+from surefoot.retrievers._given import Given
 from surefoot.store import dumps, loads
 from surefoot.types import Event, Grade, Passage
 
@@ -105,8 +106,8 @@ def test_a_draft_ends_with_its_next_piece(pipeline: Pipeline, stop: Stop) -> Non
     assert trace.steps[-1].error == "nobody waits for the answer any more"
 
 
-def test_the_evaluator_stops_between_its_windows(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After those that its threads had begun, however many there are to read."""
+def test_a_question_stops_between_the_windows_of_its_evaluator(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After those that its threads had begun, however many there are to read; then the threads are free again."""
     evaluator, read = MiniLM(threads=2), MiniLM._run
     windows: list[object] = []
 
@@ -117,11 +118,16 @@ def test_the_evaluator_stops_between_its_windows(stop: Stop, monkeypatch: pytest
         return read(self, *given)
 
     monkeypatch.setattr(MiniLM, "_run", counted)
-    pairs = [(QUESTION, Passage(f"{n}", f"The bridge number {n} is of iron.")) for n in range(60)]
-    with cancel.heeding(stop), pytest.raises(Cancelled):
-        evaluator.grade(pairs)
+    found = tuple(Passage(f"{n}", f"The bridge number {n} is of iron.") for n in range(60))
+    parts = {"retriever": Given(found), "evaluator": evaluator}
+    trace = load({}, parts=parts, pipeline={"k": 60}).run(QUESTION, cancel=stop)
+    assert (trace.error, [step.name for step in trace.steps], len(trace.passages)) == (
+        CANCELLED,
+        ["retrieve", "grade"],
+        60,
+    )
     assert 3 <= len(windows) <= 3 + 3 * 2
-    assert len(evaluator.grade(pairs[:2])) == 2, "its threads are free again"
+    assert len(evaluator.grade([(QUESTION, passage) for passage in found[:2]])) == 2
 
 
 def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
@@ -137,6 +143,19 @@ def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
     with cancel.heeding(stop), pytest.raises(Cancelled):
         LLMEvaluator(Scripted(said), per_call=1).grade(pairs)
     assert len(asked) == 1
+
+
+def test_a_question_that_waits_for_the_threads_of_others_leaves(stop: Stop) -> None:
+    """Before any of its windows was read: the threads are busy with other people's."""
+    evaluator, busy, go = MiniLM(threads=1), Stop(), Stop()
+    evaluator._pool.submit(lambda: (busy.set(), go.wait(60)))
+    busy.wait(60)
+    Thread(target=lambda: (time.sleep(0.05), stop.set())).start()
+    try:
+        with cancel.heeding(stop), pytest.raises(Cancelled):
+            evaluator.grade([(QUESTION, Passage("a", "The bridge is of iron."))])
+    finally:
+        go.set()
 
 
 class Failing(Lexical):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import process_time
@@ -31,6 +32,7 @@ from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.retrievers._given import Given
 from surefoot.searchers.nowhere import Nowhere
+from surefoot.store import to_json
 from surefoot.types import Action, Event, Grade, Message, Passage, Step, Strip, Thresholds, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -637,6 +639,7 @@ def test_a_listener_hears_every_step_and_every_field_as_they_come() -> None:
     assert [event.name for event in walked] == ["step_begins", "step"] * len(trace.steps)
     assert events[0] == Event("begun", Trace(trace.id, QUESTION, config=trace.config, created=trace.created))
     assert events[-1] == Event("ended", trace)
+    assert all(json.dumps(to_json(event), allow_nan=False) for event in events)
     last = {event.name: event.value for event in events}
     for name in ("passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"):
         assert last[name] == getattr(trace, name)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Event
+from threading import TIMEOUT_MAX, Event
 from typing import TypeVar
 
 from surefoot.errors import Cancelled
@@ -49,9 +49,10 @@ def pause(seconds: float) -> None:
         time.sleep(seconds)
 
 
-def result(future: Future[T], seconds: float) -> T:
+def result(future: Future[T], seconds: float = TIMEOUT_MAX) -> T:
     """What another thread brings within so many seconds, or TimeoutError; raises Cancelled soon after the question is
     cancelled, and the other thread goes on."""
+    check()
     ends = time.monotonic() + seconds
     while _stop.get() and not future.done() and (left := ends - time.monotonic()) > 0:
         wait([future], min(GLANCE, left))

@@ -24,7 +24,7 @@ def grade(question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
     """The grade of each text, in order, with its label: the shipped evaluator at its own thresholds.
 
     A text is a str, a `Passage`, or a mapping of its fields. Orders to the machine and repetitions of the question
-    count for nothing. The first call loads the model, some half a second; later ones, by any thread, share it. Reads
+    count for nothing. The first call loads the model, about a second; later ones, by any thread, share it. Reads
     no configuration; for another evaluator: `surefoot.load(…).grade`. Raises QuestionError, UsageError, and ModelError
     where the model does not load.
     """

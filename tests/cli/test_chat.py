@@ -40,6 +40,7 @@ def test_a_question_that_goes_on_is_completed_in_sight(talk: Callable[..., Any])
     """By the one before it; the next one may go on from both. The scripted model fails, so rules do it."""
     done = talk(FIRST, THEN)
     assert f"Read as    {completed(THEN, FIRST)}" in done.out
+    assert "completed by rules" in done.out
     assert done.out.count("Retrieved") == 2
 
 

@@ -125,13 +125,13 @@ def retrieved(trace: Trace, shown: int) -> RenderableType:
     taken = sum(step.seconds for step in trace.steps if step.name in ("retrieve", "grade"))
     head = line("Retrieved", Text(f"{_plural(len(trace.passages), 'passage')} · graded in {taken * 1000:.0f} ms"))
     grades = trace.grades[: len(trace.passages)]
-    return Group(head, *troubles(trace, "retrieve", "grade"), _bars(trace.passages, grades, shown))
+    return Group(head, *troubles(trace, "complete", "retrieve", "grade"), _bars(trace.passages, grades, shown))
 
 
 def decided(trace: Trace) -> list[RenderableType]:
     """How the question was read, what went wrong in finding and grading, and the decision."""
     decision = [_decision(trace.decision)] if trace.decision else []
-    return [*_read_as(trace), *troubles(trace, "retrieve", "grade"), *decision]
+    return [*_read_as(trace), *troubles(trace, "complete", "retrieve", "grade"), *decision]
 
 
 def _read_as(trace: Trace) -> list[RenderableType]:

@@ -162,8 +162,7 @@ class MiniLM:
         running = [self._pool.submit(self._run, session, *cut[1:]) for cut in cuts]
         try:
             for (i, *_), reading in zip(cuts, running, strict=True):
-                read[i].append(reading.result())
-                cancel.check()
+                read[i].append(cancel.result(reading))
         finally:
             for reading in running:
                 reading.cancel()  # those that are not begun, where one failed or nobody waits for them
