@@ -60,7 +60,7 @@ def test_a_kept_trace_is_a_file_that_every_command_reads(client: TestClient, set
     """With its configuration, in a folder of its collection and day."""
     upload(client, {"bridge.md": BRIDGE})
     id = client.post("/ask", json=WHO).json()["id"]
-    (file,) = Path(settings.runs).glob(f"default/*/{id}.json")
+    (file,) = Path(settings.runs).glob(f"serve/default/*/{id}.json")
     assert read_trace(file).config["evaluator"]["use"] == "lexical"
 
 
@@ -79,7 +79,7 @@ def test_traces_are_listed_the_latest_first_and_page_by_page(client: TestClient)
 
 def test_old_traces_are_deleted_and_young_ones_kept(service: Service, settings: ServerSettings) -> None:
     """After the days that the configuration says."""
-    old, young = Path(settings.runs) / "default" / "2020-01-01", Path(settings.runs) / "default" / "2999-01-01"
+    old, young = (Path(settings.runs) / "serve" / "default" / day for day in ("2020-01-01", "2999-01-01"))
     for day in (old, young):
         day.mkdir(parents=True)
     service.traces.forget()
@@ -108,7 +108,7 @@ def test_a_conversation_goes_on_from_its_last_question(client: TestClient) -> No
     assert line["title"] == WHO["question"]
     turns = client.get(f"/conversations/{line['id']}").json()["turns"]
     assert [turn["question"] for turn in turns] == [WHO["question"], "And the Larrow Hut?"]
-    assert turns[1]["trace"] == second["id"]
+    assert turns[1]["id"] == second["id"]
     assert client.delete(f"/conversations/{line['id']}").status_code == 204
     assert client.get(f"/conversations/{line['id']}").status_code == 404
 

@@ -7,8 +7,6 @@ Needs the package playwright and a Chromium, `SUREFOOT_CHROMIUM` or the one on t
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -30,18 +28,6 @@ PATIENCE = 120_000
 """Milliseconds; a busy machine is no reason to fail."""
 
 Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    chromium = os.environ.get("SUREFOOT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        pytest.skip("needs a Chromium: none is on the path, and SUREFOOT_CHROMIUM names none")
-    with playwright.sync_playwright() as engine:
-        running = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=PATIENCE)
-        yield running
-        running.close()
 
 
 @pytest.fixture
@@ -381,14 +367,10 @@ def test_paper_has_all_of_it(open_page: Open, few: Path, contents: Contents) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(open_page: Open, few: Path, scheme: str) -> None:
+def test_axe_finds_nothing_serious(open_page: Open, few: Path, axe: str, scheme: str) -> None:
     """In no view, with everything unfolded; nor anything of the lesser kinds."""
-    places = [Path(name) for name in (os.environ.get("SUREFOOT_AXE", ""), "node_modules/axe-core/axe.min.js") if name]
-    axe = next((place for place in places if place.is_file()), None)
-    if not axe:
-        pytest.skip("needs axe-core: npm install --no-save axe-core, or SUREFOOT_AXE=FILE")
     tab = open_page(few, scheme=scheme)
-    tab.evaluate(axe.read_text("utf-8"))
+    tab.evaluate(axe)
     for view in VIEWS:
         go(tab, view)
         tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")

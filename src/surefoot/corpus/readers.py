@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+from base64 import b64decode
 from collections import defaultdict, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -65,6 +66,8 @@ class Request:
     body: bytes = b""
     article: bool = False
     """Whether the page is HTML of an encyclopedia, to be read as an `Article`."""
+    picture: int = 0
+    """The page of a PDF to draw, from 1; 0: read the text."""
 
     def encoded(self) -> bytes:
         """The bytes that are sent."""
@@ -75,6 +78,7 @@ class Request:
             "seconds": limits.processor_seconds(self.size),
             "characters": limits.output_characters(self.size),
             "article": self.article,
+            "picture": self.picture,
         }
         if self.path is not None:
             said |= {"path": self.path, "space": self.space, "known": self.known and self.known.hex()}
@@ -153,6 +157,17 @@ class Reading:
         ((ambiguous,),) = said["article"]
         lines = "\n".join(line for (line,) in said["line"])
         return Article(lines, ambiguous, tuple((address, line) for address, line in said["link"]))
+
+    def picture(self, seconds: float) -> bytes:
+        """The drawn page, in PNG. Raises Unreadable, with the reason, if it is not drawn within so many seconds."""
+        try:
+            said = [item for item in self._reader.answer(self._size, seconds) if item[0] in ("picture", "problem")]
+        except Died as died:
+            raise Unreadable(str(died)) from died
+        kind, *values = said[0]
+        if kind == "problem":
+            raise Unreadable(values[1])
+        return b64decode(values[0])
 
 
 class Reader:
@@ -322,6 +337,11 @@ class Readers:
         """The page as an article, read within so many seconds. Raises Unreadable with the reason if it is not."""
         with self._asked(request, seconds) as (reading, left):
             return reading.article(left)
+
+    def picture(self, request: Request, seconds: float) -> bytes:
+        """The drawn page, in PNG. Raises Unreadable with the reason if it is not drawn within so many seconds."""
+        with self._asked(request, seconds) as (reading, left):
+            return reading.picture(left)
 
     @contextmanager
     def _asked(self, request: Request, seconds: float) -> Iterator[tuple[Reading, float]]:

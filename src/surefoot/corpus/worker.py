@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -83,7 +84,8 @@ def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO) ->
     else:
         body = requests.read(request["size"])
         with _telling(answer):
-            (_give_article if request["article"] else _give_page)(body, request, answer)
+            give = _give_picture if request["picture"] else _give_article if request["article"] else _give_page
+            give(body, request, answer)
     answer.say("end", digest, same)
     answer.send()
     return answer.fits
@@ -165,6 +167,11 @@ def _give_article(body: bytes, request: dict[str, Any], answer: _Answer) -> None
     for line in article.lines(tree):
         answer.piece("line", line)
     answer.say("article", ambiguous)
+
+
+def _give_picture(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
+    drawn = import_module("surefoot.corpus.page_picture").drawn
+    answer.piece("picture", b64encode(drawn(body, request["picture"])).decode())
 
 
 class _Hashed(io.FileIO):

@@ -69,7 +69,7 @@ def create_app(service: Service) -> Starlette:
     door = Middleware(Door, keys, service.metrics, settings.host, settings.name)
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
     app = Starlette(routes=ROUTES, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
-    app.state.service, app.state.keys = service, keys
+    app.state.service, app.state.keys, app.state.openapi = service, keys, openapi.document(ROUTES)
     return app
 
 

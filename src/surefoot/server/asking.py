@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
@@ -11,7 +13,10 @@ from surefoot.server.conversations import Turn
 from surefoot.server.service import Service
 from surefoot.server.workers import Place, stopping
 from surefoot.store import to_json
-from surefoot.types import Event, Trace
+from surefoot.types import Event, Step, Trace
+
+_PLACE = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|(?:[A-Za-z]:)?[\\/][^\s:,;'\"]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")
+"""An address, or a path of the machine."""
 
 Hear = Callable[[str, str, Any], None]
 """Called, in the thread that answers, with the trace's id, the name of what happened, and its value."""
@@ -28,6 +33,8 @@ class Inquiry:
     filter: Mapping[str, Any] = field(default_factory=dict)
     conversation: str = ""
     """Empty: none is kept."""
+    inside: bool = False
+    """Whoever asks needs no key here, and may know where a part failed."""
 
 
 def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value: None) -> Place[Trace]:
@@ -46,10 +53,29 @@ def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value:
     return service.workers.start(work)
 
 
+def ask_aloud(service: Service, inquiry: Inquiry) -> tuple[asyncio.Task[Trace], asyncio.Future[str]]:
+    """`ask`: the result, and the trace's id as soon as the question runs; it is empty where that never happens."""
+    loop = asyncio.get_running_loop()
+    begun: asyncio.Future[str] = loop.create_future()
+
+    def told(id: str = "") -> None:
+        if not begun.done():
+            begun.set_result(id)
+
+    def hear(id: str, name: str, value: Any) -> None:
+        if name == "begin":
+            loop.call_soon_threadsafe(told, id)
+
+    result = asyncio.create_task(ask(service, inquiry, hear).result())
+    result.add_done_callback(lambda _: told())
+    return result, begun
+
+
 class _Listener:
     """Hears a pipeline, and tells what a client may hear: what it drafts is not checked yet, and is not told."""
 
     def __init__(self, inquiry: Inquiry, thresholds: dict[str, Any], hear: Hear) -> None:
+        self._inside = inquiry.inside
         self._about = {
             "collection": inquiry.collection,
             "conversation": inquiry.conversation,
@@ -66,7 +92,8 @@ class _Listener:
         elif event.name == "step_begins":
             self._hear(self._id, "started", {"step": event.value})
         elif event.name not in ("text", "ended"):
-            self._hear(self._id, event.name, to_json(event.value))
+            veil = isinstance(event.value, Step) and not self._inside
+            self._hear(self._id, event.name, to_json(veiled(event.value) if veil else event.value))
 
 
 def _keep(service: Service, inquiry: Inquiry, trace: Trace) -> None:
@@ -81,6 +108,14 @@ def _keep(service: Service, inquiry: Inquiry, trace: Trace) -> None:
     service.metrics.count("surefoot_tokens_total", by=sum(step.tokens for step in trace.steps))
 
 
-def shown(trace: Trace) -> dict[str, Any]:
-    """The trace as a client gets it: without the configuration, which names files, machines and models."""
-    return to_json(replace(trace, config={}))  # type: ignore[no-any-return]
+def shown(trace: Trace, inside: bool) -> Trace:
+    """The trace as a client gets it: without the configuration, which names files, machines and models. A client that
+    is not `inside` is told which part failed, and neither the address nor the path at which it did."""
+    steps = trace.steps if inside else tuple(map(veiled, trace.steps))
+    return replace(trace, config={}, steps=steps)
+
+
+def veiled(step: Step) -> Step:
+    """The step without the addresses and paths in what it says of its failure."""
+    error, degraded = (said and _PLACE.sub("…", said) for said in (step.error, step.degraded))
+    return replace(step, error=error, degraded=degraded)

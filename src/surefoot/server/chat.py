@@ -6,9 +6,10 @@ Only checked text is streamed: nothing that is shown is ever taken back.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import time
 from typing import Any
@@ -18,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from surefoot.pipeline import checked
-from surefoot.server.asking import Inquiry, ask
+from surefoot.server.asking import Inquiry, ask, ask_aloud
 from surefoot.server.bodies import body
 from surefoot.server.chores import done
 from surefoot.server.conversations import Turn
@@ -26,7 +27,6 @@ from surefoot.server.problems import Problem, invalid, problem_of
 from surefoot.server.questions import MOST_TURNS, awaited, stream
 from surefoot.server.service import service, visible
 from surefoot.server.sources import footer, places, url_citations
-from surefoot.server.workers import Place
 from surefoot.types import Trace
 
 PREFIX = "surefoot-"
@@ -85,6 +85,10 @@ class ChatReply:
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage}
 
+    def opening(self) -> dict[str, Any]:
+        """The first piece, which says whose words follow."""
+        return self._chunk({"role": "assistant", "content": ""})
+
     def chunks(self, usage: bool) -> Iterator[dict[str, Any]]:
         """In pieces; `usage`: the last one tells the tokens."""
         for piece in _PIECE.findall(self.text):
@@ -111,7 +115,7 @@ async def post_chat(request: Request) -> Response:
     question, history = last_question(said)
     if (reply := done(question)) is not None:
         return _at_once(ChatReply("chatcmpl-chore", asked.model, int(time()), reply, [], tokens(None)), asked)
-    place = ask(service(request), Inquiry(collection, checked(question), history))
+    inquiry = Inquiry(collection, checked(question), history)
     base = str(request.base_url).rstrip("/")
 
     def replied(trace: Trace) -> ChatReply:
@@ -120,9 +124,8 @@ async def post_chat(request: Request) -> Response:
         return ChatReply(f"chatcmpl-{trace.id}", asked.model, int(time()), words, url_citations(cited), tokens(trace))
 
     if not asked.stream:
-        return JSONResponse(replied(await awaited(request, place)).whole())
-    begun = ChatReply("chatcmpl-begun", asked.model, int(time()), "", [], {})
-    return stream(_streamed(place, replied, begun, asked))
+        return JSONResponse(replied(await awaited(request, ask(service(request), inquiry))).whole())
+    return stream(_streamed(*ask_aloud(service(request), inquiry), replied, asked))
 
 
 def _at_once(reply: ChatReply, asked: ChatBody) -> Response:
@@ -137,16 +140,19 @@ def _at_once(reply: ChatReply, asked: ChatBody) -> Response:
     return stream(pieces())
 
 
-async def _streamed(place: Place[Trace], replied: Any, begun: ChatReply, asked: ChatBody) -> AsyncIterator[str]:
+async def _streamed(
+    result: asyncio.Task[Trace], begun: asyncio.Future[str], replied: Callable[[Trace], ChatReply], asked: ChatBody
+) -> AsyncIterator[str]:
     """The role at once, so that the client sees that it is heard; the text when it is checked."""
-    yield json.dumps(begun._chunk({"role": "assistant", "content": ""}))
     try:
-        reply = replied(await place.result())
+        first = ChatReply(f"chatcmpl-{await begun}", asked.model, int(time()), "", [], {})
+        yield json.dumps(first.opening())
+        reply = replied(await result)
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         yield json.dumps(problem_of(error).as_json())
         return
     finally:
-        place.let_go()
+        result.cancel()
     for chunk in reply.chunks(_usage_wanted(asked)):
         yield json.dumps(chunk)
     yield "[DONE]"

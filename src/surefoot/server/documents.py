@@ -17,10 +17,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from surefoot.corpus.index import Index, StoredDocument
-from surefoot.corpus.loaders import head_of, loader_of, needs_head, supported
+from surefoot.corpus.loaders import Unreadable, head_of, loader_of, needs_head, supported
+from surefoot.corpus.readers import READERS
+from surefoot.corpus.readers import Request as Reading
 from surefoot.server.bodies import body
 from surefoot.server.jobs import Job, Unread
-from surefoot.server.problems import Problem, invalid, missing
+from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.questions import MOST_LISTED, number, stream
 from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.uploads import kept, received, safe
@@ -31,6 +33,8 @@ from surefoot.types import Passage
 MOST_READ = 20_000
 """Characters of a document's text that are given where nobody says how many."""
 _PAGE = re.compile(r"#page=(\d{1,6})")
+_DRAWN_WITHIN = 20.0
+"""Seconds for the picture of a page."""
 _GLANCE = 0.2
 """Seconds between two looks at a job that is watched."""
 
@@ -237,6 +241,25 @@ def _blocks(passage: Passage, title: str) -> Iterator[TextBlock]:
         yield TextBlock(part.kind, said, path, place, at, at + len(said))
 
 
+async def get_page_picture(request: Request) -> Response:
+    """A page of a PDF as a picture; it is drawn in a process of its own."""
+
+    def drawn() -> bytes:
+        index, document = _document(request)
+        place = index.place(document.file) if _kind(document.file) == "pdf" else None
+        if place is None:
+            raise missing("page")
+        content = place.read_bytes()
+        asked = Reading(place.name, "", len(content), body=content, picture=request.path_params["number"])
+        try:
+            return READERS.picture(asked, _DRAWN_WITHIN)
+        except Unreadable as error:
+            LOG.warning("a page was not drawn: %s", error)
+            raise missing("page") from None
+
+    return Response(await asyncio.to_thread(drawn), media_type="image/png")
+
+
 async def delete_document(request: Request) -> Response:
     """Take an uploaded file out, with all the documents in it."""
 
@@ -304,6 +327,7 @@ def read_only() -> Problem:
 ROUTES = [
     Route("/documents", post_documents, methods=["POST"]),
     Route("/documents", get_documents, methods=["GET"]),
+    Route("/documents/{id:path}/pages/{number:int}.png", get_page_picture, methods=["GET"]),
     Route("/documents/{id:path}/text", get_text, methods=["GET"]),
     Route("/documents/{id:path}", get_document, methods=["GET"]),
     Route("/documents/{id:path}", delete_document, methods=["DELETE"]),

@@ -89,9 +89,11 @@ class Door:
 
     def _holder(self, secret: str) -> Key | None:
         try:
-            return self._keys.holder(secret) if secret else None
+            found = self._keys.holder(secret) if secret else None
         except TraceFault as error:
             raise _damaged(error) from error
+        self._unlocked = self._unlocked and found is None
+        return found
 
     def _is_unlocked(self) -> bool:
         try:

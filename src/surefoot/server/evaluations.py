@@ -17,7 +17,7 @@ from starlette.routing import Route
 from surefoot.errors import SurefootError
 from surefoot.evaluate.report.page import page, policy, read
 from surefoot.server.problems import missing
-from surefoot.server.service import service
+from surefoot.server.service import inside, service
 
 _NAME = re.compile(r"[^/\\\0.][^/\\\0]*")
 
@@ -54,7 +54,7 @@ async def get_evaluation(request: Request) -> Response:
 
 def _folder(request: Request) -> Path | None:
     """The folder of runs; None: this request may not see them."""
-    return Path(service(request).settings.runs) if request.state.key is None else None
+    return Path(service(request).settings.runs) if inside(request) else None
 
 
 ROUTES = [

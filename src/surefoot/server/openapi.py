@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from inspect import getdoc
 from typing import Any
 
@@ -46,6 +45,7 @@ _NUMBERS = {
     "limit": {"type": "integer", "minimum": 1, "maximum": questions.MOST_LISTED},
     "end": {"type": "integer", "minimum": 0, "maximum": 10**9},
     "start": {"type": "integer", "minimum": 0, "maximum": 10**9},
+    "number": {"type": "integer", "minimum": 0},
 }
 OPERATIONS: Mapping[Any, Operation] = {
     questions.post_ask: Operation(Trace, questions.QuestionBody, kinds=("application/json", EVENTS)),
@@ -68,6 +68,7 @@ OPERATIONS: Mapping[Any, Operation] = {
         {"document": documents.DocumentLine, "start": int, "end": int, "blocks": tuple[documents.TextBlock, ...]},
         query=("collection", "start", "end"),
     ),
+    documents.get_page_picture: Operation(kinds=("image/png",), query=_COLLECTION),
     documents.delete_document: Operation({"job": str}, status=202, query=_COLLECTION),
     documents.get_passage: Operation(
         {"passage": Passage, "document": documents.DocumentLine, "before": str | None, "after": str | None},
@@ -108,11 +109,10 @@ _PROBLEM = {
 
 async def get_openapi(request: Request) -> Response:
     """This document."""
-    return JSONResponse(document(tuple(request.app.routes)))
+    return JSONResponse(request.app.state.openapi)
 
 
-@cache
-def document(routes: tuple[Route, ...]) -> dict[str, Any]:
+def document(routes: Sequence[Route]) -> dict[str, Any]:
     """The OpenAPI document of these routes."""
     named: dict[str, Any] = {"Problem": _PROBLEM}
     paths: dict[str, dict[str, Any]] = {}

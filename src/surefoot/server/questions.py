@@ -23,7 +23,7 @@ from surefoot.server.asking import Inquiry, ask, shown
 from surefoot.server.bodies import body
 from surefoot.server.conversations import ID, Turn
 from surefoot.server.problems import Problem, invalid, missing, problem_of
-from surefoot.server.service import Service, chosen, service, visible
+from surefoot.server.service import Service, chosen, inside, service, visible
 from surefoot.server.workers import Place
 from surefoot.store import to_json
 from surefoot.types import Answer, Attribution, Trace
@@ -65,7 +65,8 @@ async def post_ask(request: Request) -> Response:
     here, inquiry = service(request), await _inquiry(request)
     if "text/event-stream" not in request.headers.get("accept", ""):
         place = ask(here, inquiry)
-        return JSONResponse(await asyncio.to_thread(shown, await awaited(request, place)))
+        trace = shown(await awaited(request, place), inquiry.inside)
+        return JSONResponse(await asyncio.to_thread(to_json, trace))
     queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop, begun = asyncio.get_running_loop(), monotonic()
 
@@ -86,7 +87,8 @@ async def _inquiry(request: Request) -> Inquiry:
             raise invalid("`conversation` must be 8 to 64 letters, digits, - or _, made up at random")
         kept = await asyncio.to_thread(service(request).conversations.turns, collection, asked.conversation)
         history = kept[-MOST_TURNS:] or history
-    return Inquiry(collection, checked(asked.question), history, asked.filter, asked.conversation or "")
+    question, kept_as = checked(asked.question), asked.conversation or ""
+    return Inquiry(collection, question, history, asked.filter, kept_as, inside(request))
 
 
 async def _events(place: Place[Trace], queue: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[ServerSentEvent]:
@@ -135,7 +137,7 @@ async def _left(request: Request) -> None:
 async def get_trace(request: Request) -> Response:
     """A kept trace."""
     _, trace = await kept(request)
-    return JSONResponse(await asyncio.to_thread(shown, trace))
+    return JSONResponse(await asyncio.to_thread(to_json, shown(trace, inside(request))))
 
 
 async def kept(request: Request) -> tuple[str, Trace]:
@@ -155,7 +157,7 @@ def found(here: Service, collections: tuple[str, ...], id: str) -> tuple[str, Tr
 async def get_share(request: Request) -> Response:
     """A kept trace as one file of HTML that opens anywhere, offline."""
     _, trace = await kept(request)
-    text = await asyncio.to_thread(shared, trace)
+    text = await asyncio.to_thread(shared, shown(trace, inside(request)))
     headers = {"Content-Disposition": f'attachment; filename="surefoot-{trace.id}.html"'}
     return Response(text, media_type="text/html; charset=utf-8", headers=headers)
 
@@ -202,9 +204,9 @@ async def get_conversation(request: Request) -> Response:
         for name in visible(request):
             if turns := here.conversations.turns(name, id):
                 marks = here.feedback.marks(name, {turn.trace for turn in turns})
-                traces = [shown(_traced(here, name, turn)) for turn in turns]
+                traces = [shown(_traced(here, name, turn), inside(request)) for turn in turns]
                 about = {"id": id, "title": turns[0].question, "collection": name}
-                return {**about, "turns": traces, "feedback": to_json(marks)}
+                return {**about, "turns": to_json(traces), "feedback": to_json(marks)}
         raise missing("conversation")
 
     return JSONResponse(await asyncio.to_thread(opened))

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from time import time
 from typing import Any
 
@@ -15,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from surefoot.pipeline import checked
-from surefoot.server.asking import Inquiry, ask
+from surefoot.server.asking import Inquiry, ask, ask_aloud
 from surefoot.server.bodies import body
 from surefoot.server.chat import _PIECE, ContentPart, last_question, model, text, tokens
 from surefoot.server.conversations import Turn
@@ -23,7 +24,6 @@ from surefoot.server.problems import problem_of
 from surefoot.server.questions import awaited, found, stream
 from surefoot.server.service import service, visible
 from surefoot.server.sources import file_citations, footer, places
-from surefoot.server.workers import Place
 from surefoot.types import Trace
 
 RESULTS = "file_search_call.results"
@@ -56,15 +56,15 @@ async def post_response(request: Request) -> Response:
     said = [("user", asked.input)] if isinstance(asked.input, str) else _said(asked.input)
     question, history = last_question(said)
     earlier = await _earlier(request, asked.previous_response_id)
-    place = ask(service(request), Inquiry(collection, checked(question), (*earlier, *history)))
+    inquiry = Inquiry(collection, checked(question), (*earlier, *history))
     base = str(request.base_url).rstrip("/")
 
     def replied(trace: Trace) -> dict[str, Any]:
         return _response(trace, asked, collection, base, with_sources)
 
     if not asked.stream:
-        return JSONResponse(replied(await awaited(request, place)))
-    return stream(_streamed(place, replied, asked))
+        return JSONResponse(replied(await awaited(request, ask(service(request), inquiry))))
+    return stream(_streamed(*ask_aloud(service(request), inquiry), replied, asked))
 
 
 def _said(items: tuple[InputItem, ...]) -> list[tuple[str, str]]:
@@ -143,27 +143,29 @@ def _usage(trace: Trace) -> dict[str, Any]:
 
 
 async def _streamed(
-    place: Place[Trace], replied: Callable[[Trace], dict[str, Any]], asked: ResponsesBody
+    result: asyncio.Task[Trace],
+    begun: asyncio.Future[str],
+    replied: Callable[[Trace], dict[str, Any]],
+    asked: ResponsesBody,
 ) -> AsyncIterator[ServerSentEvent]:
-    number = 0
+    numbers = count()
 
     def event(kind: str, **fields: Any) -> ServerSentEvent:
-        nonlocal number
-        number += 1
-        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": number - 1, **fields}), event=kind)
+        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": next(numbers), **fields}), event=kind)
 
-    begun = _head("resp_begun", asked, "in_progress")
-    yield event("response.created", response=begun)
-    yield event("response.in_progress", response=begun)
+    first = _head("resp_", asked, "in_progress")
     try:
-        whole = replied(await place.result())
+        first = {**first, "id": f"resp_{await begun}"}
+        yield event("response.created", response=first)
+        yield event("response.in_progress", response=first)
+        whole = replied(await result)
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         told = problem_of(error).as_json()["error"]
-        failed = {**begun, "status": "failed", "error": {"code": "server_error", "message": told["message"]}}
+        failed = {**first, "status": "failed", "error": {"code": "server_error", "message": told["message"]}}
         yield event("response.failed", response=failed)
         return
     finally:
-        place.let_go()
+        result.cancel()
     for kind, fields in _happened(whole):
         yield event(kind, **fields)
 

@@ -87,7 +87,8 @@ def _plain(kind: Any, data: Any, at: str) -> Any:
 
 
 def _refuse(at: str, wanted: str, data: Any) -> typing.NoReturn:
-    shown = "null" if data is None else {list: "a list", dict: "an object"}.get(type(data), repr(data)[:40])
+    shown = "null" if data is None else "a list" if isinstance(data, list) else repr(data)[:40]
+    shown = "an object" if isinstance(data, dict) else shown
     raise invalid(f"{f'`{at}`' if at else 'the body'} must be {wanted}, not {shown}")
 
 

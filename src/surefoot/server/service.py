@@ -37,6 +37,11 @@ def service(request: Request) -> Service:
     return request.app.state.service  # type: ignore[no-any-return]
 
 
+def inside(request: Request) -> bool:
+    """Whether the request comes from this machine, to a server that asks nobody for a key."""
+    return request.state.key is None
+
+
 def visible(request: Request) -> tuple[str, ...]:
     """The collections that a request may see, the one first that is meant where none is named. Where `?collection=`
     names one, that alone. Raises Problem for a foreign one just as for one that is not there."""

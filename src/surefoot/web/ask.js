@@ -54,7 +54,7 @@ async function explain(trace, passage, at, box) {
     const moved = await post(`${place("traces", trace.id)}/explain`, { passage: passage.id });
     box.replaceChildren(attributionPart(moved));
   } catch (error) {
-    box.replaceChildren(h("p", { class: "note" }, said(error.message)));
+    box.replaceChildren(h("p", { class: "note bad" }, said(error.message)));
     recover(error);
   }
   at.disabled = false;
@@ -295,7 +295,7 @@ async function route(first = false) {
   try {
     view = await viewOf(hash);
   } catch (error) {
-    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note" }, said(error.message)), h("p", {}, h("a", { href: "#/" }, "Ask something")))];
+    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note bad" }, said(error.message)), h("p", {}, h("a", { href: "#/" }, "Ask something")))];
     recover(error);
   }
   if (here !== state.shown) return;
@@ -376,6 +376,8 @@ $("menu").addEventListener("click", () => {
   if (open) document.querySelector("#rail a").focus();
 });
 
+$("centre").addEventListener("click", shut);
+
 function themed() {
   const kept = document.documentElement.dataset.theme ?? "system";
   $("theme").textContent = `Theme: ${kept}`;
@@ -442,7 +444,7 @@ async function start() {
     await Promise.all([collections(), listConversations(null)]);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note" }, said(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));
+    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note bad" }, said(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));
     return recover(error);
   }
   await route(true);

@@ -17,8 +17,9 @@ export function scaleOf(thresholds, chosen = () => {}) {
   const ticks = [tick("τ−"), tick("τ+")];
   const bracket = h("div", { class: "bracket" });
   const best = h("div", { class: "best" });
+  const tray = h("div", { class: "tray" });
   const field = h("div", { class: "field" }, zones, ticks, bracket);
-  const node = h("div", { class: "scale", role: "img", "aria-label": "The evaluator's scale; nothing is graded yet." }, field, best);
+  const node = h("div", { class: "scale", role: "img", "aria-label": "The evaluator's scale; nothing is graded yet." }, field, tray, best);
   let shown = { passages: [], grades: [], decision: null };
 
   const ends = (scores) => {
@@ -43,7 +44,10 @@ export function scaleOf(thresholds, chosen = () => {}) {
     }
     const stacks = new Map();
     const order = passages.map((_, n) => n).toSorted((a, b) => (grades[b]?.score ?? -Infinity) - (grades[a]?.score ?? -Infinity));
+    const ungraded = passages.filter((_, n) => !isNumber(grades[n]?.score)).length;
+    const apart = Math.min(DOT + 3, (width - DOT) / Math.max(1, ungraded));
     let waiting = 0;
+    let led = false;
     order.forEach((n) => {
       const score = grades[n]?.score;
       const outside = passages[n].source === "external" ? " outside" : "";
@@ -53,25 +57,31 @@ export function scaleOf(thresholds, chosen = () => {}) {
         const below = stacks.get(column) ?? 0;
         stacks.set(column, below + 1);
         [left, top] = [x(score) - DOT / 2, FLOOR - DOT - 3 - Math.min(below * (DOT + 1), FLOOR - 40)];
-        dots[n].className = `dot ${actionOf(score, thresholds)}${outside}${decision && score === decision.best && below === 0 ? " top" : ""}`;
+        const leads = !led && decision !== null && score === decision.best;
+        led ||= leads;
+        dots[n].className = `dot ${actionOf(score, thresholds)}${outside}${leads ? " leader" : ""}`;
       } else {
-        [left, top] = [(waiting += 1) * (DOT + 3), FLOOR + 30];
+        [left, top] = [waiting * apart, FLOOR + 36];
+        waiting += 1;
         dots[n].className = `dot waiting${outside}`;
       }
       if (left > width - DOT) left = width - DOT;
-      dots[n].style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
+      dots[n].style.translate = `${left.toFixed(1)}px ${top.toFixed(1)}px`;
       dots[n].title = `${isNumber(score) ? scored(score) : "not graded"} · ${passages[n].title || passages[n].id}`.slice(0, 200);
     });
-    tell(x, width, waiting);
+    const known = waiting < passages.length;
+    tray.textContent = waiting ? (known ? `${waiting} not graded` : `${many(waiting, "passage")} retrieved, none graded yet`) : "";
+    Object.assign(tray.style, known ? { left: `${waiting * apart + 4}px`, top: "" } : { left: "0px", top: `${FLOOR + 6}px` });
+    tell(x, width, known ? waiting * apart : 0);
   }
 
-  function tell(x, width, waiting) {
+  function tell(x, width, taken) {
     const { decision, passages, grades } = shown;
     const scores = grades.map((grade) => grade.score).filter(isNumber);
     const hangs = decision && isNumber(decision.best);
     bracket.hidden = !hangs || !isNumber(decision.margin);
     if (!hangs) {
-      best.textContent = waiting ? "" : passages.length ? "No passage could be graded" : "";
+      best.textContent = decision && passages.length ? "No passage could be graded" : "";
       best.style.left = "50%";
       node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. ${passages.length ? `${many(passages.length, "passage")}, ${scores.length} of them graded` : "Nothing is graded yet"}.`);
       return;
@@ -82,7 +92,7 @@ export function scaleOf(thresholds, chosen = () => {}) {
     bracket.className = `bracket ${decision.action}`;
     const where = isNumber(decision.margin) ? `${scored(decision.margin)} ${decision.best >= near.value ? "above" : "below"} ${near.name}` : "";
     best.replaceChildren(h("b", {}, `best ${scored(decision.best)}`), where ? ` · ${where}` : "");
-    best.style.left = `clamp(5.4rem, ${(((from + to) / 2 / width) * 100).toFixed(2)}%, calc(100% - 5.4rem))`;
+    best.style.left = `clamp(${taken ? `calc(${taken}px + 11rem)` : "5.4rem"}, ${(((from + to) / 2 / width) * 100).toFixed(2)}%, calc(100% - 5.4rem))`;
     node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. The best of ${many(scores.length, "graded passage")} scores ${scored(decision.best)}${where ? `, ${where}` : ""}.`);
   }
 

@@ -26,7 +26,7 @@ export async function openSource(passage, marks, at) {
   panel.hidden = false;
   document.body.classList.add("beside");
   title.focus({ preventScroll: true });
-  const parts = await source(passage, marks).catch((error) => [h("p", { class: "note" }, said(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]);
+  const parts = await source(passage, marks).catch((error) => [h("p", { class: "note bad" }, said(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]);
   if (turn !== opened) return;
   body.replaceChildren(...parts);
   const shown = body.querySelector("mark.here") ?? body.querySelector("mark");

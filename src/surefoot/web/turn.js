@@ -41,9 +41,9 @@ export class Turn {
     this.now = h("p", { class: "now" }, h("span", { class: "pulse", "aria-hidden": "true" }), this.doing = h("span", {}, "Asking"), this.clock = h("span", { class: "clock", "aria-hidden": "true" }));
     this.searches = h("div", { class: "searches" });
     this.reply = h("div", { class: "reply" });
-    this.found = h("section", { class: "found", "aria-label": "Passages" });
+    this.found = h("div", { class: "found" });
     this.foot = h("footer", {});
-    this.node = h("article", { class: "turn live" }, this.heading, this.readAs, this.verdict, this.now, h("div", { class: "sides" }, h("div", { class: "left" }, this.reply, this.searches), this.found), this.foot);
+    this.node = h("article", { class: "turn live" }, this.heading, this.readAs, this.verdict, h("div", { class: "sides" }, h("div", { class: "left" }, this.now, this.reply, this.searches), this.found), this.foot);
     this.begun = performance.now();
     this.ticking = setInterval(() => this.tick(), 100);
   }
@@ -122,11 +122,17 @@ export class Turn {
     const searched = steps.some((step) => step.name === "search" && (step.degraded || step.error));
     this.searches.replaceChildren(
       ...[
-        queries.length ? h("p", {}, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : null,
+        queries.length ? h("p", { class: "searched" }, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : null,
         conflicts.length ? h("div", { class: "doubt" }, h("p", {}, "The sources disagree:"), h("ul", {}, conflicts.map(conflict))) : null,
-        ...trouble.map((step) => h("p", { class: "note" }, h("b", {}, upper(step.name)), ": ", step.error ? said(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? said(step.degraded) : null)),
+        ...trouble.map((step) => h("p", { class: step.error ? "note bad" : "note" }, h("b", {}, upper(step.name)), ": ", step.error ? said(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? said(this.named(step.degraded)) : null)),
       ].filter(Boolean),
     );
+  }
+
+  // Steps name passages by their ids; a reader knows them by their titles.
+  named(words) {
+    const titles = new Map([...this.trace.passages, ...this.trace.external].map(({ id, title }) => [id, title.split(" › ").at(-1)]));
+    return words.replace(/\bp[0-9a-f]{24}\b/g, (id) => (titles.get(id) ? `“${titles.get(id)}”` : id));
   }
 
   drawPassages() {
@@ -174,6 +180,7 @@ function costs({ steps }) {
     const sum = (key) => all.reduce((whole, step) => whole + (step[key] || 0), 0);
     return { name, seconds: sum("seconds"), graded: sum("graded"), calls: sum("calls"), tokens: sum("tokens") };
   });
+  const listed = named.filter((step) => step.seconds >= 0.0005 || step.calls);
   const bars = h("div", { class: "shares", "aria-hidden": "true" });
   named.forEach((step, n) => {
     const piece = h("i", { class: `s${n % 4}` });
@@ -181,6 +188,5 @@ function costs({ steps }) {
     bars.append(piece);
   });
   const figures = ({ graded, calls, tokens }) => [graded ? `${counted(graded)} graded` : null, calls ? many(calls, "call") : null, tokens ? many(tokens, "token") : null].filter(Boolean).join(", ");
-  const listed = named.filter((step) => step.seconds >= 0.0005 || step.calls);
-  return h("details", { class: "costs" }, h("summary", {}, h("span", {}, seconds(total)), bars), h("dl", {}, listed.map((step) => h("div", {}, h("dt", {}, step.name), h("dd", {}, seconds(step.seconds), figures(step) ? h("span", { class: "dim" }, ` · ${figures(step)}`) : null)))));
+  return h("details", { class: "costs" }, h("summary", {}, h("span", {}, `${seconds(total)} in ${many(listed.length, "step")}`), bars), h("dl", {}, listed.map((step) => h("div", {}, h("dt", {}, step.name), h("dd", {}, seconds(step.seconds), figures(step) ? h("span", { class: "dim" }, ` · ${figures(step)}`) : null)))));
 }

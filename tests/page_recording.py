@@ -1,6 +1,6 @@
 """Records what the page's double replays: questions really asked, event by event, with their documents and words.
 
-`python tests/web/recording.py` writes recording.json beside this file, from the library of `surefoot demo`.
+`python tests/page_recording.py` writes web/recording.json beside this file, from the library of `surefoot demo`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QUESTIONS = (
     "When was the Sorvay Lighthouse built?",
     "Who invented the telephone?",
 )
-RECORDING = Path(__file__).with_name("recording.json")
+RECORDING = Path(__file__).parent / "web" / "recording.json"
 
 
 def record(builder: Builder, questions: Iterable[str], folder: Path, name: str) -> dict[str, Any]:
@@ -47,7 +47,11 @@ def record(builder: Builder, questions: Iterable[str], folder: Path, name: str) 
             attribution = to_json(explain(pipeline.evaluator, trace.asked, best, most=160, tolerance=0.5))
     cited = {p["file"] for one in asked for p in one["trace"]["passages"] if p["file"]}
     return {
-        "collection": {"name": name, "documents": builder.index.info().documents, "passages": builder.index.info().passages},
+        "collection": {
+            "name": name,
+            "documents": builder.index.info().documents,
+            "passages": builder.index.info().passages,
+        },
         "thresholds": to_json(pipeline.policy.thresholds),
         "asked": asked,
         "attribution": attribution,

@@ -78,6 +78,7 @@ class Double:
 
 def picture() -> bytes:
     """A PNG of one grey page."""
+
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -111,7 +112,10 @@ class Handler(BaseHTTPRequestHandler):
             case ["collections"]:
                 self.say({"collections": [it.collection, {"name": "notes", "documents": 0, "passages": 0}]})
             case ["conversations"]:
-                listed = [{**one, "turns": len(one["turns"]), "collection": it.collection["name"], "updated": ""} for one in it.conversations.values()]
+                listed = [
+                    {**one, "turns": len(one["turns"]), "collection": it.collection["name"], "updated": ""}
+                    for one in it.conversations.values()
+                ]
                 self.say({"conversations": listed[::-1]})
             case ["conversations", name] if name in it.conversations:
                 one = it.conversations[name]
@@ -146,9 +150,13 @@ class Handler(BaseHTTPRequestHandler):
                 done = min(it.polls, len(names))
                 read = len(names) - len(it.unread) if state == "done" else 0
                 job = {"id": "j", "state": state, "done": done, "of": len(names), "passages": 7 * read, "message": ""}
-                self.say({**job, "file": names[min(done, len(names) - 1)], "unread": it.unread if state == "done" else []})
+                self.say(
+                    {**job, "file": names[min(done, len(names) - 1)], "unread": it.unread if state == "done" else []}
+                )
             case ["evaluations"]:
-                listed = [{"name": n, "created": "2026-11-20", "records": 60, "summaries": SUMMARIES} for n in it.evaluations]
+                listed = [
+                    {"name": n, "created": "2026-11-20", "records": 60, "summaries": SUMMARIES} for n in it.evaluations
+                ]
                 self.say({"evaluations": listed})
             case ["evaluations", name] if name in it.evaluations:
                 self.send(200, it.evaluations[name].encode(), TYPES["html"])
@@ -204,7 +212,11 @@ class Handler(BaseHTTPRequestHandler):
                         return None
                     continue
                 last = name
-                self.wfile.write(f": here\n\nevent: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode("utf-8", "replace"))
+                self.wfile.write(
+                    f": here\n\nevent: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode(
+                        "utf-8", "replace"
+                    )
+                )
                 self.wfile.flush()
         except (BrokenPipeError, ConnectionResetError):
             pass
@@ -237,7 +249,15 @@ class Handler(BaseHTTPRequestHandler):
 
 SUMMARIES = [
     {"metric": "faithfulness", "mean": 0.91, "low": 0.88, "high": 0.94, "level": "high", "scored": 60, "unscored": 0},
-    {"metric": "context_recall", "mean": 0.62, "low": 0.55, "high": 0.69, "level": "moderate", "scored": 60, "unscored": 0},
+    {
+        "metric": "context_recall",
+        "mean": 0.62,
+        "low": 0.55,
+        "high": 0.69,
+        "level": "moderate",
+        "scored": 60,
+        "unscored": 0,
+    },
     {"metric": "answer_relevancy", "mean": 0.44, "low": 0.38, "high": 0.5, "level": "low", "scored": 60, "unscored": 0},
 ]
 

@@ -1,0 +1,68 @@
+"""`surefoot serve` and its keys."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra server")
+
+
+def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Path) -> None:
+    """It is shown once; the list has its name and its collections, and never the key."""
+    made = surefoot("serve", "keys", "add", "ann", "--collection", "huts", "--collection", "bridges")
+    assert made.code == 0
+    assert made.out.startswith("sf-")
+    listed = surefoot("serve", "keys", "list").out
+    assert "ann" in listed
+    assert "huts, bridges" in listed
+    assert made.out.strip() not in listed + (here / ".surefoot/server/keys.json").read_text()
+    assert surefoot("serve", "keys", "remove", "ann").code == 0
+    assert "ann" not in surefoot("serve", "keys", "list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("keys", "remove", "nobody"), "there is no key 'nobody'"),
+        (("keys", "add", "ann", "--collection", "../x"), "cannot be a collection"),
+        (("--no-browser", "--host", "0.0.0.0"), "surefoot serve keys add"),
+        (("--no-browser", "--set", "server.workers=0"), "workers must be a whole number from 1 up"),
+        (("--no-browser", "--set", "server.wrokers=1"), "did you mean 'workers'"),
+    ],
+)
+def test_mistakes_end_with_a_line_and_code_2(surefoot: Callable[..., Any], words: tuple[str, ...], said: str) -> None:
+    """Nothing is listened on."""
+    done = surefoot("serve", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_alone_it_starts(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`surefoot serve` is `surefoot serve start`; it says where, and serves the configuration."""
+    from surefoot.server import running
+
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(running, "run", lambda settings, config: seen.update(settings=settings, config=config))
+    done = surefoot("serve", "--no-browser", "--port", "8999")
+    assert (done.code, done.err) == (0, "")
+    assert "http://localhost:8999" in done.out
+    assert seen["settings"].port == 8999
+    assert seen["config"]["evaluator"]["use"] == "lexical"
+
+
+def test_without_its_libraries_it_says_how_to_install_them(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, and no traceback."""
+    for name in [name for name in sys.modules if name.startswith("surefoot.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = surefoot("serve", "--no-browser")
+    assert done.code == 2
+    assert "pip install 'surefoot[server]'" in done.err
