@@ -174,6 +174,15 @@ def test_a_step_of_an_earlier_trace_has_the_tokens_that_it_had() -> None:
     assert read == Step("generate", 0.5, calls=1, tokens=12, completion_tokens=None, started="")
 
 
+@pytest.mark.parametrize("places", [[[0]], [[0, "a", "b"]], [["a", 0]], [0], "a"])
+def test_a_pair_is_read_as_a_pair(places: object) -> None:
+    """Each of its parts has a type of its own, and none is missing."""
+    passage = {"id": "p", "text": "x", "places": [[0, "L1"], [4, "L9"]]}
+    assert from_json(Passage, passage).places == ((0, "L1"), (4, "L9"))
+    with pytest.raises(TraceFault, match="this is not a Passage"):
+        from_json(Passage, passage | {"places": places})
+
+
 def test_a_schema_is_raised_with_a_migration() -> None:
     """One for each schema before this one, so that none is forgotten."""
     assert list(store.MIGRATIONS) == list(range(1, TRACE_SCHEMA))

@@ -314,7 +314,9 @@ def _decoded(kind: Any, data: Any) -> Any:
             return None
         return _decoded(next(option for option in arguments if option is not type(None)), data)
     if origin is tuple:
-        return tuple(_decoded(arguments[0], item) for item in _expected(list, data))
+        items = _expected(list, data)
+        kinds = [arguments[0]] * len(items) if arguments[-1] is ... else arguments
+        return tuple(_decoded(each, item) for each, item in zip(kinds, items, strict=True))
     if kind is Any:
         return data
     if origin is dict:

@@ -50,6 +50,8 @@ def of(kind: Any) -> st.SearchStrategy[Any]:
     if origin in (UnionType, typing.Union):  # the second where a part is a Literal
         return st.one_of([of(part) for part in arguments])
     if origin is tuple:
+        if arguments[-1] is not ...:
+            return st.tuples(*map(of, arguments))
         return st.lists(of(arguments[0]), max_size=3).map(tuple)
     if origin is dict:
         return st.dictionaries(texts, of(arguments[1]), max_size=3)
