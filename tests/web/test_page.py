@@ -6,6 +6,7 @@ Needs what the tests of the viewer need.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,11 @@ def ask(tab: Any, words: str) -> Any:
     return tab.locator(".turn").nth(number - 1)
 
 
+def tell_again(one: Any) -> None:
+    """The events of a recorded question as its changed trace has them."""
+    one["events"] = [[name, at, one["trace"].get(name, value)] for name, at, value in one["events"]]
+
+
 def fits(tab: Any) -> bool:
     return bool(tab.evaluate("document.documentElement.scrollWidth <= innerWidth && scrollX === 0"))
 
@@ -111,26 +117,29 @@ def test_a_question_ends_in_a_decision_with_its_grades_and_an_answer(open_page: 
     turn.locator(".passages summary").first.click()
     kept = [strip["text"] for strip in trace["strips"] if strip["kept"]]
     assert "".join(turn.locator(".inside .kept").all_inner_texts()) == "".join(kept)
-    assert turn.locator(".inside del").count() == len(trace["strips"]) - len(kept)
+    dropped = [strip["text"] for strip in trace["strips"] if not strip["kept"]]
+    crossed = "".join(turn.locator(".inside del").all_inner_texts())
+    assert "".join(crossed.split()) == "".join("".join(dropped).split())
     assert double.asked[0]["collection"] == "demo"
     assert tab.inner_text("#told") == "Answered, with 1 source."
 
 
 def test_it_is_seen_while_it_happens(open_page: Open, double: Double) -> None:
-    """Passages before their grades, the decision before the answer; Stop ends it, and the question can be asked again."""
-    double.speed = 6
+    """Passages before their grades, the decision before the answer; Stop ends it, and it can be asked again."""
+    double.gates = {"grades": threading.Event(), "answer": threading.Event()}
     tab = open_page(still=False)
     tab.fill("#question", question(double, THICK))
     tab.press("#question", "Enter")
     tab.wait_for_selector(".tray:has-text('none graded yet')")
     assert tab.locator(".dot.waiting").count() == len(double.recording["asked"][THICK]["trace"]["passages"])
     assert tab.locator(".now").inner_text().startswith("Grading the passages (20)")
-    assert tab.locator(".answer").count() == 0
+    assert tab.locator(".action b, .answer").count() == 0
+    double.gates["grades"].set()
     tab.wait_for_selector(".action b")
     assert tab.locator(".answer").count() == 0
     tab.click("#send")
-    assert tab.inner_text(".failed p").startswith("Stopped.")
-    double.speed = 0
+    assert tab.inner_text(".failed p") == "Stopped."
+    double.gates["answer"].set()
     tab.click(".failed button")
     tab.wait_for_selector(FINISHED.format(2))
     assert tab.locator(".turn").nth(1).locator(".queries .tag").all_inner_texts() == [
@@ -167,6 +176,7 @@ def test_marks_count_characters_as_python_does(open_page: Open, double: Double) 
     passage |= {"text": text, "start": 0}
     document["blocks"] = [{"kind": "paragraph", "text": text, "path": [], "place": "", "start": 0, "end": len(text)}]
     cited |= {"start": 3, "end": 13, "text": "Anna Tresk"}
+    tell_again(double.recording["asked"][BORN])
     tab = open_page()
     ask(tab, question(double, BORN)).locator(".cite").click()
     tab.wait_for_selector("#source mark.here")
@@ -359,14 +369,17 @@ EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028<
 def test_hostile_texts_are_text(open_page: Open, double: Double, width: int) -> None:
     """Markup, addresses that run code, reversed words, words of 100 kB: shown, and they do and move nothing."""
     long = "x" * 100_000
+    table, items, code = (
+        f"| {EVIL} | {long} |\n| --- | --- |\n| {EVIL} |",
+        f"- {EVIL}\n  - {long}",
+        f"```{EVIL}\n{EVIL}\n{long}\n",
+    )
+    mixed = "\n\n".join((EVIL, table, items, code))
     one = double.recording["asked"][BORN]
     trace = one["trace"]
     for number, passage in enumerate(trace["passages"]):
         passage |= {"title": f"{EVIL} › {EVIL}{long[:5000]}", "url": "javascript:window.pwned=1"}
-        passage["text"] = (
-            f"{EVIL}\n\n| {EVIL} | {long} |\n| --- | --- |\n| {EVIL} |\n\n- {EVIL}\n  - {long}\n\n```{EVIL}\n{EVIL}\n{long}\n",
-            long,
-        )[number % 2]
+        passage["text"] = long if number % 2 else mixed
     for grade in trace["grades"]:
         grade |= {"reason": EVIL, "span": [-5, 10**9]}
     trace["strips"][0] |= {"start": 10**8, "end": -4, "text": EVIL, "reason": EVIL}
@@ -379,7 +392,7 @@ def test_hostile_texts_are_text(open_page: Open, double: Double, width: int) -> 
     }
     for cited in trace["answer"]["citations"]:
         cited |= {"title": EVIL, "quote": EVIL + long, "url": "javascript:window.pwned=1"}
-    one["events"] = [[name, at, trace.get(name, value)] for name, at, value in one["events"]]
+    tell_again(one)
     for document in double.documents.values():
         document |= {"title": EVIL, "kind": EVIL}
         for block in document["blocks"]:
@@ -426,8 +439,7 @@ def test_markdown_of_passages_is_drawn_and_nothing_else(open_page: Open) -> None
 def test_the_keyboard_alone_is_enough(open_page: Open, double: Double) -> None:
     """Skip link, keys and their list, which can be switched off; no key is stolen from somebody who writes."""
     tab = open_page()
-    tab.evaluate("document.activeElement.blur()")
-    tab.keyboard.press("Tab")
+    tab.evaluate("document.querySelector('a, button, input, select, textarea').focus()")
     assert tab.evaluate("document.activeElement.className") == "skip"
     tab.keyboard.press("Enter")
     tab.keyboard.type("n/d?")
@@ -510,16 +522,18 @@ def test_axe_finds_nothing_and_all_fits(open_page: Open, double: Double, axe: st
     look("keys")
 
 
-def test_the_first_paint_comes_at_once(open_page: Open) -> None:
-    """Under 300 ms from a server on this machine; the best of five, as a busy machine is no reason to fail."""
+def test_the_first_paint_waits_for_little(open_page: Open) -> None:
+    """For the page, two style sheets and the kept theme, 60 kB in all: not for a module, and not for an answer of the
+    server's. The time itself is the machine's, and is printed."""
     tab = open_page()
-    times = []
-    for _ in range(5):
-        tab.reload()
-        tab.wait_for_selector(".hero")
-        times.append(tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-    print(f"\nfirst paint after {[round(time) for time in times]} ms")
-    assert min(times) < 300
+    paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    print(f"\nfirst paint after {tab.evaluate(paint):.0f} ms")
+    waited = """performance.getEntriesByType('resource').filter(one => one.renderBlockingStatus === 'blocking')
+        .map(one => [new URL(one.name).pathname, one.decodedBodySize])"""
+    blocking = dict(tab.evaluate(waited))
+    assert set(blocking) == {"/static/trace.css", "/static/ask.css", "/static/theme.js"}
+    assert sum(blocking.values()) + len(web.static("ask.html").encode()) < 60_000
+    assert tab.locator("#rail, #composer").count() == 2
 
 
 def test_a_shared_file_holds_no_configuration(recording: Any) -> None:

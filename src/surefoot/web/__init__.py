@@ -59,7 +59,7 @@ def policy(script: str, style: str) -> str:
 
 
 def filled(template: str, **parts: str) -> str:
-    """The file with `@NAME@` replaced by each part, once and in order: what a part holds is not looked at again."""
+    """The file with `@NAME@` replaced by each part, in the template's order; what a part holds is left as it is."""
     before, rest = "", static(template)
     for name, value in parts.items():
         found, _, rest = rest.partition(f"@{name}@")
@@ -74,7 +74,7 @@ def shared(trace: Trace) -> str:
     """
     script, style = joined(_SHARED), static("trace.css")
     data = {**to_json(trace), "config": {}}
-    return filled("shared.html", POLICY=policy(script, style), STYLE=style, SCRIPT=script, DATA=packed(data))
+    return filled("shared.html", POLICY=policy(script, style), STYLE=style, DATA=packed(data), SCRIPT=script)
 
 
 def packed(value: Mapping[str, Any]) -> str:
