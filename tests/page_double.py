@@ -29,6 +29,8 @@ class Double:
     """What it is told to be like. A test changes it between two requests."""
 
     recording: Json
+    gates: dict[str, threading.Event] = field(default_factory=dict)
+    """Events that are not told before their gate is open."""
     speed: float = 0
     """Share of the recorded time that events take; 0: all at once."""
     key: str = ""
@@ -65,6 +67,8 @@ class Double:
         for event, at, value in found["events"]:
             time.sleep(max(0, at - before) * self.speed)
             before = at
+            if event in self.gates:
+                self.gates[event].wait(120)
             yield event, {"trace": name, "at": at, "value": value}
         self.traces[name] = trace
         kept = self.conversations.setdefault(conversation, {"id": conversation, "title": question, "turns": []})

@@ -6,6 +6,7 @@ Needs what the tests of the viewer need.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -124,20 +125,21 @@ def test_a_question_ends_in_a_decision_with_its_grades_and_an_answer(open_page: 
 
 
 def test_it_is_seen_while_it_happens(open_page: Open, double: Double) -> None:
-    """Passages before their grades, the decision before the answer; Stop ends it, and the question can be asked again."""
-    double.speed = 6
+    """Passages before their grades, the decision before the answer; Stop ends it, and it can be asked again."""
+    double.gates = {"grades": threading.Event(), "answer": threading.Event()}
     tab = open_page(still=False)
     tab.fill("#question", question(double, THICK))
     tab.press("#question", "Enter")
     tab.wait_for_selector(".tray:has-text('none graded yet')")
     assert tab.locator(".dot.waiting").count() == len(double.recording["asked"][THICK]["trace"]["passages"])
     assert tab.locator(".now").inner_text().startswith("Grading the passages (20)")
-    assert tab.locator(".answer").count() == 0
+    assert tab.locator(".action b, .answer").count() == 0
+    double.gates["grades"].set()
     tab.wait_for_selector(".action b")
     assert tab.locator(".answer").count() == 0
     tab.click("#send")
-    assert tab.inner_text(".failed p").startswith("Stopped.")
-    double.speed = 0
+    assert tab.inner_text(".failed p") == "Stopped."
+    double.gates["answer"].set()
     tab.click(".failed button")
     tab.wait_for_selector(FINISHED.format(2))
     assert tab.locator(".turn").nth(1).locator(".queries .tag").all_inner_texts() == [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -28,14 +28,18 @@ class Place:
 
 def places(trace: Trace, collection: str, base: str) -> tuple[Place, ...]:
     """Each quoted citation where its mark stands in the answer, in order. `base` is this server's own address, under
-    which the page opens a source that has none of its own."""
+    which the page opens the answer with a source that has no address of its own."""
     if trace.answer is None:
         return ()
+
+    def opened(passage: str) -> str:
+        return f"{base}/?{urlencode({'collection': collection, 'passage': passage})}#/t/{trace.id}"
+
     known = {passage.id: passage for passage in (*trace.passages, *trace.external)}
-    return tuple(_places(trace.answer, known, collection, base))
+    return tuple(_places(trace.answer, known, opened))
 
 
-def _places(answer: Answer, known: dict[str, Passage], collection: str, base: str) -> Iterator[Place]:
+def _places(answer: Answer, known: dict[str, Passage], opened: Callable[[str], str]) -> Iterator[Place]:
     quoted = {one.marker: one for one in answer.citations if one.quoted and one.strip}
     for mark in _MARKER.finditer(answer.text):
         one = quoted.get(int(mark[1]))
@@ -44,8 +48,7 @@ def _places(answer: Answer, known: dict[str, Passage], collection: str, base: st
         id = one.strip.passage_id
         passage = known.get(id)
         own = one.url or (passage.url if passage else None) or ""
-        query = urlencode({"collection": collection, "passage": id})
-        url = own if own.startswith(("https://", "http://")) else f"{base}/?{query}"
+        url = own if own.startswith(("https://", "http://")) else opened(id)
         yield Place(one, *mark.span(), url, one.title or (passage.title if passage else "") or own or id, id)
 
 

@@ -59,7 +59,7 @@ def policy(script: str, style: str) -> str:
 
 
 def filled(template: str, **parts: str) -> str:
-    """The file with `@NAME@` replaced by each part, in the template's order: what a part holds is not looked at again."""
+    """The file with `@NAME@` replaced by each part, in the template's order; what a part holds is left as it is."""
     before, rest = "", static(template)
     for name, value in parts.items():
         found, _, rest = rest.partition(f"@{name}@")

@@ -7,7 +7,7 @@ import { cut, isNumber, scored } from "./words.js";
 
 const MARKER = /\[(\d{1,4})\]/g;
 const FIRST = 3;
-const LEAD = 160;
+const BEFORE = 160;
 
 export function answerOf(trace, actions) {
   const { answer } = trace;
@@ -30,7 +30,7 @@ function hedge(trace, actions) {
   const graded = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n] })).filter(({ grade }) => isNumber(grade?.score));
   const best = graded.toSorted((a, b) => b.grade.score - a.grade.score).slice(0, FIRST);
   const one = ({ passage, grade }) =>
-    h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, grade.span, LEAD)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
+    h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, grade.span, BEFORE)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
   return [
     h("p", { class: "kind" }, "These passages may answer"),
     answer.because ? h("p", { class: "dim" }, "Not called an answer: ", said(answer.because), ".") : null,
