@@ -12,14 +12,24 @@ import pytest
 from surefoot import Count, Pipeline, Threshold
 from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
-from surefoot.errors import ComponentError, ConfigError, EndpointError, ModelError, QuestionError, SearchError
+from surefoot.errors import (
+    ComponentError,
+    ConfigError,
+    EndpointError,
+    FieldFault,
+    ModelError,
+    QuestionError,
+    SearchError,
+)
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
+from surefoot.meta import Meta
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
+from surefoot.retrievers._given import Given
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Action, Event, Grade, Message, Passage, Step, Strip, Thresholds, Trace
 
@@ -804,3 +814,37 @@ def test_a_doubted_file_of_the_corpus_alone_is_ambiguous() -> None:
     assert trace.decision
     assert "may count as ambiguous at most" in trace.decision.because
     assert redecide(trace) == trace.decision
+
+
+def labelled(passage: Passage, **fields: Any) -> Passage:
+    return replace(passage, meta=Meta(fields))
+
+
+def test_a_filter_reaches_retrieval_and_the_search_and_is_on_record() -> None:
+    """Not their results: each finds the k best of what matches."""
+    local = labelled(POOR, year=2020), labelled(GOOD, year=2024), labelled(HALF, year=2024)
+    outside = labelled(AD, year=2020), labelled(OUTSIDE, year=2024)
+    parts = {"retriever": Given(local), "searcher": Given(outside), "k": 1, "external_k": 1}
+    asking = replace(pipeline(**parts), policy=Threshold(replace(Known.thresholds, upper=9.0)))
+    trace = asking.run(QUESTION, filter={"year": {">=": 2021}})
+    assert ([p.id for p in trace.passages], [p.id for p in trace.external]) == (["good"], ["out"])
+    assert trace.filter == {"year": {">=": 2021}}
+    assert asking.run(QUESTION).filter == {}
+
+
+def test_a_retriever_that_cannot_filter_is_refused_before_it_is_asked() -> None:
+    """What it found would be unfiltered; and what is no filter is refused too."""
+    shelf = Shelf(GOOD)
+    with pytest.raises(ConfigError, match="retriever cannot filter"):
+        pipeline(retriever=shelf).run(QUESTION, filter={"year": 2024})
+    with pytest.raises(FieldFault, match="has no operator 'gte'"):
+        pipeline(retriever=shelf).run(QUESTION, filter={"year": {"gte": 2024}})
+    assert shelf.asked == []
+
+
+def test_a_searcher_that_cannot_filter_is_not_asked() -> None:
+    """The question goes on with what there is, and the step says why."""
+    web = Shelf(OUTSIDE)
+    trace = pipeline(retriever=Given((labelled(POOR, year=2024),)), searcher=web).run(QUESTION, filter={"year": 2024})
+    assert (web.asked, trace.external) == ([], ())
+    assert step(trace, "search").error == "shelf cannot filter, so it was not asked"

@@ -18,6 +18,7 @@ from typing import Any
 from surefoot import protocols
 from surefoot.components import ROLES
 from surefoot.errors import ConfigError, NetworkError, SearchError, UsageError
+from surefoot.meta import Filter, can_filter
 from surefoot.meter import metered
 from surefoot.types import (
     Action,
@@ -45,6 +46,8 @@ PASSAGES = (
     Passage("empty", "", ""),
 )
 QUESTION = "Who built the Ruvel Bridge?"
+ABSENT = "surefoot.of_no_document"
+"""A field that no document has."""
 HOSTILE = (
     "",
     "?",
@@ -71,6 +74,24 @@ def retriever(component: protocols.Retriever) -> None:
     _holds(component.retrieve(QUESTION, 1) == found[:1], "k only cuts the list", component.retrieve(QUESTION, 1))
     for query in HOSTILE:
         _holds(isinstance(component.retrieve(query, 3), tuple), "survives any text as a query", repr(query[:20]))
+    _filters(component.retrieve)
+
+
+def _filters(find: Callable[..., tuple[Passage, ...]]) -> None:
+    """Checks the filter of a verb that has one."""
+    if not can_filter(find):
+        return
+    try:
+        none = find(QUESTION, 5, filter=Filter.of({ABSENT: True}))
+    except ConfigError:  # it is made of others, and one of them cannot
+        return
+    _holds(none == (), "finds nothing where no document fulfils the filter", none)
+    every = find(QUESTION, 5, filter=Filter.of({ABSENT: {"!=": True}}))
+    _holds(every == find(QUESTION, 5), "finds all where every document fulfils it", every)
+    for key, value in {pair for passage in every for pair in passage.meta.items()}:
+        one = Filter.of({key: value})
+        some = find(QUESTION, 5, filter=one)
+        _holds(some != () and all(one.matches(p.meta) for p in some), "finds what fulfils it, and nothing else", some)
 
 
 def evaluator(component: protocols.Evaluator) -> None:
@@ -153,6 +174,10 @@ def searcher(component: protocols.Searcher) -> None:
         _holds(isinstance(found, tuple) and len(found) <= 3, "returns at most k passages", found)
         _holds(all(p.source == "external" for p in found), "marks what it finds as external", found)
         _holds(len({p.id for p in found}) == len(found), "returns each passage once", found)
+    try:
+        _filters(component.search)
+    except (NetworkError, SearchError):
+        return
 
 
 def llm(component: protocols.LLM) -> None:

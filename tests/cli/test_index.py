@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,3 +84,43 @@ def test_a_path_that_is_no_files_is_refused(surefoot: Callable[..., Any], path: 
     done = surefoot("index", "library", "--set", f"index.path={path}")
     assert done.code == 2
     assert said in " ".join(done.err.split())
+
+
+def test_a_collection_is_indexed_and_asked_by_itself(surefoot: Callable[..., Any], here: Path) -> None:
+    """With the fields that were given to its documents, by which it may be filtered."""
+    assert surefoot("index", "library/bridge.md", "--collection", "acme", "--meta", "year=1911").code == 0
+    assert surefoot("index", "library/hut.md").code == 0
+    ask = "search", "Who built the Ruvel Bridge?", "--json"
+    assert [p["passage"]["file"] for p in json.loads(surefoot(*ask).out)["passages"]] == ["library/hut.md"]
+    acme = (*ask, "--collection", "acme")
+    (found,) = json.loads(surefoot(*acme, "--filter", "year>=1900", "--filter", '{"year": {"in": [1911]}}').out)[
+        "passages"
+    ]
+    assert (found["passage"]["file"], found["passage"]["meta"]) == ("library/bridge.md", {"year": 1911})
+    assert json.loads(surefoot(*acme, "--filter", "year=1912").out)["passages"] == []
+    assert json.loads(surefoot("ask", *acme[1:], "--filter", "year=1911").out)["filter"] == {"year": {"in": [1911]}}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("search", "x", "--collection", "beta"),
+            "has no collection 'beta'; run: surefoot index --collection beta PATH",
+        ),
+        (("search", "x", "--filter", "year"), "'year' is no condition; write KEY=VALUE"),
+        (("search", "x", "--filter", "{year"), "--filter is not JSON"),
+        (("search", "x", "--filter", '{"year": {"gte": 1}}'), "has no operator 'gte'; there are: = != <"),
+        (("index", "library", "--meta", "year"), "--meta year is no field; write KEY=VALUE, as in --meta year=2024"),
+        (("index", "library", "--meta", "a b=1"), "the field 'a b' is no name"),
+        (("index", "library", "--collection", "a/b"), "'a/b' cannot be the name of a collection"),
+    ],
+)
+def test_what_is_no_collection_field_or_filter_is_told(
+    surefoot: Callable[..., Any], words: tuple[str, ...], says: str
+) -> None:
+    """In one line, with what to do."""
+    assert surefoot("index", "library").code == 0
+    done = surefoot(*words)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert says in done.err

@@ -19,6 +19,7 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError, EndpointError, UsageError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.llms.scripted import Scripted
+from surefoot.meta import NO_FILTER, Meta
 from surefoot.refiners.strips import Strips
 from surefoot.types import (
     Action,
@@ -138,6 +139,22 @@ def hostile(good: Any, bad: Any) -> Callable[..., Any]:
     return lambda text, k: bad if text in contracts.HOSTILE else good[:k]
 
 
+def filtering(finds: Callable[[Any], Any]) -> Any:
+    """Right without a filter; with one it finds what this gives for it."""
+
+    def retrieve(question: str, k: int, filter: Any = NO_FILTER) -> Any:
+        return (finds(filter) if filter else LABELLED)[:k]
+
+    return component("retrieve", retrieve)
+
+
+def unlabelled(filter: Any) -> Any:
+    """Right for a field that no document has, and for another as if it were none."""
+    absent = any(condition.key == contracts.ABSENT for condition in filter.conditions)
+    return tuple(p for p in LABELLED if filter.matches(p.meta)) if absent else LABELLED
+
+
+LABELLED = (Passage("a", "x", score=2.0, meta=Meta({"year": 2024})), Passage("b", "y", score=1.0))
 EXTERNAL = Passage("a", "x", source="external")
 HIGH, LOW = Grade("a", 9.0, label=Action.CORRECT), Grade("b", -9.0, label=Action.INCORRECT)
 VERB = "has the verb of its role, and the names that go with it"
@@ -148,6 +165,9 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ("retriever", "returns a tuple of passages", lambda: component("retrieve", lambda question, k: ("a",))),
     ("retriever", "returns at most k passages", lambda: component("retrieve", lambda question, k: FOUND * 3)),
     ("retriever", "returns each passage once", lambda: retrieving(FOUND[0], FOUND[0])),
+    ("retriever", "finds nothing where no document fulfils the filter", lambda: filtering(lambda filter: LABELLED)),
+    ("retriever", "finds all where every document fulfils it", lambda: filtering(lambda filter: ())),
+    ("retriever", "finds what fulfils it, and nothing else", lambda: filtering(unlabelled)),
     ("retriever", "gives each passage a score", lambda: retrieving(Passage("a", "x"))),
     ("retriever", "gives each passage a score", lambda: retrieving(Passage("a", "x", score=float("nan")))),
     ("retriever", "returns the best first", lambda: retrieving(*FOUND[::-1])),

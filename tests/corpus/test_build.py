@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 import attacks
 from surefoot.corpus import limits
-from surefoot.corpus.build import BATCH, Changes, build
+from surefoot.corpus.build import Changes, build
 from surefoot.corpus.discover import Patterns
 from surefoot.corpus.index import Index
+from surefoot.corpus.intake import BATCH
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import IndexFault
 

@@ -144,7 +144,7 @@ def _made(here: Path) -> dict[str, list[Files]]:
     (here / "library/hut.md").write_text(HUT)
     (here / "outside").mkdir()
     (here / "outside/iron.md").write_text("# Iron\n\nTomas Aldwin, who built the Ruvel Bridge, dealt in iron.\n")
-    _cli("index", "library", "--index", "index.db")
+    _cli("index", "library", "--index", "index.db", "--meta", "year=1911", "--meta", "product=bridges")
     _cli("index", "outside", "--index", "outside.db")
     _cli("ask", QUESTION, "--index", "index.db", "--trace", "trace.json")
     _cli(
@@ -187,6 +187,10 @@ def _made(here: Path) -> dict[str, list[Files]]:
         "run": [run],
         "evaluation": [evaluation, ours],
         "index": [{"index.db": _whole(here / "index.db"), "library/hut.md": HUT.encode()}],
+        "filter": [
+            {"filter.json": b'{"product": "x", "year": {">=": 2024, "!=": 2030}, "lang": {"in": ["en", 1]}}'},
+            {"filter.json": b'{"share": {"<": 0.5}, "done": false, "name": {"not in": ["a"], ">": "b"}}'},
+        ],
         "cache": [{"replies.db": _replies(here / "replies.db"), "judgements.db": _judgements(here / "judgements.db")}],
         "endpoint": _endpoint(),
         "reply": [{"reply.txt": text.encode()} for text in _said()],

@@ -17,8 +17,10 @@ from typer import Typer
 from typer.main import get_command
 
 from fuzz.seeds import CONFIG, HUT, QUESTION
-from surefoot.errors import ComponentError, SurefootError
+from surefoot.errors import ComponentError, FieldFault, SurefootError
+from surefoot.meta import Filter, Meta
 from surefoot.network.values import Reply
+from surefoot.text.json_values import parsed
 from surefoot.types import Completion, Message, Passage, Record
 
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
@@ -139,6 +141,12 @@ def _index(folder: Path) -> None:
     _surefoot_toml(folder)
     with suppress(SurefootError), Index.open("index.db") as index:
         index.info()
+        filter = Filter.of({"year": {">": 1900}, "product": {"!=": "x"}})
+        for document in index.documents():
+            index.document(document.id)
+        for passage in (*index.lexical(QUESTION, 5, filter), *index.nearest(Hashing().embed([QUESTION])[0], 5, filter)):
+            if not filter.matches(passage.meta):
+                raise Broken("a passage that the filter forbids", passage.id)
         for passage in (*index.lexical(QUESTION, 5), *index.nearest(Hashing().embed([QUESTION])[0], 5)):
             if not isinstance(passage.text, str) or not isinstance(passage.id, str):
                 raise Broken("a passage that is no text", type(passage.text).__name__)
@@ -395,6 +403,20 @@ def _manuals(folder: Path) -> None:
     _cli(*bench)  # once more, over what is kept
 
 
+def _filter(folder: Path) -> None:
+    """What any program may send: a filter, or a document's fields."""
+    with suppress(ValueError):
+        given = parsed((folder / "filter.json").read_bytes())
+        with suppress(FieldFault):
+            filter = Filter.of(given)
+            filter.matches(Meta({"year": 2024, "product": "x"}))
+            if Filter.of(filter.as_json()) != filter:
+                raise Broken("a filter that its JSON does not give back")
+        with suppress(FieldFault):
+            if isinstance(given, dict) and dict(Meta(given)) != given:
+                raise Broken("fields that are not as they were given")
+
+
 def _loader(folder: Path) -> None:
     """The file is indexed beside a good one, which must be there afterwards whatever the other one is."""
     _surefoot_toml(folder)
@@ -425,6 +447,7 @@ TARGETS: dict[str, Target] = {
     "run": Target(_run, several=True),
     "evaluation": Target(_evaluation, several=True),
     "index": Target(_index),
+    "filter": Target(_filter),
     "cache": Target(_cache),
     "endpoint": Target(_endpoint),
     "reply": Target(_reply),

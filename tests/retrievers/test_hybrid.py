@@ -1,8 +1,11 @@
 """Reciprocal rank fusion."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surefoot.errors import ConfigError
+from surefoot.meta import NO_FILTER, Filter, Meta
 from surefoot.protocols import Retriever
 from surefoot.retrievers.hybrid import Hybrid
 from surefoot.types import Passage
@@ -18,6 +21,19 @@ class Listed:
 
     def retrieve(self, question, k):
         return tuple(Passage(id, id.upper(), score=9.0) for id in self.ids[:k])
+
+
+class Labelled:
+    """Retrieves the ids that have a field of their own name, and can filter."""
+
+    name = "labelled"
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def retrieve(self, question, k, filter=NO_FILTER):
+        every = (Passage(id, id.upper(), score=9.0, meta=Meta({id: True})) for id in self.ids)
+        return tuple(passage for passage in every if filter.matches(passage.meta))[:k]
 
 
 def fused(*rankings, k=10, **options):
@@ -75,3 +91,18 @@ def test_the_first_that_can_mends_a_question():
 
     assert Hybrid([Listed("a"), Mending("b"), Mending("c")]).mended("hutt") == "hutt b"
     assert Hybrid([Listed("a")]).mended("hutt") == Hybrid([]).mended("hutt") == "hutt"
+
+
+def test_a_filter_reaches_each_retriever():
+    """Ranks are those among what fulfils it, however deep that lies in the lists without it."""
+    one = Filter.of({"h": True})
+    found = Hybrid([Labelled("abcdefgh"), Labelled("hgfedcba")], depth=2, constant=60).retrieve("?", 5, one)
+    assert [(p.id, p.score) for p in found] == [("h", 1 / 61 + 1 / 61)]
+
+
+def test_a_retriever_that_cannot_filter_is_refused_by_name():
+    """Its passages would come unfiltered; without a filter it is as good as any."""
+    both = Hybrid([Labelled("ab"), Listed("ab")])
+    assert len(both.retrieve("?", 5)) == 2
+    with pytest.raises(ConfigError, match="retriever 'Listed' cannot filter; use one whose verb takes a filter"):
+        both.retrieve("?", 5, Filter.of({"a": True}))

@@ -15,6 +15,7 @@ import pytest
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from surefoot.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
+from surefoot.meta import Filter, Meta  # noqa: E402
 from surefoot.protocols import Matrix, Retriever  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
@@ -135,6 +136,41 @@ class TestRetrieve:
         """Every field survives the table; the score alone is new."""
         found = pushed(make).retrieve("upper Larrow hut", 5)
         assert {replace(each, score=None) for each in found} == set(PASSAGES)
+
+    @pytest.mark.parametrize(
+        "wanted",
+        [
+            {"year": 2024},
+            {"year": {">=": 2021.5}},
+            {"year": {"<": 3000, "!=": 2020}},
+            {"lang": {"in": ["en", "de'--"]}},
+            {"lang": {"not in": ["en"]}},
+            {"lang": {">": "D", "<=": "de'--"}},
+            {"done": True},
+            {"done": {"!=": True}},
+            {"in": {"in": []}},
+            {"year": "2024"},
+            {"lang": "en", "year": {"<=": 1e300}},
+        ],
+    )
+    def test_a_filter_finds_what_fulfils_it(self, make, wanted):
+        """As `Filter.matches` says, in both halves: by words that every passage has, and by any likeness."""
+        metas = [
+            {"year": 2024, "lang": "en"},
+            {"year": 2020.0, "lang": "de'--", "done": True},
+            {"year": "2024", "done": False},
+            {"year": True, "done": 1},
+            {"year": 1e300, "lang": "Z\u00fc"},
+            {},
+        ]
+        retriever = make(depth=2)
+        every = [Passage(f"p{n}", "hut", meta=Meta(meta)) for n, meta in enumerate(metas)]
+        retriever.push(embedded(every))
+        filter = Filter.of(wanted)
+        found = {passage.id: passage.meta for passage in retriever.retrieve("hut", 2, filter)}
+        matching = {passage.id: passage.meta for passage in every if filter.matches(passage.meta)}
+        assert found.items() <= matching.items()
+        assert len(found) == min(2, len(matching))
 
     def test_any_word_of_a_question_finds_a_passage(self, make):
         """A natural question need not have all its words in the passage."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from surefoot.contracts import verify
 from surefoot.errors import ComponentError, ConfigError, NetworkError, SearchError, Throttled, UsageError
+from surefoot.meta import NO_FILTER, Filter
 from surefoot.meter import metered
 from surefoot.searchers.chain import LONGEST, Breaker, Chain
 from surefoot.types import Passage
@@ -238,3 +239,22 @@ def test_whatever_fails_it_is_tried_again_within_the_longest_rest(
         now += gap
         breaker.fail(asked=now, now=now, error=error)
     assert breaker.refusal(now + LONGEST + 1) is None
+
+
+def test_with_a_filter_one_that_cannot_filter_is_not_asked() -> None:
+    """It would find what the filter forbids; it neither rests nor fails for that, and the step says so."""
+
+    class Filters(Says):
+        def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+            return tuple(p for p in super().search(query, k) if filter.matches(p.meta))
+
+    web, own = Says("web", FOUND), Filters("own", FOUND)
+    built, _ = chain(web, own)
+    with metered() as spent:
+        assert built.search("Ruvel Bridge", 5, Filter.of({"year": {"!=": 1}})) == FOUND
+    assert (web.asked, own.asked) == (0, 1)
+    assert spent.degraded == ["web cannot filter, used own (web: cannot filter)"]
+    with pytest.raises(SearchError, match="web: cannot filter"):
+        chain(web)[0].search("Ruvel Bridge", 5, Filter.of({"year": 1}))
+    assert built.search("Ruvel Bridge", 5) == FOUND
+    assert web.asked == 1

@@ -16,7 +16,9 @@ from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.draw.svg import drawable
-from surefoot.errors import UnagreedCode
+from surefoot.errors import FieldFault, UnagreedCode
+from surefoot.meta import Filter, written
+from surefoot.text.json_values import parsed
 
 ConfigFile = Annotated[
     str | None, Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")
@@ -26,6 +28,18 @@ Settings = Annotated[
 ]
 IndexFile = Annotated[str | None, Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")]
 
+CollectionName = Annotated[
+    str | None, Option("--collection", metavar="NAME", help="A collection of the index, instead of its default one.")
+]
+Filters = Annotated[
+    list[str] | None,
+    Option(
+        "--filter",
+        metavar="KEY=VALUE",
+        help="Only documents whose field is so; also != < <= > >=, again for one more, or a JSON object.",
+    ),
+]
+
 
 def drawing(what: str) -> Any:
     """The option of a picture; a name that cannot be drawn is refused before anything is computed."""
@@ -33,10 +47,21 @@ def drawing(what: str) -> Any:
     return Option("--figure", metavar="FILE", help=said, callback=_drawn)
 
 
-def configured(config: str | None, sets: list[str] | None, index: str | None) -> Config:
-    """The configuration of a command: file, then --index, then each --set."""
-    chosen = [{"index": {"path": index}}] if index else []
-    return agreed(config, *chosen, *settings(sets or []))
+def configured(config: str | None, sets: list[str] | None, index: str | None, collection: str | None = None) -> Config:
+    """The configuration of a command: file, then --index and --collection, then each --set."""
+    named = {key: name for key, name in (("path", index), ("collection", collection)) if name}
+    return agreed(config, *([{"index": named}] if named else []), *settings(sets or []))
+
+
+def filtering(texts: list[str] | None) -> Filter:
+    """The filter of each --filter, all of which must hold. Raises FieldFault."""
+    terms = [text for text in texts or [] if not text.lstrip().startswith("{")]
+    tables = [text for text in texts or [] if text.lstrip().startswith("{")]
+    try:
+        whole = [Filter.of(parsed(text)) for text in tables]
+    except ValueError as error:
+        raise FieldFault(f"--filter is not JSON: {error}") from error
+    return Filter(tuple(condition for one in (written(terms), *whole) for condition in one.conditions))
 
 
 def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:

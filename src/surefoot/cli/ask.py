@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from surefoot.cli._answer_view import opening
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, Filters, IndexFile, Settings, configured, filtering
 from surefoot.cli._console import err, out, pulling, tamed
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
@@ -28,6 +28,8 @@ def ask(
         list[str], Argument(metavar="QUESTION", help="Your question, in quotes; - reads it from standard input.")
     ],
     index: IndexFile = None,
+    collection: CollectionName = None,
+    filters: Filters = None,
     config: ConfigFile = None,
     settings: Settings = None,
     passages: Annotated[
@@ -40,14 +42,15 @@ def ask(
     """Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it."""
     if len(question) > 1:
         raise UsageError(f'put the question in quotes: surefoot ask "{" ".join(question)}"')
-    builder = Builder(configured(config, settings, index))
+    builder = Builder(configured(config, settings, index, collection))
+    chosen = filtering(filters)
     with pulling():
         pipeline = builder.pipeline()
     if not builder.index.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
     asked = piped() if question[0] == PIPED else question[0]
     with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
-        done = pipeline.run(asked, on_event=None if json or quiet else screen)
+        done = pipeline.run(asked, None if json or quiet else screen, filter=chosen)
         if not (json or quiet):
             screen.finish(done)
     if json:

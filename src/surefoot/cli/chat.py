@@ -17,7 +17,7 @@ from rich.text import Text
 from typer import Option
 
 from surefoot.cli._answer_view import line, opening
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import err, out, plain, pulling
 from surefoot.cli._conversation import Conversation
 from surefoot.cli._trace_view import Screen
@@ -35,6 +35,7 @@ HELP = "/passages N shows the N best passages whole, /trace FILE keeps the last 
 
 def chat(
     index: IndexFile = None,
+    collection: CollectionName = None,
     config: ConfigFile = None,
     settings: Settings = None,
     passages: Annotated[
@@ -46,7 +47,7 @@ def chat(
     Of standard input each line is a question. Lines that begin with / are commands: /help lists them. Ctrl-C stops an
     answer.
     """
-    builder = Builder(configured(config, settings, index))
+    builder = Builder(configured(config, settings, index, collection))
     with pulling():
         pipeline = builder.pipeline()
     llm = builder.llm if builder.config["generator"]["use"] == "llm" else None

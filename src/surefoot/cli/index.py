@@ -8,12 +8,16 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.corpus.build import IndexProgress, IndexReport, build
+from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.discover import Patterns
 from surefoot.corpus.loaders import MAX_BYTES
+from surefoot.errors import UsageError
+from surefoot.meta import Value
+from surefoot.meta import plain as plain_value
 
 _KINDS = 8
 _NAMES = 3
@@ -23,8 +27,13 @@ _WIDTH = 40
 def index(
     paths: Annotated[list[Path], Argument(metavar="PATH...", help="Files and folders.")],
     index: IndexFile = None,
+    collection: CollectionName = None,
     config: ConfigFile = None,
     settings: Settings = None,
+    meta: Annotated[
+        list[str] | None,
+        Option("--meta", metavar="KEY=VALUE", help="A field for all these documents, to filter by; may be repeated."),
+    ] = None,
     rebuild: Annotated[bool, Option("--rebuild", help="Start from nothing; only these paths are in it then.")] = False,
     push: Annotated[bool, Option("--push", help="Then copy the index to the configured retriever's server.")] = False,
     include: Annotated[
@@ -41,8 +50,10 @@ def index(
     A GLOB is held against a file's path, or against its name where the GLOB has no "/".
 
     It counts for this run only: files of PATH that it leaves out leave the index.
+
+    A field that is given to a file stays until another run over the file gives fields again.
     """
-    builder = Builder(configured(config, settings, index))
+    builder = Builder(configured(config, settings, index, collection))
     target = Path(builder.config["index"]["path"])
     with pulling():
         embedder = builder.embedder
@@ -57,6 +68,8 @@ def index(
             paths,
             target,
             embedder,
+            collection=builder.config["index"].get("collection", DEFAULT),
+            meta=_fields(meta),
             rebuild=rebuild,
             max_bytes=max_mb * 1_000_000,
             patterns=Patterns(include or (), exclude or ()),
@@ -65,6 +78,17 @@ def index(
     _say(report, builder, target, verbose)
     if push:
         out.print(builder.push())
+
+
+def _fields(texts: list[str] | None) -> dict[str, Value] | None:
+    """The fields of each --meta; None: none was given, and each file keeps those of an earlier run."""
+    if not texts:
+        return None
+    pairs = [text.partition("=") for text in texts]
+    for key, equals, value in pairs:
+        if not (key and equals and value):
+            raise UsageError(f"--meta {key}{equals}{value} is no field; write KEY=VALUE, as in --meta year=2024")
+    return {key: plain_value(value) for key, _, value in pairs}
 
 
 def _say(report: IndexReport, builder: Builder, target: Path, verbose: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from surefoot.cli._answer_view import opening, passages
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, Filters, IndexFile, Settings, configured, filtering
 from surefoot.cli._console import out, pulling
 from surefoot.cli._trace_view import decided
 from surefoot.config.builder import Builder
@@ -28,6 +28,8 @@ def search(
     question: Annotated[list[str], Argument(metavar="QUESTION", help="Your question, or its keywords, in quotes.")],
     k: Annotated[int, Option("-k", metavar="N", min=1, help="Passages to show, the best-graded ones.")] = SHOWN,
     index: IndexFile = None,
+    collection: CollectionName = None,
+    filters: Filters = None,
     config: ConfigFile = None,
     settings: Settings = None,
     json: Annotated[bool, Option("--json", help="Print the passages as one line of JSON, and nothing else.")] = False,
@@ -35,9 +37,9 @@ def search(
     """Find passages in your documents and grade them, without an answer; nothing is asked outside."""
     if len(question) > 1:
         raise UsageError(f'put the question in quotes: surefoot search "{" ".join(question)}"')
-    builder = Builder(configured(config, settings, index))
+    builder = Builder(configured(config, settings, index, collection))
     with pulling():
-        found = _searching(builder.pipeline(), k).run(question[0])
+        found = _searching(builder.pipeline(), k).run(question[0], filter=filtering(filters))
     if json:
         typer.echo(_encoded(found, k).encode())
     else:

@@ -17,7 +17,6 @@ from typing import Any
 
 from surefoot.corpus.connection import DEFAULT, Connection, checked_name
 from surefoot.corpus.discover import ALL, Found, FoundFile, Patterns, find
-from surefoot.corpus.intake import BATCH as BATCH
 from surefoot.corpus.intake import Intake, StoredFile, loaded, stored_files
 from surefoot.corpus.loaders import MAX_BYTES, DocumentProblem, supported
 from surefoot.corpus.readers import READERS, Reading, Request
@@ -55,7 +54,7 @@ _YOUNG_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Counts of files, documents or passages; `unchanged` is of the whole index, from other paths too."""
+    """Counts of files, documents or passages; `unchanged` is of the whole collection, from other paths too."""
 
     added: int = 0
     updated: int = 0

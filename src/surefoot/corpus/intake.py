@@ -28,12 +28,14 @@ from surefoot.types import Document, Passage
 
 BATCH = 512
 """Passages embedded together, and at least so many committed together; a crash costs those since the last commit."""
+MANY = 8_192
+"""The same for documents from memory: each commit reads all words of the collection for their checksum."""
 
 _FORGET = (
     "INSERT INTO main.{lexicon} ({lexicon}, rowid, title, text) "
     "SELECT 'delete', rowid, title, text FROM passages WHERE document = ?",
     "DELETE FROM main.vectors WHERE rowid IN (SELECT rowid FROM passages WHERE document = ?)",
-    "DELETE FROM main.fields WHERE document = ?",
+    "DELETE FROM main.fields WHERE collection = {number} AND document = ?",
 )
 
 
@@ -67,8 +69,14 @@ class Intake:
     their passages have their vectors.
     """
 
-    def __init__(self, db: Connection, embedder: Embedder | None, on_commit: Callable[[], None] = lambda: None) -> None:
-        """Without an embedder nothing can be put in."""
+    def __init__(
+        self,
+        db: Connection,
+        embedder: Embedder | None,
+        on_commit: Callable[[], None] = lambda: None,
+        together: int = BATCH,
+    ) -> None:
+        """Without an embedder nothing can be put in. At least `together` passages are committed at a time."""
         self.documents: Counter[str] = Counter()
         """Of "added", "updated" and "removed"."""
         self.notes: list[tuple[str, str]] = []
@@ -77,6 +85,7 @@ class Intake:
         self._db = db
         self._embedder = embedder
         self._on_commit = on_commit
+        self._together = together
         self._waiting: list[tuple[int, Passage]] = []
         self._uncommitted = 0
 
@@ -125,14 +134,14 @@ class Intake:
         )
         for piece in document.passages:
             self._add(piece, rowid, file.path, meta)
-        if self._uncommitted >= BATCH:
+        if self._uncommitted >= self._together:
             self.commit()
         return id
 
     def remove(self, document: int) -> None:
         """Take a document out, with its words and vectors."""
         for statement in _FORGET:
-            self._db.execute(statement.format(lexicon=self._db.lexicon), (document,))
+            self._db.execute(statement.format(lexicon=self._db.lexicon, number=self._db.number), (document,))
         number = self._db.number
         gone = self._db.execute("DELETE FROM main.passages WHERE collection = ? AND document = ?", (number, document))
         self._db.execute("DELETE FROM main.documents WHERE rowid = ?", (document,))
@@ -217,7 +226,7 @@ def add(
     if not 0 < len(label) <= LONGEST_NAME:
         raise UsageError(f"documents are filed under a name of 1 to {LONGEST_NAME} characters, not {file[:80]!r}")
     with faults(path), locked(path, patience), writing(path, embedder, collection) as db:
-        intake = Intake(db, embedder)
+        intake = Intake(db, embedder, together=MANY)
         there = stored_files(db, "WHERE location IS NULL AND path = ?", (label,))
         entry = there.get(None) or intake.file(label, None, NO_META, complete=True)
         held, done = intake.held(entry.rowid), dict[str, str]()
@@ -233,13 +242,9 @@ def add(
 
 
 def _keyed(document: Document) -> Document:
-    """The document with a key of its own: its id, or else the hash of what it says."""
-    key = (
-        document.key
-        or document.id
-        or f"#{blake2b(document.text.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
-    )
-    return replace(document, key=key)
+    """The document with its id for a key, since the ids of passages are made of it; else with its key, or a hash."""
+    said = document.text.encode("utf-8", "replace")
+    return replace(document, key=document.id or document.key or f"#{blake2b(said, digest_size=16).hexdigest()}")
 
 
 def delete(path: Path, collection: str, name: str, patience: float) -> bool:

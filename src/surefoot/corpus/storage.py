@@ -223,15 +223,10 @@ def others(path: Path, collection: str) -> list[str]:
     if not size_of(path):
         return []
     with suppress(IndexFault, sqlite3.Error, UnicodeDecodeError), closing(_opened(path, frozen=False)) as db:
-        return [name for name in collections(db) if name != collection]
+        if db.version == SCHEMA:
+            query = "SELECT name FROM main.collections WHERE name <> ? ORDER BY name"
+            return [name for (name,) in db.execute(query, (collection,))]
     return []
-
-
-def collections(db: Connection) -> list[str]:
-    """The names of all collections, in alphabetical order."""
-    if db.version < SCHEMA:
-        return [DEFAULT]
-    return [name for (name,) in db.execute("SELECT name FROM main.collections ORDER BY name")]
 
 
 @contextmanager

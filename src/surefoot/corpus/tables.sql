@@ -40,11 +40,11 @@ CREATE TABLE documents (
 
 -- The fields of documents; a truth value is a blob of one byte, so that it is neither a number nor a text.
 CREATE TABLE fields (
+    collection INTEGER NOT NULL,
     document INTEGER NOT NULL,
     key TEXT NOT NULL,
     value ANY NOT NULL,
-    collection INTEGER NOT NULL,
-    PRIMARY KEY (document, key)
+    PRIMARY KEY (collection, document, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX fields_by_value ON fields (collection, key, value);
 

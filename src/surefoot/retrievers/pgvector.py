@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 import struct
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString
@@ -17,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import psycopg
 from psycopg import errors, pq, sql
+from psycopg.types.json import Json
 
 from surefoot.errors import ConfigError, EndpointError, IndexFault
+from surefoot.meta import NO_FILTER, Condition, Filter, Meta
 from surefoot.network import Network
 from surefoot.protocols import Embedder
 from surefoot.types import Passage
@@ -38,7 +41,7 @@ _SETTINGS = "SELECT set_config('statement_timeout', %s, false), set_config('hnsw
 # A lexeme may hold a quote (of a URL's path), never a backslash.
 # A table of another embedder is not searched: its distances would mean nothing, or its dimensions would not fit.
 _RETRIEVE = """
-WITH meta AS MATERIALIZED (SELECT embedder, passages FROM {meta}),
+WITH {allowed} meta AS MATERIALIZED (SELECT embedder, passages FROM {meta}),
 words AS (
   SELECT lexeme, ('''' || replace(lexeme, '''', '''''') || '''')::tsquery AS query
   FROM unnest(to_tsvector('english', %(question)s))
@@ -46,14 +49,14 @@ words AS (
 hits AS (
   SELECT id, ts_rank('{{0.5, 0, 0, 1}}', tsv, query)
     * ln(1 + (SELECT passages::float8 FROM meta) / count(*) OVER (PARTITION BY lexeme)) AS score
-  FROM words JOIN {table} ON tsv @@ query
+  FROM words JOIN {among} ON tsv @@ query
 ),
 lexical AS (
   SELECT id, row_number() OVER (ORDER BY sum(score) DESC, id) AS rank FROM hits
   GROUP BY id ORDER BY rank LIMIT %(depth)s
 ),
 nearest AS (
-  SELECT id, embedding <=> %(vector)s::vector AS distance FROM {table}
+  SELECT id, embedding <=> %(vector)s::vector AS distance FROM {among}
   WHERE (SELECT embedder FROM meta) = %(embedder)s ORDER BY embedding <=> %(vector)s::vector LIMIT %(depth)s
 ),
 semantic AS (
@@ -64,14 +67,27 @@ fused AS (
   FROM (SELECT * FROM lexical UNION ALL SELECT * FROM semantic) AS ranked
   GROUP BY id ORDER BY score DESC, id LIMIT %(k)s
 )
-SELECT meta.embedder, id, body, title, url, start, file, score
+SELECT meta.embedder, id, body, title, url, start, file, {table}.meta, score
 FROM meta LEFT JOIN (fused JOIN {table} USING (id)) ON true ORDER BY score DESC, id
 """
 
 _COLUMNS = """
 id text COLLATE "C" PRIMARY KEY, title text NOT NULL, body text NOT NULL, url text, start int NOT NULL,
-embedding vector({dimensions}) NOT NULL, file text
+embedding vector({dimensions}) NOT NULL, file text, meta json
 """
+
+# Set apart first, so that no approximate index is asked: it would find the nearest of all, and leave few that match.
+_ALLOWED = "allowed AS MATERIALIZED (SELECT * FROM {table} WHERE {conditions}),"
+_CONDITIONS: Mapping[str, LiteralString] = {
+    "in": "coalesce(meta::jsonb -> {key} = ANY ({value}::jsonb[]), false)",
+    "not in": "NOT coalesce(meta::jsonb -> {key} = ANY ({value}::jsonb[]), false)",
+    "number": "CASE json_typeof(meta -> {key}) WHEN 'number' THEN (meta ->> {key})::numeric {order} {value}::numeric"
+    " ELSE false END",
+    "text": "CASE json_typeof(meta -> {key}) WHEN 'string' THEN (meta ->> {key}) COLLATE \"C\" {order} {value}"
+    " ELSE false END",
+}
+"""The conditions of a filter in SQL, as `Condition.holds` has them; jsonb tells the kinds of values apart."""
+_ORDERS: Mapping[str, LiteralString] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 _PREPARE = f"""
 CREATE TABLE IF NOT EXISTS {{meta}} (embedder text NOT NULL, dimensions int NOT NULL, passages bigint NOT NULL);
@@ -80,23 +96,30 @@ CREATE TABLE IF NOT EXISTS {{table}} ({_COLUMNS}, tsv tsvector NOT NULL GENERATE
 CREATE TEMP TABLE pushed ({_COLUMNS}) ON COMMIT DROP
 """
 
-_HAS_FILES = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'file' AND NOT attisdropped"
+_HAS_COLUMN = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s AND NOT attisdropped"
+_LATER: Mapping[str, LiteralString] = {
+    "file": "ALTER TABLE {table} ADD COLUMN file text",
+    "meta": "ALTER TABLE {table} ADD COLUMN meta json",
+}
+"""Columns that tables of earlier versions lack."""
 
-_COPY = "COPY pushed (id, title, body, url, start, embedding, file) FROM STDIN (FORMAT BINARY)"
+_COPY = "COPY pushed (id, title, body, url, start, embedding, file, meta) FROM STDIN (FORMAT BINARY)"
 
 _DELETE = "DELETE FROM {table} AS t WHERE NOT EXISTS (SELECT FROM pushed AS p WHERE p.id = t.id)"
 
 _UPDATE = """
 UPDATE {table} AS t
-SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding, file = p.file
+SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding, file = p.file,
+    meta = p.meta
 FROM pushed AS p
 WHERE p.id = t.id
-AND (p.title, p.body, p.url, p.start, p.file) IS DISTINCT FROM (t.title, t.body, t.url, t.start, t.file)
+AND (p.title, p.body, p.url, p.start, p.file, p.meta::text)
+    IS DISTINCT FROM (t.title, t.body, t.url, t.start, t.file, t.meta::text)
 """
 
 _INSERT = """
-INSERT INTO {table} (id, title, body, url, start, embedding, file)
-SELECT id, title, body, url, start, embedding, file FROM pushed AS p
+INSERT INTO {table} (id, title, body, url, start, embedding, file, meta)
+SELECT id, title, body, url, start, embedding, file, meta FROM pushed AS p
 WHERE NOT EXISTS (SELECT FROM {table} AS t WHERE t.id = p.id)
 """
 
@@ -170,11 +193,11 @@ class Pgvector:
         self._idle: deque[Connection] = deque()
         weakref.finalize(self, _close, self._idle)
 
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        """At most `k` passages, best first. Raises EndpointError; IndexFault where the table is absent or another
-        embedder's."""
+    def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+        """At most `k` passages, best first. With a filter the nearest are exact, and every passage that matches is
+        read. Raises EndpointError; IndexFault where the table is absent or another embedder's."""
         text = _storable(question)
-        parameters = {
+        parameters: dict[str, object] = {
             "question": text,
             "vector": "[" + ",".join(map(str, self.embedder.embed([text])[0].tolist())) + "]",
             "embedder": self.embedder.name,
@@ -183,11 +206,11 @@ class Pgvector:
             "k": k,
         }
         with self._faults():
-            rows = self._fetch(parameters)
+            rows = self._fetch(self._search(filter), parameters)
         self._check_embedder(rows[0][0] if rows else None)
         return tuple(
-            Passage(id, text=body, title=title, url=url, start=start, score=score, file=file)
-            for _, id, body, title, url, start, file, score in rows
+            Passage(id, text=body, title=title, url=url, start=start, score=score, file=file, meta=Meta(meta))
+            for _, id, body, title, url, start, file, meta, score in rows
             if id is not None
         )
 
@@ -218,9 +241,10 @@ class Pgvector:
 
     def _prepare(self, connection: Connection) -> None:
         self._execute(connection, _PREPARE)
-        # A table that 0.1.0 made has none; only there, since it locks readers out until the push has ended.
-        if not connection.execute(_HAS_FILES, [self.table]).fetchone():
-            self._execute(connection, "ALTER TABLE {table} ADD COLUMN file text")
+        # Only where one is missing, since it locks readers out until the push has ended.
+        for column, statement in _LATER.items():
+            if not connection.execute(_HAS_COLUMN, [self.table, column]).fetchone():
+                self._execute(connection, statement)
         held = connection.execute(self._sql("SELECT embedder FROM {meta}")).fetchone()
         if held:
             self._check_embedder(held[0])
@@ -243,19 +267,30 @@ class Pgvector:
                 "configure that embedder, or push to a table of another name"
             )
 
-    def _fetch(self, parameters: dict[str, object]) -> list[tuple[Any, ...]]:
+    def _search(self, filter: Filter) -> sql.Composed:
+        """The statement that retrieves what the filter lets through."""
+        table = sql.Identifier(self.table)
+        conditions = sql.SQL(" AND ").join(map(_condition, filter.conditions))
+        allowed = sql.SQL(_ALLOWED).format(table=table, conditions=conditions) if filter else sql.SQL("")
+        among = sql.SQL("allowed") if filter else table
+        meta = sql.Identifier(f"{self.table}_meta")
+        return sql.SQL(_RETRIEVE).format(table=table, meta=meta, allowed=allowed, among=among)
+
+    def _fetch(self, search: sql.Composed, parameters: dict[str, object]) -> list[tuple[Any, ...]]:
         """The rows, over an idle connection where there is a living one: the server may have restarted meanwhile."""
         while (connection := self._idle_connection()) is not None:
             try:
-                return self._fetch_over(connection, parameters)
+                return self._fetch_over(connection, search, parameters)
             except psycopg.OperationalError:
                 if not connection.closed:
                     raise
-        return self._fetch_over(self._connect(self.timeout), parameters)
+        return self._fetch_over(self._connect(self.timeout), search, parameters)
 
-    def _fetch_over(self, connection: Connection, parameters: dict[str, object]) -> list[tuple[Any, ...]]:
+    def _fetch_over(
+        self, connection: Connection, search: sql.Composed, parameters: dict[str, object]
+    ) -> list[tuple[Any, ...]]:
         try:
-            return connection.execute(self._sql(_RETRIEVE), parameters).fetchall()
+            return connection.execute(search, parameters).fetchall()
         finally:
             if not connection.closed:
                 self._idle.append(connection)
@@ -347,15 +382,25 @@ def _servers(dsn: str) -> list[tuple[str, int]]:
     return [(host, port) for host, port in zip(hosts, numbers, strict=False) if host[:1] not in "/@"]
 
 
+def _condition(condition: Condition) -> sql.Composed:
+    """A condition of a filter; its key and values are literals, which psycopg quotes."""
+    first = condition.values[0] if condition.values else None
+    kind = condition.operator if condition.operator not in _ORDERS else "text" if isinstance(first, str) else "number"
+    listed = [json.dumps(value) for value in condition.values]
+    value = first if kind == "text" else repr(first) if kind == "number" else listed
+    order = sql.SQL(_ORDERS.get(condition.operator, ""))
+    return sql.SQL(_CONDITIONS[kind]).format(key=sql.Literal(condition.key), value=sql.Literal(value), order=order)
+
+
 def _stream(connection: Connection, rows: Iterable[tuple[Passage, Vector]]) -> int:
     """Copies the rows into the table `pushed`; their number."""
     cursor = connection.cursor()
     with cursor.copy(_COPY) as copy:
-        copy.set_types(["text", "text", "text", "text", "int4", "bytea", "text"])
+        copy.set_types(["text", "text", "text", "text", "int4", "bytea", "text", "json"])
         for passage, vector in rows:
             url, file = (None if each is None else _storable(each) for each in (passage.url, passage.file))
             texts = (_storable(passage.id), _storable(passage.title), _storable(passage.text), url)
-            copy.write_row((*texts, passage.start, _binary(vector), file))
+            copy.write_row((*texts, passage.start, _binary(vector), file, Json(dict(passage.meta))))
     return cursor.rowcount
 
 

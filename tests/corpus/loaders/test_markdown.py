@@ -1,10 +1,12 @@
 """Markdown as its author meant it: headings as paths, links as text, code and tables whole."""
 
+import io
 from time import process_time
 
 import pytest
 
 from corpus.loaders.opening import found, one, outline
+from surefoot.corpus.loaders import read
 
 
 def test_blocks_stand_under_their_headings_with_their_lines():
@@ -107,3 +109,39 @@ def test_hostile_markdown_takes_linear_time(piece):
     started = process_time()
     one("x\n" + piece * (200_000 // len(piece)), "x.md")
     assert process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("front", "fields"),
+    [
+        (
+            "---\ntitle: Hut\nyear: 2024 # of print\nlang: 'en'\ndone: true\n---\n",
+            {"year": 2024, "lang": "en", "done": True},
+        ),
+        (
+            '+++\nyear = 2024\nlang = "en # no comment"\n[params]\nnested = 1\n+++\n',
+            {"year": 2024, "lang": "en # no comment"},
+        ),
+        ("---\ntags: [a, b]\nmore:\n  year: 1\n- list\ntext: |\n  long\nof: {a: 1}\nname: *x\n---\n", {}),
+        ("---\ndate: 2024-05-01\nurl: http://a/b#c\n---\n", {"date": "2024-05-01", "url": "http://a/b#c"}),
+        ("", {}),
+    ],
+)
+def test_plain_values_of_front_matter_are_fields(front, fields):
+    """Not the title, nor lists, tables, nested values and texts of several lines."""
+    assert one(f"{front}Open.", "x.md").meta == fields
+
+
+def test_a_field_of_front_matter_that_is_too_long_is_told():
+    """The others are kept, and so is the text."""
+    items = [*read(io.BytesIO(f"---\nlong: {'x' * 501}\nyear: 1\n---\nOpen.".encode()), "x.md")]
+    problem, document = items
+    assert problem.reason == "front matter: the field 'long' has 501 characters, and at most 500 fit; it is left out"
+    assert (problem.skipped, document.meta, len(document.blocks)) == (False, {"year": 1}, 2)
+
+
+def test_front_matter_made_to_be_slow_is_not():
+    """Spaces, and lines that begin like fields."""
+    began = process_time()
+    one("---\n" + "a" * 60 + " " * 200_000 + "\nb: " + " #" * 100_000 + "\n" + "c: 1\n" * 20_000 + "---\nOpen.", "x.md")
+    assert process_time() - began < 5

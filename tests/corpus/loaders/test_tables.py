@@ -1,11 +1,12 @@
 """Rows of CSV, TSV and JSON: nothing that a cell says is lost."""
 
+import io
 import json
 
 import pytest
 
 from corpus.loaders.opening import documents, found, one, outline
-from surefoot.corpus.loaders import Block, Document, Unreadable
+from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable, read
 from surefoot.corpus.splitter import passages
 
 HOSTS = 'Host,IP,,OS\ndb1,10.0.0.1,rack 4,"Debian\n12"\nweb,10.0.0.2,,\n'
@@ -95,3 +96,32 @@ def test_a_question_leads_to_the_key(tmp_path):
     """As the end of the file's address."""
     content = json.dumps({"server": {"port": 8080}, "client": {"retries": 3}})
     assert found(tmp_path, "a.json", content, "how many retries").url == "docs/a.json#/client"
+
+
+def test_rows_carry_fields():
+    """Of a table in each form; they are no part of what the row says."""
+    forms = {
+        "x.jsonl": '{"text": "A hut.", "meta": {"year": 2024, "lang": "de", "done": true}}\n',
+        "x.json": '[{"text": "A hut.", "meta": {"year": 2024, "lang": "de", "done": true}}]',
+        "x.csv": 'text,meta.year,Meta.lang,meta\nA hut.,2024,de,"{""done"": true}"\n',
+    }
+    for name, content in forms.items():
+        found = one(content, name)
+        assert (found.text, found.meta) == ("A hut.", {"year": 2024, "lang": "de", "done": True}), name
+
+
+def test_a_column_called_meta_that_is_no_table_is_a_column():
+    """As it always was."""
+    assert one("text,meta\nA hut.,by hand\n", "x.csv").text == "A hut.\n\nmeta: by hand"
+    assert one('{"text": "A hut.", "meta": "by hand"}', "x.jsonl").meta == {}
+
+
+def test_a_field_that_cannot_be_kept_is_told_with_its_row():
+    """The row and its other fields stay."""
+    rows = '{"text": "A hut.", "meta": {"year": 1, "tags": ["a"]}}\n{"text": "B.", "meta": {"bad key": 1}}\n'
+    items = [*read(io.BytesIO(rows.encode()), "x.jsonl")]
+    assert [item.meta for item in items if isinstance(item, Document)] == [{"year": 1}, {}]
+    assert [item.reason.partition(" is ")[0] for item in items if isinstance(item, DocumentProblem)] == [
+        "line 1: the field 'tags'",
+        "line 2: the field 'bad key'",
+    ]

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem
 from surefoot.corpus.loaders.text import encoding_of
+from surefoot.meta import NO_META, Meta, plain, usable
 from surefoot.text.blocks import blocks, paragraph
 
 MAX_LINE = 10_000_000
@@ -24,6 +25,9 @@ LONGEST_PATH = 300
 
 NAMING = ("id", "_id", "title", "url")
 """Columns that name a row, and are no part of what it says where it has a text."""
+
+FIELDS = "meta"
+"""The column of a row's fields, a table; a column "meta.year" of a CSV is one field."""
 
 
 @contextmanager
@@ -66,7 +70,22 @@ def document(
     title, url = _plain(row.get("title")), _plain(row.get("url")) or None
     more = (said(beside) if words else whole,)
     stable = id or _fingerprint(title, words, url or "", *filter(None, more))
-    return Document(stable, title, (*blocks(words), *map(Block, filter(None, more))), url, id or None)
+    return Document(stable, title, (*blocks(words), *map(Block, filter(None, more))), url, id or None, fields(row)[0])
+
+
+def fields(row: Mapping[str, Any]) -> tuple[Meta, list[str]]:
+    """The row's fields, and why some of them cannot be kept."""
+    given = row.get(FIELDS)
+    table = dict(given) if isinstance(given, dict) else {}
+    for name, cell in row.items():
+        if name.startswith(f"{FIELDS}.") and isinstance(cell, str) and cell.strip():
+            table[name.removeprefix(f"{FIELDS}.")] = plain(cell)
+    return usable(table) if table else (NO_META, [])
+
+
+def reservations(row: Mapping[str, Any], where: str) -> Iterator[DocumentProblem]:
+    """The reasons why some of the row's fields are not kept."""
+    yield from (DocumentProblem(f"{where}: {fault}; it is left out", skipped=False) for fault in fields(row)[1])
 
 
 def said(pairs: Iterable[tuple[str, str]]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import PurePath
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from surefoot.corpus.loaders import Document, DocumentProblem, Unreadable
-from surefoot.corpus.loaders._rows import MAX_LINE, NAMING, TEXT, document, lines, opened
+from surefoot.corpus.loaders._rows import FIELDS, MAX_LINE, NAMING, TEXT, document, lines, opened, reservations
+from surefoot.text.json_values import parsed
 
 _Row = tuple[int, list[str] | str]
 """The number of a row's last line, and its cells or its fault."""
@@ -31,21 +33,33 @@ class CsvLoader:
                 raise Unreadable("has no header line that names its columns")
             names = [cell.strip().lower() for cell in header]
             for number, cells in rows:
-                row = cells if isinstance(cells, str) else _document(header, names, cells, PurePath(name).stem)
-                yield DocumentProblem(f"the row that ends in line {number} {row}") if isinstance(row, str) else row
+                where = f"the row that ends in line {number}"
+                row = {} if isinstance(cells, str) else _row(names, cells)
+                found = cells if isinstance(cells, str) else _document(header, names, cells, row, PurePath(name).stem)
+                yield DocumentProblem(f"{where} {found}") if isinstance(found, str) else found
+                yield from reservations(row, where)
 
 
-def _document(header: Sequence[str], names: Sequence[str], cells: Sequence[str], stem: str) -> Document | str:
-    row = dict(zip(names, cells, strict=False))
+def _row(names: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+    """The cells by column; fields as the table that their cell spells."""
+    row: dict[str, Any] = dict(zip(names, cells, strict=False))
+    with suppress(ValueError):
+        if isinstance(table := parsed(row.get(FIELDS, "")), dict):
+            row[FIELDS] = table
+    return row
+
+
+def _document(
+    header: Sequence[str], names: Sequence[str], cells: Sequence[str], row: dict[str, Any], stem: str
+) -> Document | str:
     taken = next((name for name in TEXT if row.get(name, "").strip()), None)
-    labelled = [
-        (header[n].strip() if n < len(header) and header[n].strip() else f"column {n + 1}", cell)
+    labelled = {
+        n: (header[n].strip() if n < len(header) and header[n].strip() else f"column {n + 1}", cell)
         for n, cell in enumerate(cells)
-    ]
-    beside = [
-        pair for n, pair in enumerate(labelled) if n >= len(names) or (names[n] not in NAMING and names[n] != taken)
-    ]
-    found = document(row, beside, labelled)
+        if n >= len(names) or not (names[n].startswith(f"{FIELDS}.") or isinstance(row[names[n]], dict))
+    }
+    beside = [pair for n, pair in labelled.items() if n >= len(names) or (names[n] not in NAMING and names[n] != taken)]
+    found = document(row, beside, labelled.values())
     return found if isinstance(found, str) or found.title or taken else replace(found, title=stem)
 
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
-from surefoot.corpus.loaders._rows import LONGEST_PATH, leaves, said
+from surefoot.corpus.loaders._rows import LONGEST_PATH, leaves, reservations, said
 from surefoot.corpus.loaders.jsonl import row_of
 from surefoot.corpus.loaders.text import decoded
 from surefoot.text.blocks import blocks
@@ -47,6 +47,7 @@ def _rows(rows: list[dict[str, Any]], stem: str) -> Iterator[Document | Document
             yield DocumentProblem(f"object {number} of the list {found}")
         else:
             yield found if found.title else replace(found, title=stem)
+        yield from reservations(row, f"object {number} of the list")
 
 
 def _blocks(value: object) -> Iterator[Block]:

@@ -1,4 +1,5 @@
-"""Markdown: the text as it stands, titled by its front matter or its first heading."""
+"""Markdown: the text as it stands, titled by its front matter or its first heading. The front matter's plain
+values are the document's fields."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from typing import BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem
 from surefoot.corpus.loaders.text import decoded, placed
+from surefoot.meta import NO_META, Value, plain, usable
 from surefoot.text.blocks import code
 
 _FRONT = re.compile(r"\A(---|\+\+\+)\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
+_FRONT_FIELD = re.compile(r"^([^\W\d][\w.-]{0,63})[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _HASHES = re.compile(r" {0,3}(#{1,6})(?:\s|\Z)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*\Z")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
@@ -44,7 +47,17 @@ class MarkdownLoader:
         named = _FRONT_TITLE.search(front[2]) if front else None
         found = tuple(headed(text))
         title = named[1].strip().strip("\"'") if named else next((block.path[0] for block in found if block.path), "")
-        yield Document("", title or PurePath(name).stem, found)
+        meta, faults = usable(_fields(front[2])) if front else (NO_META, [])
+        yield from (DocumentProblem(f"front matter: {fault}; it is left out", skipped=False) for fault in faults)
+        yield Document("", title or PurePath(name).stem, found, meta=meta)
+
+
+def _fields(front: str) -> dict[str, Value]:
+    """The plain values of front matter, but for the title; lists, tables and texts of several lines are none."""
+    own = front.partition("\n[")[0]  # what follows are TOML's tables
+    named = {key: said.strip() for key, said in _FRONT_FIELD.findall(own) if key.lower() != "title"}
+    bare = {key: said if said[0] in "'\"" else said.partition(" #")[0] for key, said in named.items()}
+    return {key: plain(said) for key, said in bare.items() if said[0] not in "[{|>&*!#"}
 
 
 @dataclass(slots=True)

@@ -69,9 +69,9 @@ def by_rules(
     records: Sequence[Record], scores: Sequence[Score], summaries: Sequence[Summary], config: Config
 ) -> Diagnosis:
     """The diagnosis by rules; the index, if it is searched, is asked whether it holds the evidence that was missed."""
-    if (path := _searched(config)) is None:
+    if _searched(config) is None:
         return diagnosed.diagnose(records, scores, summaries, config)
-    with Index.open(path) as index:
+    with Index.open(**config["index"]) as index:
         return diagnosed.diagnose(records, scores, summaries, config, held_by(index))
 
 

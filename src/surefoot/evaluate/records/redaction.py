@@ -15,6 +15,7 @@ from secrets import token_bytes
 from typing import Any, TypeVar, cast
 
 from surefoot.errors import UsageError
+from surefoot.meta import NO_META, Meta
 from surefoot.types import Citation, Conflict, Grade, Record, Score, Strip, Trace
 
 T = TypeVar("T")
@@ -233,7 +234,9 @@ def share_safe(
 def _changed(value: T, change: Callable[[Any, str], Any], name: str = "") -> T:
     """The value with each text and each dictionary in it changed; `change` is told the name of its field."""
     result: Any = value
-    if isinstance(value, tuple):
+    if isinstance(value, Meta):
+        result = NO_META  # no figure goes by it, and its values are texts of the user's
+    elif isinstance(value, tuple):
         result = tuple(_changed(each, change, name) for each in value)
     elif is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: _changed(getattr(value, field.name), change, field.name) for field in fields(value)}
