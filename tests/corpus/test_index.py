@@ -350,10 +350,9 @@ def test_an_index_of_the_first_version_is_not_added_to(former, tmp_path):
 def test_an_index_without_the_places_of_blocks_is_searched(tmp_path):
     """It was made before they were kept: each passage leads to its first block, as it did then."""
     path = tmp_path / "index.db"
-    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-schema-2.db.gz").read_bytes()))
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-2.db.gz").read_bytes()))
     with Index.open(path) as index:
-        (hut,) = index.lexical("larch shingles", 1)
-        assert (hut.url, hut.places) == ("docs/hut.html#built", ())
+        assert {passage.places for passage in index.passages()} == {()}
         assert index.verify()
 
 

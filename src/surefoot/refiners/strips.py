@@ -56,7 +56,7 @@ class Strips:
         mode: Mode = "sentences",
         size: int = 3,
         best: int | None = None,
-        most: int = 16,
+        most: int = 20,
     ) -> None:
         if mode not in CUTS:
             raise ConfigError(f"no way to cut strips called '{mode}'; there are: {', '.join(CUTS)}")
