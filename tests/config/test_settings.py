@@ -246,7 +246,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
-        ({"index": {"paths": "a"}}, r"\[index\] has no option 'paths'; it has: path"),
+        ({"index": {"paths": "a"}}, r"\[index\] has no option 'paths'; it has: path, collection; did you mean 'path'"),
         ({"index": {"path": 3}}, r"\[index\] path must be the name of a file, not 3"),
         ({"index": {"use": "x"}}, r"\[index\] path must be the name of a file, not None"),
         ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, keep, external_k"),
