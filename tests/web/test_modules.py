@@ -11,8 +11,8 @@ from surefoot import web
 from surefoot.evaluate.report import page
 
 DECLARED = re.compile(r"^(?:const|let|class|function|async function|function\*|async function\*)\s+(\w+)", re.MULTILINE)
-SHARED = web._SHARED  # noqa: SLF001 - the list is the module's own
-VIEWER = page._SCRIPTS  # noqa: SLF001
+SHARED = web._SHARED
+VIEWER = page._SCRIPTS
 
 
 @pytest.mark.parametrize("names", [SHARED, VIEWER], ids=["shared", "viewer"])
