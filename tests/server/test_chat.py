@@ -43,7 +43,8 @@ def test_a_stream_brings_the_same_text_citations_and_tokens(openai: Any) -> None
     assert deltas[0].role == "assistant"
     assert "".join(delta.content or "" for delta in deltas) == whole.content
     told = [delta.annotations for delta in deltas if getattr(delta, "annotations", None)]
-    assert told == [[one.model_dump() for one in whole.annotations]]
+    placed = [(one["url_citation"]["start_index"], one["url_citation"]["title"]) for one in told[0]]
+    assert placed == [(one.url_citation.start_index, one.url_citation.title) for one in whole.annotations]
     assert chunks[-1].usage.total_tokens == 0
 
 

@@ -9,6 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, events, finished, upload
+from surefoot.config.settings import Config
+from surefoot.server.app import assembled, create_app
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 from surefoot.server.uploads import safe
@@ -164,3 +166,14 @@ def test_uploads_beyond_the_places_come_again_later(client: TestClient, service:
         one.__exit__(None, None, None)
     assert reply.status_code == 429
     assert int(reply.headers["Retry-After"]) >= 1
+
+
+def test_a_relative_folder_makes_no_difference(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's own is one: uploads are known, and taken out, by the same paths."""
+    monkeypatch.chdir(tmp_path)
+    with TestClient(create_app(assembled(ServerSettings(), config)), base_url="http://localhost:8710") as client:
+        upload(client, {"bridge.md": BRIDGE})
+        (line,) = client.get("/documents").json()["documents"]
+        assert (line["file"], line["uploaded"]) == ("uploads/bridge.md", True)
+        finished(client, client.delete(f"/documents/{line['id']}").json()["job"])
+        assert client.get("/documents").json()["documents"] == []

@@ -117,7 +117,7 @@ class Library:
         def told(now: IndexProgress) -> None:
             progress(Path(now.path).name, now.passages)
 
-        folder = self.uploads(name)
+        folder = self.uploads(name).absolute()  # a relative one would be part of the files' paths in the index
         if not any(folder.glob("*")):  # a build would rather stop than empty an index
             self._emptied(name)
             return ()
