@@ -27,14 +27,14 @@ const withheld = (answer) => (answer.withheld ? h("details", { class: "plain" },
 // It may miss the question: the passages come first, and nothing in it is called quoted.
 function hedge(trace, actions) {
   const { answer } = trace;
-  const graded = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n] })).filter(({ grade }) => isNumber(grade?.score));
+  const graded = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n] })).filter(({ grade }) => isNumber(grade?.score) && grade.label !== "incorrect");
   const best = graded.toSorted((a, b) => b.grade.score - a.grade.score).slice(0, FIRST);
   const one = ({ passage, grade }) =>
     h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, grade.span, BEFORE)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
   return [
-    h("p", { class: "kind" }, "These passages may answer"),
+    best.length ? h("p", { class: "kind" }, "These passages may answer") : null,
     answer.because ? h("p", { class: "dim" }, "Not called an answer: ", said(answer.because), ".") : null,
-    h("ol", { class: "first" }, best.map(one)),
+    best.length ? h("ol", { class: "first" }, best.map(one)) : null,
     h("p", { class: "kind" }, "Nearest sentences"),
     h("div", { class: "near" }, text(answer, actions)),
     sources(answer, actions, true),
