@@ -90,6 +90,8 @@ class ReadManual:
     """The passage at a file's anchor; at "", the file's first."""
     terms: list[tuple[int, str, str]] = field(default_factory=list)
     """Passage, term and meaning of each definition."""
+    menus: set[int] = field(default_factory=set)
+    """Passages that are tables of contents."""
     files: dict[str, Path] = field(default_factory=dict)
     verbs: Counter[str] = field(default_factory=Counter)
     """Words that follow "to"."""
@@ -131,6 +133,8 @@ def _take(manual: ReadManual, document: Document, path: str) -> None:
         number = first + max(0, bisect_right(starts, at) - 1)
         if block.place:
             manual.places.setdefault((path, block.place), number)
+        if block.kind == "contents" or block.text.startswith("Table of Contents"):
+            manual.menus.add(number)
         if block.kind == "definition":
             term, _, meaning = block.text.partition("\n: ")
             manual.terms.append((number, term.strip(), meaning))
@@ -150,7 +154,7 @@ def _headings(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassag
         before = ""
         for number in page:
             title = manual.passages[number].title
-            if title != before and _says(manual.passages[number].text):
+            if title != before and _says(manual, number):
                 heading = _clean(title.rpartition(_JOINT)[2] if _JOINT in title else _OF.split(title)[0])
                 for question in _phrased(heading, manual, chance):
                     kind = "faq" if heading.endswith("?") else "heading"
@@ -234,7 +238,7 @@ def _links(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
         if place.suffix in (".html", ".htm", ".xhtml"):
             for name, around, target in _linked(place, path):
                 number = manual.places.get(target)
-                if number is None or not _says(manual.passages[number].text):
+                if number is None or not _says(manual, number):
                     continue
                 heading = fold(manual.passages[number].title.rpartition(_JOINT)[2])
                 for told in (match["x"].strip() for see in _SEE if (match := see.search(around))):
@@ -473,9 +477,9 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().split("\n")[0].strip("|").split(" | ")]
 
 
-def _says(text: str) -> bool:
+def _says(manual: ReadManual, number: int) -> bool:
     """Whether a passage says something: a table of contents does not."""
-    return len(words(text)) >= 12
+    return number not in manual.menus and len(words(manual.passages[number].text)) >= 12
 
 
 def _clean(heading: str) -> str:
@@ -485,16 +489,15 @@ def _clean(heading: str) -> str:
 
 # Wording
 
-_ALIKE = [pair.split("=") for pair in (
-    "remove=delete|directory=folder|display=show|create=make|modify=change|enable=turn on|disable=turn off|maximum=max|minimum=min|"
-    "specify=set|retrieve=get|list=show|execute=run|terminate=stop|begin=start|configure=set up|install=set up|obtain=get|"
-    "automatically=by itself|multiple=several|verify=check|determine=find out|permit=allow|prevent=stop|ensure=make sure|"
-    "additional=more|entire=whole|select=choose|contents=content|restrict=limit|perform=do|print=output|convert=turn|"
-    "combine=join|split=divide|message=notice|error=failure|documentation=manual|command=program|user=account|password=passphrase|"
-    "machine=computer|connect=link|search=look|copy=duplicate|log=record|number of=how many|parameter=argument|value=setting|"
-    "application=program|require=need|provide=give|initialize=set up|generate=produce|update=upgrade|define=declare|access=reach"
-).split("|")]  # fmt: skip
-_SWAPS = {one: other for pair in _ALIKE for one, other in (pair, pair[::-1])}
+_PLAIN = dict(pair.split("=") for pair in (
+    "remove=delete|directory=folder|display=show|modify=change|enable=turn on|disable=turn off|maximum=max|minimum=min|"
+    "specify=set|retrieve=get|execute=run|terminate=stop|obtain=get|automatically=by itself|multiple=several|verify=check|"
+    "determine=find out|permit=allow|prevent=stop|ensure=make sure|additional=more|entire=whole|select=choose|"
+    "restrict=limit|perform=do|combine=join|split=divide|error=failure|command=program|user=account|configure=set up|"
+    "machine=computer|parameter=option|option=setting|application=program|provide=give|initialize=set up|require=need|"
+    "generate=create|create=make|update=upgrade|define=set|delete=remove|show=print|folder=directory|allow=let"
+).split("|"))  # fmt: skip
+"""Words of manuals, and what people type instead."""
 
 
 def reworded(question: str, chance: random.Random) -> str:
@@ -514,9 +517,9 @@ def reworded(question: str, chance: random.Random) -> str:
 
 
 def _swapped(question: str, chance: random.Random) -> str:
-    known = [word for word in _SWAPS if re.search(rf"(?<!\w){word}(?!\w)", question)]
+    known = [word for word in _PLAIN if re.search(rf"(?<!\w){word}(?!\w)", question)]
     for word in chance.sample(known, min(2, len(known))):
-        question = re.sub(rf"(?<!\w){word}(?!\w)", _SWAPS[word], question, count=1)
+        question = re.sub(rf"(?<!\w){word}(?!\w)", _PLAIN[word], question, count=1)
     return question
 
 
