@@ -62,19 +62,17 @@ class EvaluatorRecipe:
     """Steps between two looks at the development questions."""
     patience: int = 5
     """Looks without improvement after which training stops."""
-    checkpoint: int = 40
-    """Steps between checkpoints: some minutes."""
+    checkpoint: int = 150
+    """Steps between checkpoints."""
     dev_pairs: int = 100
     """Pairs of each development file's `fit` half, at most, that a look takes."""
     seed: int = 0
 
 
-ONWARD = EvaluatorRecipe(rate=4e-5, head_rate=6e-5, pieces=208)
-"""The settings for a network that is an evaluator already: no tensor starts at random. Passages of manuals are longer."""
-
-
+ONWARD = EvaluatorRecipe(rate=4e-5, head_rate=6e-5, pieces=208, checkpoint=40)
+"""For a network that is an evaluator already: no tensor starts at random. Passages of manuals are longer."""
 NOWHERE = 0.3
-"""What a pair without evidence counts in the evidence loss beside one with it: there are three times as many, and at the
+"""What a pair without evidence counts in the evidence loss beside one with it. There are three times as many; at the
 same weight the head learned above all to say that there is none."""
 
 
