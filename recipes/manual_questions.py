@@ -299,26 +299,33 @@ def _definitions(manual: ReadManual, chance: random.Random) -> Iterator[AskedPas
             continue
         if meaning not in manual.passages[number].text:
             continue
-        first = said[0]
-        whole = (first,) if len(first) < 300 else ()
         forms = ("What does {} do?", "What is {}?", "{}", "What is {} for?", "{} meaning", "what does {} mean")
+        whole = (said[0],) if len(said[0]) < 300 else ()
         yield AskedPassage("term", chance.choices(forms, (5, 4, 2, 2, 1, 1))[0].format(name), number, whole, name)
-        if default := _DEFAULT.search(f"{term} {meaning}"):
-            forms = ("What is the default of {}?", "{} default", "What is the default value of {}?", "default {}")
-            value = default["a"].strip("“”\"'`.")
-            if _VALUE.search(value) and find([value], manual.passages[number].text):
-                yield AskedPassage("default", chance.choice(forms).format(name), number, (value,), name)
-        told = first.rstrip(".")
-        verb, _, rest = told.partition(" ")
-        if nominal := _NOMINAL.match(first):
-            form = chance.choice(("What is the {}?", "{}", "Which setting gives the {}?", "how do I set the {}?"))
-            yield AskedPassage("meaning", form.format(nominal["x"].strip()), number, _found(name, manual, number), name)
-        elif (doing := base(verb, manual.verbs)) and verb[:1].isupper() and 2 < len(words(rest)) < 18:
-            doing = f"{doing} {rest}"
-            forms = ("how", "Which option makes it {}?", "option to {}", "What do I use to {}?")
-            form = chance.choices(forms, (5, 2, 2, 1))[0]
-            question = _how(doing, chance) if form == "how" else form.format(_mine(doing))
-            yield AskedPassage("meaning", question, number, _found(name, manual, number), name)
+        here = manual.passages[number].text
+        default = _DEFAULT.search(f"{term} {meaning}")
+        value = default["a"].strip("“”\"'`.") if default else ""
+        if _VALUE.search(value) and find([value], here):
+            yield AskedPassage("default", chance.choice(_OF_DEFAULTS).format(name), number, (value,), name)
+        if question := _for_term(said[0], manual, chance):
+            yield AskedPassage("meaning", question, number, (name,) if find([name], here) else (), name)
+
+
+_OF_DEFAULTS = ("What is the default of {}?", "{} default", "What is the default value of {}?", "default {}")
+_OF_THINGS = ("What is the {}?", "{}", "Which setting gives the {}?", "how do I set the {}?")
+_OF_DOINGS = ("how", "Which option makes it {}?", "option to {}", "What do I use to {}?")
+
+
+def _for_term(meaning: str, manual: ReadManual, chance: random.Random) -> str:
+    """A question for the term that has this meaning; empty where it can be put into none."""
+    verb, _, rest = meaning.rstrip(".").partition(" ")
+    if nominal := _NOMINAL.match(meaning):
+        return chance.choice(_OF_THINGS).format(nominal["x"].strip())
+    doing = base(verb, manual.verbs)
+    if not doing or not verb[:1].isupper() or not 2 < len(words(rest)) < 18:
+        return ""
+    form = chance.choices(_OF_DOINGS, (5, 2, 2, 1))[0]
+    return _how(f"{doing} {rest}", chance) if form == "how" else form.format(_mine(f"{doing} {rest}"))
 
 
 def _name(term: str) -> str:
@@ -327,10 +334,6 @@ def _name(term: str) -> str:
     first = re.split(r",\s|\s[\[(<]|\s*\(default|\s+=\s|\s\|\s|\s{2,}", plain)[0]
     first = re.sub(r"(?<=\w)\(.*|(?<=\w)[=\[].*", "", first).strip(" :*`'\"¶")
     return first if 2 <= len(first) <= 60 and len(first.split()) <= 6 and re.search("[A-Za-z]", first) else ""
-
-
-def _found(name: str, manual: ReadManual, number: int) -> tuple[str, ...]:
-    return (name,) if find([name], manual.passages[number].text) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,6 +438,14 @@ def _facts(manual: ReadManual, number: int, lines: Sequence[str], chance: random
         yield AskedPassage("row", form.format(n=thing, w=what.strip(":").lower()), number, (value,), thing)
 
 
+_FOR_DOING: tuple[str, ...] = (
+    "Which command can I use to {}?",
+    "command to {}",
+    "{}",
+    "How do I {}?",
+    "what program lets me {}",
+)
+_FOR_THING = ("What is the {}?", "{}", "which page describes the {}", "What is {n}?")
 _NAMED = re.compile(r"(?P<a>\S+)(?:, \S+)* (?:-|—|–|\\-) (?P<x>[^\n]{10,120})")
 
 
@@ -448,16 +459,9 @@ def _programs(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassag
             told = _lowered(re.sub(r"^(?:[Aa]n?|[Tt]he) ", "", match["x"].rstrip(".")))
             doing = re.match(r"(?:program |tool |utility )?(?:to )?([a-z]+) ", told)
             if doing and base(doing[1], manual.verbs):
-                forms = (
-                    "Which command can I use to {}?",
-                    "command to {}",
-                    "{}",
-                    "How do I {}?",
-                    "what program lets me {}",
-                )
-                asks = told[doing.start(1) :]
+                forms, asks = _FOR_DOING, told[doing.start(1) :]
             else:
-                forms, asks = ("What is the {}?", "{}", "which page describes the {}", "What is {n}?"), told
+                forms, asks = _FOR_THING, told
             question = chance.choice(forms).format(asks, n=match["a"])
             yield AskedPassage("name", question, number, (match["a"],), match["a"])
             after = next((n for n in page if re.search("(?i)description|options$", manual.passages[n].title)), None)

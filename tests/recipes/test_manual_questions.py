@@ -25,22 +25,25 @@ from surefoot.datasets import pairs
 
 QUEUE = """<html><head><title>Queue - Ferry manual</title></head><body><h1>Queue</h1>
 <h2 id="drain">Draining the queue</h2>
-<p>The ferry keeps its letters in a queue. To empty the queue, run ferry --drain as root. The waiting letters are stored in
-/var/spool/ferry by default. MTA stands for Mail Transfer Agent.</p>
+<p>The ferry keeps its letters in a queue. To empty the queue, run ferry --drain as root.
+The waiting letters are stored in /var/spool/ferry by default. MTA stands for Mail Transfer Agent.</p>
 <h2 id="limits">Limits</h2>
-<p>The maximum number of letters is 5000. Whoever sends more is told to wait, and his letters are held back for later.</p>
+<p>The maximum number of letters is 5000. Whoever sends more is told to wait, and his letters are held back.</p>
 <dl><dt>queue_lifetime (default: 5d)</dt><dd>Sets how long a letter may wait in the queue before it goes back.</dd>
 <dt>lock_delay</dt><dd>The time that a process waits for the lock of the queue. The default is 30 seconds.</dd></dl>
-<table><tr><th>Port</th><th>Purpose</th><th>Open</th></tr><tr><td>4711</td><td>Incoming letters</td><td>always</td></tr>
+<table><tr><th>Port</th><th>Purpose</th><th>Open</th></tr>
+<tr><td>4711</td><td>Incoming letters</td><td>always</td></tr>
 <tr><td>port of ferry-admin</td><td>Letters from the harbour</td><td>at night only</td></tr></table>
 </body></html>"""
 START = """<html><head><title>Start - Ferry manual</title></head><body><h1>Start</h1>
 <h2 id="boot">Starting at boot</h2>
-<p>To start the ferry at boot, enable its unit. To start it by hand, run ferry. For information on getting rid of waiting
-letters, see <a href="queue.html#drain">the queue's page</a>. You need to start nothing else, and to run it is easy.</p>
+<p>To start the ferry at boot, enable its unit. To start it by hand, run ferry. For information on getting rid of
+waiting letters, see <a href="queue.html#drain">the queue's page</a>. You need to start nothing else, and to run it
+is easy.</p>
 <h2 id="why">Why does the ferry not answer?</h2>
-<p>It may be that another process holds its port. Stop that process, and the ferry will answer within a minute or two.</p>
-<p>To drain or to set anything else, ask the harbour. You may want to empty or to empty or to drain or to drain or to set it again, to start, to see more.</p>
+<p>It may be that another process holds its port. Stop that process, and the ferry will answer within a minute.</p>
+<p>To drain or to set anything else, ask the harbour. You may want to empty or to empty or to drain or to drain or to
+set it again, to start, to see more.</p>
 </body></html>"""
 MENU = "<html><head><title>Menu</title></head><body><h2>Sailing and rowing</h2><ul>{}</ul></body></html>".format(
     "".join(f'<li><a href="queue.html#{n}">Chapter {n} of the book</a></li>' for n in range(30))
@@ -138,8 +141,9 @@ def test_every_answer_stands_in_its_passage(manual: ReadManual) -> None:
 
 def test_a_manual_page_is_asked_for_by_what_its_program_does(tmp_path: Path) -> None:
     """Its NAME holds the program's name; its DESCRIPTION answers too."""
-    page = ".TH FERRY 1\n.SH NAME\nferry \\- carry letters over the river\n.SH DESCRIPTION\nIt is able to carry, and to carry on, and to carry more."
-    (tmp_path / "ferry.1").write_text(page + " It is a ferry that has some more to say of itself.\n")
+    page = ".TH FERRY 1\n.SH NAME\nferry \\- carry letters over the river\n.SH DESCRIPTION\nIt is able to carry, "
+    page += "and to carry on, and to carry more. It is a ferry that has some more to say of itself.\n"
+    (tmp_path / "ferry.1").write_text(page)
     found = questions(read(tmp_path), "name")
     assert {one.answers for one in found} == {("ferry",), ()}
     assert any(one.question == "Which command can I use to carry letters over the river?" for one in found)
@@ -165,7 +169,7 @@ def test_a_question_is_worded_as_people_type() -> None:
 
 
 def test_the_rows_are_labelled_questions(manual: ReadManual, tmp_path: Path) -> None:
-    """One passage answers, if any; no other of its section, and none that holds the answer beside the thing asked about."""
+    """One passage answers, if any, and no negative holds its words."""
     found = list(rows("ferry-doc", manual, dev=False))
     assert found == list(rows("ferry-doc", manual, dev=False))
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
@@ -174,7 +178,8 @@ def test_the_rows_are_labelled_questions(manual: ReadManual, tmp_path: Path) -> 
         assert sum(p["label"] for p in row["passages"]) <= 1
         held = [p for p in row["passages"] if not p["label"]]
         assert not any(row["answers"] and row["answers"][0] in p["text"] and len(row["answers"][0]) > 30 for p in held)
-    assert any(not any(p["label"] for p in row["passages"]) for row in found)
+    more = [row for seed in range(5) for row in rows("ferry-doc", manual, dev=False, seed=seed)]
+    assert any(not any(p["label"] for p in row["passages"]) for row in more)
     assert all(any(p["label"] for p in row["passages"]) for row in rows("ferry-doc", manual, dev=True))
 
 
