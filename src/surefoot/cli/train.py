@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -35,7 +36,8 @@ def evaluator(
         Option(
             "--start",
             metavar="PATH",
-            help="A folder that holds all-MiniLM-L6-v2, unless its package is installed; or an earlier best.pt.",
+            help="A folder that holds all-MiniLM-L6-v2, unless its package is installed; or an earlier best.pt, or "
+            "minilm.onnx.",
         ),
     ] = None,
     seed: Annotated[int, Option("--seed")] = 0,
@@ -43,7 +45,8 @@ def evaluator(
 ) -> None:
     """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
     try:
-        from surefoot.lab.train.evaluator import EvaluatorRecipe, train
+        from surefoot.lab.train.evaluator import ONWARD, EvaluatorRecipe, train
+        from surefoot.lab.train.export import imported
         from surefoot.lab.train.finish import require_questions
         from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
         from surefoot.lab.train.network import pretrained, restored
@@ -52,8 +55,12 @@ def evaluator(
     learned = Mixture(data, sources(mixture or SHIPPED))
     require_questions(learned)
     with _telling(_of_minilm) as tell:
-        first = restored(start) if start and start.is_file() else pretrained(start, seed)
-        best = train(first, learned, to, EvaluatorRecipe(seed=seed), tell, device)
+        if start and start.is_file():
+            first = imported(start) if start.suffix == ".onnx" else restored(start)
+            recipe = replace(ONWARD, seed=seed)
+        else:
+            first, recipe = pretrained(start, seed), EvaluatorRecipe(seed=seed)
+        best = train(first, learned, to, recipe, tell, device)
     _finished(best, learned, to)
 
 

@@ -1,4 +1,4 @@
-"""Exports the trained network as it ships: one ONNX file with int8 weights.
+"""Exports the trained network as it ships, one ONNX file with int8 weights, and reads such a file back.
 
 Word vectors are rounded row by row, and the layers' matrices column by column. Their inputs are rounded at run time, by
 the text's largest activation (onnxruntime's dynamic quantisation), so a run takes one text: a second would change that.
@@ -7,15 +7,20 @@ the text's largest activation (onnxruntime's dynamic quantisation), so a run tak
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import warnings
 from pathlib import Path
 
+import onnx
 import torch
+from google.protobuf.message import DecodeError
+from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
-from surefoot.lab.train.network import GraderNetwork
+from surefoot.errors import ModelError
+from surefoot.lab.train.network import GraderNetwork, shaped
 
 
 class Shipped(nn.Module):
@@ -69,3 +74,38 @@ def _traced(shipped: Shipped, path: Path) -> None:
             opset_version=17,
             dynamo=False,
         )
+
+
+def imported(path: Path) -> GraderNetwork:
+    """The network of a file that `export` wrote, in float32: what rounding lost stays lost.
+
+    The same file gives the same weights to the last bit. Raises ModelError for any other file.
+    """
+    try:
+        return shaped(_weights(onnx.load(str(path)).graph))
+    except (OSError, DecodeError, KeyError, ValueError, RuntimeError) as error:
+        raise ModelError(f"{path} holds no exported evaluator; give the minilm.onnx of one") from error
+
+
+def _weights(graph: onnx.GraphProto) -> dict[str, Tensor]:
+    """The tensors by the names that they have in the network.
+
+    A matrix lost its own name, but its product is still named by the layer; the marks of shared pieces are the only
+    constants of one row that something is multiplied by.
+    """
+    held = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in graph.initializer}
+    found = {"word.weight": held["rows"].float() * held["scales"]}
+    found |= {name.removeprefix("network."): held[name] for name in held if re.fullmatch(_KEPT, name)}
+    marks = []
+    for node in graph.node:
+        if node.op_type == "MatMulInteger" and (name := node.input[1]) in held:
+            matrix = held[name].float() * held[name.replace("_quantized", "_scale")]
+            found[node.name.strip("/").rpartition("/")[0].replace("/", ".") + ".weight"] = matrix.T.contiguous()
+        elif node.op_type == "Mul":
+            marks += [(name, held[name]) for name in node.input if name in held and name.startswith("onnx::Mul")]
+    found["shared.weight"] = torch.stack([mark for _, mark in sorted(marks, key=lambda pair: pair[0])])
+    return found
+
+
+_KEPT = r"network\.(?:comparable|.*\.(?:weight|bias))"
+"""Names of the tensors that keep theirs in a file."""

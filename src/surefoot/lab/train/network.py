@@ -125,13 +125,17 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
 
 def restored(path: Path) -> GraderNetwork:
     """The network that a training saved, on the CPU. Raises ModelError for any other file."""
-    weights = saved(path)
     try:
-        with torch.random.fork_rng():
-            network = _shaped(weights)
-        network.load_state_dict(weights)
+        return shaped(saved(path))
     except (KeyError, RuntimeError, TypeError) as error:
         raise ModelError(f"{path} holds no evaluator's weights; run: surefoot train evaluator") from error
+
+
+def shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
+    """The network that has these weights, by the names of its own. Raises KeyError or RuntimeError for others."""
+    with torch.random.fork_rng():
+        network = _shaped(weights)
+    network.load_state_dict(weights)
     return network
 
 
