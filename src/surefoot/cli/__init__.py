@@ -44,6 +44,7 @@ _BENCH: Listing = {
 }
 _TRAIN: Listing = {
     "evaluator": ("train:evaluator", "Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."),
+    "verifier": ("train:verifier", "Train Surefoot's own verifier; run it again to go on where it stopped."),
     "average": ("train:average", "Make one minilm of several trainings from the same start: their mean, calibrated."),
     "t5": ("train:t5", "Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."),
 }
