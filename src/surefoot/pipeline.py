@@ -19,9 +19,10 @@ from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.network.pace import left, within
-from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
+from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
 from surefoot.recorder import Listener, Recorder
-from surefoot.types import Action, Answer, Decision, Grade, Passage, Strip, Trace
+from surefoot.types import Action, Answer, Assertion, Decision, Grade, Passage, Strip, Support, Trace
+from surefoot.verifiers.lexical import LexicalVerifier
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
@@ -40,6 +41,7 @@ class Pipeline:
     rewriter: Rewriter
     searcher: Searcher
     generator: Generator
+    verifier: Verifier = field(default_factory=LexicalVerifier)
     k: int = 30
     """Passages retrieved, and graded, for each question."""
     keep: int = 6
@@ -198,11 +200,16 @@ class Pipeline:
             draft = run.step(
                 "generate", generate, run.asked, knowledge, run.text, fallback=None, instead="refused to answer"
             )
-        answer = grounded(run.asked, draft, knowledge) if draft else None
+        answer = grounded(run.asked, draft, knowledge, lambda asked: self._verify(asked, run)) if draft else None
         if answer is None or answer.refused:
             asked = run.queries if getattr(self.searcher, "asks", True) else ()
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
+
+    def _verify(self, assertions: Sequence[Assertion], run: Recorder) -> tuple[Support, ...]:
+        unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)
+        verify, instead = self.verifier.support, "nothing was checked for support"
+        return run.step("verify", verify, assertions, fallback=unchecked, instead=instead)
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:
         """The trace of each question, in order, `workers` at a time; one that fails is a trace with its error."""

@@ -244,7 +244,7 @@ class Builder:
             raise
 
     def _pipeline(self) -> Pipeline:
-        roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
+        roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator", "verifier")
         built: dict[str, Any] = {
             role: getattr(self, role) if role in ("evaluator", "generator") else self._built(role) for role in roles
         }

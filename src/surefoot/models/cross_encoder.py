@@ -32,7 +32,7 @@ def tokenizer() -> Tokenizer:
 
 
 def session(path: Path, sha256: str, role: str, way_out: str) -> InferenceSession:
-    """The model, on one thread. Raises ModelError, worded with `role` and `way_out`, for a file that is another or damaged."""
+    """The model, on one thread. Raises ModelError, with `role` and `way_out`, for one that is damaged or another."""
     options = SessionOptions()
     options.intra_op_num_threads = 1
     try:
