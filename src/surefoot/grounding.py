@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from surefoot.protocols import Knowledge
 from surefoot.text.languages import FUNCTION_WORDS, language
-from surefoot.text.openers import claims_nothing
+from surefoot.text.openers import claiming
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
 from surefoot.types import Answer, Assertion, Citation, Decision, Passage, Support
@@ -86,7 +86,7 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge, support: Suppor
         pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
         before = end
         citations += cited
-        uncited += [said] if said and not _stands(cited) and not claims_nothing(said) else []
+        uncited += [said] if said and not _stands(cited) and claiming(said) else []
     if knowledge and _VERDICT.match(draft.text) and not citations:
         citations = [_on_trust(question, knowledge)]
         pieces.append(f" [{citations[0].marker}]")
@@ -125,10 +125,10 @@ def _supported(
     """
     if support is None or not knowledge:
         return cites
-    held = [i for i, said in enumerate(every) if words(said) and not claims_nothing(said) and not refuses(said)]
+    held = [i for i, said in enumerate(every) if words(claiming(said)) and not refuses(said)]
     near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
     read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
-    asked = [Assertion(every[i], tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
+    asked = [Assertion(claiming(every[i]), tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
     told = dict(zip(held, support(asked), strict=True))
     found = list(cites)
     for i, verdict in told.items():

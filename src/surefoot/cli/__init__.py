@@ -29,6 +29,7 @@ _MODELS: Listing = {
 }
 _BENCH: Listing = {
     "evaluator": ("bench:evaluator", "Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed."),
+    "verifier": ("support:verifier", "Hold labelled sentences against their evidence: AUC, precision, words, speed."),
     "tune": ("bench:tune", "Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."),
     "qa": ("qa:qa", "Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."),
     "manuals": (

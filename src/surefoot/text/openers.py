@@ -40,12 +40,18 @@ _OFFERS = re.compile(
 )
 
 
-def claims_nothing(sentence: str) -> bool:
-    """Whether the whole sentence is an opener ("Sure, here are the steps:") or an offer ("Let me know if …").
+def claiming(sentence: str) -> str:
+    """The sentence without what claims nothing: empty for an opener ("Sure, here are the steps:") or an offer ("Let me
+    know if …"), and what follows the colon of an opener that goes on.
 
-    By the commonest English phrases. A sentence that goes on to say something, or that holds a number, is no opener.
+    By the commonest English phrases. A sentence that says something besides, or holds a number, is no opener.
     """
+    opener, colon, rest = sentence.partition(":")
+    if colon and rest.strip("*_ ") and _silent(f"{opener}:"):
+        return rest.strip()
+    return "" if _silent(sentence) else sentence
+
+
+def _silent(sentence: str) -> bool:
     bare = " ".join(sentence.split()).strip("*_# ")
-    if not bare or len(bare) > _LONGEST:
-        return False
-    return bool(_OPENS.fullmatch(bare) or _OFFERS.fullmatch(bare))
+    return bool(bare) and len(bare) <= _LONGEST and bool(_OPENS.fullmatch(bare) or _OFFERS.fullmatch(bare))

@@ -194,7 +194,10 @@ def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW
     whole = [tuple(part.encode("utf-8", "replace").decode() for part in triple) for triple in triples]
     flat = tokenizer.encode_batch([part for triple in whole for part in triple], add_special_tokens=False)
     common = {number for word in STOP_WORDS if (number := tokenizer.token_to_id(word)) is not None}
-    return [_pieces(*flat[3 * i : 3 * i + 3], whole[i][2], common, window) for i in range(len(whole))]
+    claims, contexts, evidences = flat[::3], flat[1::3], flat[2::3]
+    texts = (text for *_, text in whole)
+    parts = zip(claims, contexts, evidences, texts, strict=True)
+    return [_pieces(*part, common, window) for part in parts]
 
 
 def _pieces(

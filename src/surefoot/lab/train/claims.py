@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 
 from surefoot import manifest
 from surefoot.datasets.questions import hashed, rows
-from surefoot.errors import ConfigError
-from surefoot.lab.train.statements import Passage, Statement, statements
+from surefoot.errors import ConfigError, UsageError
+from surefoot.lab.train.statements import MadeStatement, Passage, statements
 from surefoot.text import toml_values
 from surefoot.text.words import sentences, words
 
@@ -36,7 +36,7 @@ _LONG = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class LabelledClaim:
     """A sentence, the evidence to judge it by, and whether that carries it."""
 
     text: str
@@ -92,7 +92,7 @@ class ClaimSets:
 
     def __init__(self, data: Path, listed: Sequence[ClaimSource]) -> None:
         self.listed = tuple(listed)
-        self.claims: dict[Part, dict[str, list[Claim]]] = {key: {} for key in PARTS}
+        self.claims: dict[Part, dict[str, list[LabelledClaim]]] = {key: {} for key in PARTS}
         self.about = {
             "sets": [asdict(source) for source in listed],
             "data": {f"{s.file}.jsonl": manifest.fingerprint(data / f"{s.file}.jsonl") for s in listed},
@@ -109,13 +109,13 @@ class ClaimSets:
                 kept = [c for c in train[source.name] if held.isdisjoint(_long(c))] if source.learn else []
                 train[source.name] = kept
 
-    def lessons(self, seed: int) -> list[Claim]:
+    def lessons(self, seed: int) -> list[LabelledClaim]:
         """One pass over what is to be learned, the same for the same seed: each set cut to its `most`, so many copies.
 
         The made ones come sooner on average, and those that people labelled later.
         """
         chance = random.Random(seed)  # noqa: S311
-        keyed: list[tuple[float, Claim]] = []
+        keyed: list[tuple[float, LabelledClaim]] = []
         for source in self.listed:
             some = self.claims["train"].get(source.name, [])
             picked = chance.sample(some, min(source.most or len(some), len(some)))
@@ -124,7 +124,7 @@ class ClaimSets:
         return [claim for _, claim in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def _divided(path: Path, source: ClaimSource) -> dict[Part, list[Claim]]:
+def _divided(path: Path, source: ClaimSource) -> dict[Part, list[LabelledClaim]]:
     """The claims of a file, by part."""
     if source.form == "questions":
         return {
@@ -132,19 +132,19 @@ def _divided(path: Path, source: ClaimSource) -> dict[Part, list[Claim]]:
             for key in PARTS
         }
     reader = {"support": _support, "begin": _begin, "expertqa": _expertqa, "qags": _qags}[source.form]
-    found: dict[Part, list[Claim]] = {key: [] for key in PARTS}
+    found: dict[Part, list[LabelledClaim]] = {key: [] for key in PARTS}
     for _, row in rows(path):
         if claim := reader(row, source.name):
             found[part(claim.evidence)].append(_weighted(claim, source))
     return found
 
 
-def _weighted(claim: Claim, source: ClaimSource) -> Claim:
+def _weighted(claim: LabelledClaim, source: ClaimSource) -> LabelledClaim:
     return replace(claim, weight=source.weight * (source.positive if claim.label else 1.0))
 
 
-def _made(statement: Statement, source: ClaimSource) -> Claim:
-    one = Claim(statement.text, statement.question, statement.evidence, statement.label, statement.spans)
+def _made(statement: MadeStatement, source: ClaimSource) -> LabelledClaim:
+    one = LabelledClaim(statement.text, statement.question, statement.evidence, statement.label, statement.spans)
     return _weighted(one, source)
 
 
@@ -158,13 +158,13 @@ def _asked(path: Path, wanted: Part) -> Iterator[tuple[str, list[str], list[Pass
             yield row["question"], said, mine
 
 
-def _support(row: Row, name: str) -> Claim | None:
+def _support(row: Row, name: str) -> LabelledClaim | None:
     if row["set"] != name:
         return None
     label = int(row["label"])
     marked = tuple((int(a), int(b)) for a, b in row.get("spans") or ())
     spans: Spans | None = () if label else marked or None
-    return Claim(row["claim"], _context(row), row["evidence"], label, spans)
+    return LabelledClaim(row["claim"], _context(row), row["evidence"], label, spans)
 
 
 def _context(row: Mapping[str, Any]) -> str:
@@ -172,25 +172,25 @@ def _context(row: Mapping[str, Any]) -> str:
     return str(row.get("question") or row.get("context") or "")
 
 
-def _begin(row: Row, name: str) -> Claim | None:
+def _begin(row: Row, name: str) -> LabelledClaim | None:
     label = int(row["human"]["faithful"])
-    return Claim(row["answer"], row["question"], row["context"], label, () if label else None)
+    return LabelledClaim(row["answer"], row["question"], row["context"], label, () if label else None)
 
 
-def _expertqa(row: Row, name: str) -> Claim | None:
+def _expertqa(row: Row, name: str) -> LabelledClaim | None:
     if row["human"]["support"] == "N/A" or not row["passages"]:
         return None
     label = int(row["human"]["support"] == "Complete")
     evidence = "\n\n".join(p["text"] for p in row["passages"])
-    return Claim(row["answer"], row["question"], evidence, label, () if label else None)
+    return LabelledClaim(row["answer"], row["question"], evidence, label, () if label else None)
 
 
-def _qags(row: Row, name: str) -> Claim | None:
+def _qags(row: Row, name: str) -> LabelledClaim | None:
     label = int(row["human"]["faithful"])
-    return Claim(row["answer"], "", row["context"], label, () if label else None)
+    return LabelledClaim(row["answer"], "", row["context"], label, () if label else None)
 
 
-def _long(claim: Claim) -> Iterator[bytes]:
+def _long(claim: LabelledClaim) -> Iterator[bytes]:
     """A hash of each long sentence of its evidence, the same in any spelling."""
     text = claim.evidence
     return (hashed(_normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
@@ -200,7 +200,23 @@ def _normal(text: str) -> str:
     return " ".join(words(text))
 
 
-def lines(claims: Iterable[Claim], name: str) -> str:
+def read(path: Path, limit: int | None = None) -> dict[str, list[LabelledClaim]]:
+    """The claims of a file in the format of the support files, by their set; at most so many of each, drawn at random.
+
+    Raises UsageError for a file that is missing or of another format.
+    """
+    found: dict[str, list[LabelledClaim]] = {}
+    for number, row in rows(path):
+        try:
+            claim = _support(row, row["set"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"{path}, line {number} is no labelled claim: {error!r}") from error
+        found.setdefault(str(row["set"]), []).extend([claim] if claim else [])
+    chance = random.Random(0)  # noqa: S311
+    return {name: chance.sample(some, min(limit or len(some), len(some))) for name, some in found.items()}
+
+
+def lines(claims: Iterable[LabelledClaim], name: str) -> str:
     """The claims in the format of the support files, a line each."""
     return "".join(
         json.dumps({"id": f"{name}-{i}", "set": name, "question": c.context, "evidence": c.evidence, "claim": c.text,

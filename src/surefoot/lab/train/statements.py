@@ -49,7 +49,7 @@ _WH = re.compile(r"\b(who|whom|whose|when|where|which|what|why|how (?:many|much|
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class MadeStatement:
     """A claim made by rules."""
 
     text: str
@@ -73,7 +73,7 @@ class _Source:
     """Texts of the same question's other passages."""
 
 
-def statements(asked: Iterable[Asked], name: str, answered: bool = True) -> Iterator[Statement]:
+def statements(asked: Iterable[Asked], name: str, answered: bool = True) -> Iterator[MadeStatement]:
     """Statements of each question and of each passage, labelled; the same for the same questions and name.
 
     `answered` False: none of the answers, for questions that take several passages.
@@ -94,7 +94,7 @@ def statements(asked: Iterable[Asked], name: str, answered: bool = True) -> Iter
                 yield from _sentences(source, chance)
 
 
-def _sentences(source: _Source, chance: random.Random) -> Iterator[Statement]:
+def _sentences(source: _Source, chance: random.Random) -> Iterator[MadeStatement]:
     """Statements of one sentence of the passage, at most: two that look alike and are labelled otherwise."""
     whole = [source.text[a:b] for a, b in sentences(source.text)]
     fit = [one for one in whole if _LEAST <= len(one) <= _MOST and "\n" not in one]
@@ -103,7 +103,7 @@ def _sentences(source: _Source, chance: random.Random) -> Iterator[Statement]:
     evidence = _evidence(source, chance)
     carrying = chance.choice(fit)
     claim = _reworded(carrying, fit, chance)
-    rules: list[Callable[[], Iterator[Statement]]] = [
+    rules: list[Callable[[], Iterator[MadeStatement]]] = [
         lambda: _changed(claim, "", evidence, carrying, chance, "changed"),
         lambda: _changed(claim, "", evidence, carrying, chance, "changed"),
         lambda: _removed(claim, source, carrying, evidence),
@@ -115,7 +115,7 @@ def _sentences(source: _Source, chance: random.Random) -> Iterator[Statement]:
 
 def _answers(
     question: str, answers: Sequence[str], source: _Source, kinds: dict[str, list[str]], chance: random.Random
-) -> Iterator[Statement]:
+) -> Iterator[MadeStatement]:
     """The question with its answer as a statement, and with another answer of the same kind or other evidence."""
     there = [
         a for a in answers if a.strip() and len(a) < 100 and re.search(rf"(?<!\w){re.escape(a)}(?!\w)", source.text)
@@ -125,9 +125,9 @@ def _answers(
     if long:
         said = [long[0][a:b] for a, b in sentences(long[0])]
         claim = chance.choice([one for one in said if len(one) >= _LEAST] or [long[0]])
-        yield Statement(claim, question, evidence, 1, (), "worded answer")
+        yield MadeStatement(claim, question, evidence, 1, (), "worded answer")
         if source.others:
-            yield Statement(claim, question, chance.choice(source.others), 0, None, "worded answer")
+            yield MadeStatement(claim, question, chance.choice(source.others), 0, None, "worded answer")
         return
     if not there:
         return
@@ -142,12 +142,12 @@ def _answers(
     span = ((at, at + len(other)),)
     yield from _two(
         (
-            Statement(right, question, evidence, 1, (), "answer"),
-            Statement(wrong, question, swapped, 1, (), "answer"),
+            MadeStatement(right, question, evidence, 1, (), "answer"),
+            MadeStatement(wrong, question, swapped, 1, (), "answer"),
         ),
         (
-            Statement(wrong, question, evidence, 0, span, "answer"),
-            Statement(
+            MadeStatement(wrong, question, evidence, 0, span, "answer"),
+            MadeStatement(
                 right, question, swapped, 0, ((right.index(answer), right.index(answer) + len(answer)),), "answer"
             ),
         ),
@@ -169,14 +169,14 @@ def _stated(question: str, answer: str) -> str:
     )
 
 
-def _two(good: Sequence[Statement], bad: Sequence[Statement], chance: random.Random) -> Iterator[Statement]:
+def _two(good: Sequence[MadeStatement], bad: Sequence[MadeStatement], chance: random.Random) -> Iterator[MadeStatement]:
     yield chance.choice(good)
     yield chance.choice(bad)
 
 
 def _changed(
     claim: str, question: str, evidence: str, carrying: str, chance: random.Random, kind: str
-) -> Iterator[Statement]:
+) -> Iterator[MadeStatement]:
     """The claim with one thing changed, and the same change in the evidence: two of the four pairs that this makes."""
     change = _change(claim, evidence, carrying, chance)
     if change is None:
@@ -186,12 +186,12 @@ def _changed(
     new = ((place[0], place[0] + max(1, len(after))),)
     yield from _two(
         (
-            Statement(before, question, evidence, 1, (), kind),
-            Statement(changed, question, changed_evidence, 1, (), kind),
+            MadeStatement(before, question, evidence, 1, (), kind),
+            MadeStatement(changed, question, changed_evidence, 1, (), kind),
         ),
         (
-            Statement(changed, question, evidence, 0, new, kind),
-            Statement(before, question, changed_evidence, 0, (place,), kind),
+            MadeStatement(changed, question, evidence, 0, new, kind),
+            MadeStatement(before, question, changed_evidence, 0, (place,), kind),
         ),
         chance,
     )
@@ -265,17 +265,17 @@ def _negation_change(claim: str, evidence: str, carrying: str, chance: random.Ra
     return new, evidence.replace(carrying, re.sub(pattern, new, carrying, count=1)), old.span()
 
 
-def _removed(claim: str, source: _Source, carrying: str, evidence: str) -> Iterator[Statement]:
+def _removed(claim: str, source: _Source, carrying: str, evidence: str) -> Iterator[MadeStatement]:
     """The claim with its evidence, and with the evidence without its sentence."""
     rest = evidence.replace(carrying, "").replace("  ", " ")
     if len(rest) >= 2 * _LEAST:
-        yield Statement(claim, "", evidence, 1, (), "removed")
-        yield Statement(claim, "", rest, 0, None, "removed")
+        yield MadeStatement(claim, "", evidence, 1, (), "removed")
+        yield MadeStatement(claim, "", rest, 0, None, "removed")
 
 
 def _joined(
     carrying: str, fit: Sequence[str], source: _Source, evidence: str, chance: random.Random
-) -> Iterator[Statement]:
+) -> Iterator[MadeStatement]:
     """Two sentences in one: both from the passage, and the second from elsewhere."""
     own = [one for one in fit if one != carrying]
     elsewhere = [
@@ -288,16 +288,16 @@ def _joined(
         return
     start = carrying.rstrip(".") + ", and "
     foreign = chance.choice(elsewhere)
-    yield Statement(start + chance.choice(own), "", evidence, 1, (), "joined")
-    yield Statement(start + foreign, "", evidence, 0, ((len(start), len(start) + len(foreign)),), "joined")
+    yield MadeStatement(start + chance.choice(own), "", evidence, 1, (), "joined")
+    yield MadeStatement(start + foreign, "", evidence, 0, ((len(start), len(start) + len(foreign)),), "joined")
 
 
-def _foreign(claim: str, source: _Source, evidence: str, chance: random.Random) -> Iterator[Statement]:
+def _foreign(claim: str, source: _Source, evidence: str, chance: random.Random) -> Iterator[MadeStatement]:
     """The claim with its own evidence, and with a passage near to it."""
     others = [one for one in source.others if one not in evidence and not _held(claim, one)]
     if others:
-        yield Statement(claim, "", evidence, 1, (), "foreign")
-        yield Statement(claim, "", chance.choice(others), 0, None, "foreign")
+        yield MadeStatement(claim, "", evidence, 1, (), "foreign")
+        yield MadeStatement(claim, "", chance.choice(others), 0, None, "foreign")
 
 
 def _held(claim: str, text: str) -> bool:

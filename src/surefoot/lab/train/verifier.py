@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from surefoot.errors import ConfigError, ModelError
-from surefoot.lab.train.claims import Claim, ClaimSets
+from surefoot.lab.train.claims import ClaimSets, LabelledClaim
 from surefoot.lab.train.export import imported
 from surefoot.lab.train.network import GraderNetwork
 from surefoot.lab.train.training import Stopwatch, TrainingProgress, checkpoint, claimed, descend, keep, saved
@@ -211,7 +211,7 @@ def _turn(state: _VerifierState, batch: Sequence[ClaimExample], steps: int, reci
     return float(support.detach())
 
 
-def examples_of(claims: Sequence[Claim], most: int) -> list[ClaimExample]:
+def examples_of(claims: Sequence[LabelledClaim], most: int) -> list[ClaimExample]:
     """The claims in numbers, of at most so many pieces."""
     reader, found = tokenizer(), list[ClaimExample]()
     for start in range(0, len(claims), 1000):
@@ -335,7 +335,7 @@ def _begun(network: VerifierNetwork, about: str, recipe: VerifierRecipe, folder:
     return state
 
 
-def _hash(network: VerifierNetwork, lessons: Sequence[Claim], recipe: VerifierRecipe) -> str:
+def _hash(network: VerifierNetwork, lessons: Sequence[LabelledClaim], recipe: VerifierRecipe) -> str:
     """Hash of the first weights, the lessons and the recipe."""
     digest = hashlib.sha256(json.dumps([weights_hash(network), asdict(recipe)]).encode())
     for lesson in lessons:
