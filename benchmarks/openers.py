@@ -27,7 +27,8 @@ ANSWERS = 300
 def main(data: Path) -> None:
     """Print, for each phrase, the answers with other claims than without it; then the labelled claims taken for none."""
     rows = map(json.loads, (data / "judge/evouna_nq_correctness.jsonl").open(encoding="utf-8"))
-    right = [row["answer"].rstrip(". ") for row in rows if row["human"]["correct"] and row["answer"].strip()][:ANSWERS]
+    correct = [row["answer"].rstrip(". ") for row in rows if row["human"]["correct"] and row["answer"].strip()]
+    right = correct[:ANSWERS]
     for phrase in (*BEFORE, *BEHIND):
         said = [f"{phrase} {one}." if phrase in BEFORE else f"{one}. {phrase}" for one in right]
         changed = sum(claims(one) != claims(f"{bare}.") for one, bare in zip(said, right, strict=True))
