@@ -31,6 +31,7 @@ from surefoot.judges.context_relevancy import ContextRelevancy
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.grading_note import GradingNote
 from surefoot.judges.llm import LLMJudge
+from surefoot.judges.verified import Verified
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
@@ -88,6 +89,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("judge", "grading_note"): lambda index: GradingNote(),
     ("judge", "llm"): lambda index: LLMJudge(Scripted(rating), "grading_note"),
     ("judge", "claims"): lambda index: Claims(Scripted(rating)),
+    ("judge", "verified"): lambda index: Verified(LLMVerifier(Scripted(lambda _: '{"supported": true}'))),
     ("verifier", "lexical"): lambda index: LexicalVerifier(),
     ("verifier", "llm"): lambda index: LLMVerifier(Scripted(lambda _: '{"supported": true}')),
 }

@@ -44,7 +44,7 @@ def test_figures_are_of_each_set() -> None:
     assert found.roc_auc.value == 1
     assert (found.precision.share, found.recall.share, found.undecided.count) == (1.0, 1.0, 2)
     assert found.baselines["overlap"].value == pytest.approx(1.0)
-    assert support.mean([found], lambda one: one.roc_auc) == 1
+    assert support.mean([found.roc_auc]) == 1
 
 
 def test_words_count_where_they_are_known() -> None:

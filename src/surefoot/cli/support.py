@@ -54,8 +54,8 @@ def _show(name: str, reports: Sequence[SupportReport]) -> None:
     for one in reports:
         beside = [share(one.baselines[way].value) for way in ways]
         table.add_row(short(one.name), f"{one.claims:,}", share(one.positive), figure(one.roc_auc), *beside)
-    means = [share(support.mean(reports, lambda one, way=way: one.baselines[way])) for way in ways]
-    table.add_row("mean", "", "", share(support.mean(reports, lambda one: one.roc_auc)), *means)
+    means = [share(support.mean(one.baselines[way] for one in reports)) for way in ways]
+    table.add_row("mean", "", "", share(support.mean(one.roc_auc for one in reports)), *means)
     verdicts = headed(["set"], ["supported, and is", "of those that are", "undecided", "words F1", "claims/s"])
     for one in reports:
         speed = NONE if one.per_second is None else f"{one.per_second:,.1f}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -63,10 +64,14 @@ def run(
     total, before = sum(map(len, sets.values())), 0
     found: list[SupportReport] = []
     for name, claims in sets.items():
-        told, seconds = _verdicts(verifier, claims, lambda done, start=before: on_done(start + done, total))
+        told, seconds = _verdicts(verifier, claims, partial(_counted, on_done, before, total))
         found.append(report(name, claims, told, seconds, baselines))
         before += len(claims)
     return found
+
+
+def _counted(on_done: OnDone, before: int, total: int, done: int) -> None:
+    on_done(before + done, total)
 
 
 def _verdicts(
@@ -169,9 +174,9 @@ def cosine(embedder: Embedder) -> Baseline:
     return near
 
 
-def mean(reports: Sequence[SupportReport], of: Callable[[SupportReport], Figure]) -> float | None:
+def mean(each: Iterable[Figure]) -> float | None:
     """The mean of a figure over the sets where it is defined; None: nowhere."""
-    known = [value for one in reports if (value := of(one).value) is not None]
+    known = [one.value for one in each if one.value is not None]
     return float(np.mean(known)) if known else None
 
 

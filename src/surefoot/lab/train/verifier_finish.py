@@ -116,12 +116,14 @@ def _upper(read: Mapping[str, Read], fitted: Calibration) -> float:
 
 def _least(some: Read, fitted: Calibration) -> float:
     """The same of one group; 0 for an empty one."""
-    ranked = sorted(((fitted.probability(r.logit), claim.label) for claim, _, r in some), reverse=True)
-    right = np.cumsum([label for _, label in ranked])
-    kept = [i for i in range(len(ranked)) if right[i] >= PRECISION * (i + 1)]
-    if ranked and not kept:
+    known = [(fitted.probability(reading.logit), claim.label) for claim, _, reading in some]
+    for threshold in sorted({chance for chance, _ in known}):
+        called = [label for chance, label in known if chance >= threshold]
+        if sum(called) >= PRECISION * len(called):
+            return threshold
+    if known:
         raise ConfigError(f"no threshold finds supported claims with a precision of {PRECISION:.0%}; train further")
-    return ranked[kept[-1]][0] if kept else 0.0
+    return 0.0
 
 
 def _words(read: Mapping[str, Read], fitted: Calibration) -> float:
@@ -134,9 +136,9 @@ def _words(read: Mapping[str, Read], fitted: Calibration) -> float:
 
     def quality(least: float) -> float:
         each = [word_f1([c for c, *_ in some], [told(one, least) for one in some]) for some in read.values()]
-        return float(np.mean([one for one in each if one is not None] or [0.0]))
+        return float(np.mean([one for one in each if one is not None] or [0.0]))  # no set marks words: any will do
 
-    return max(WORDS, key=quality)
+    return float(max(WORDS, key=quality))
 
 
 def _write_card(folder: Path, fitted: Calibration, thresholds: Mapping[str, float], **more: Any) -> None:
