@@ -25,7 +25,7 @@ ANSWERS = 300
 
 
 def main(data: Path) -> None:
-    """Print, for each phrase, the answers with other claims than without it; then the labelled claims taken for none."""
+    """Print for each phrase how many answers claim something else with it, and then the claims taken for none."""
     rows = map(json.loads, (data / "judge/evouna_nq_correctness.jsonl").open(encoding="utf-8"))
     correct = [row["answer"].rstrip(". ") for row in rows if row["human"]["correct"] and row["answer"].strip()]
     right = correct[:ANSWERS]
