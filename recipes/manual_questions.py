@@ -90,6 +90,8 @@ class ReadManual:
     """The passage at a file's anchor; at "", the file's first."""
     terms: list[tuple[int, str, str]] = field(default_factory=list)
     """Passage, term and meaning of each definition."""
+    menus: set[int] = field(default_factory=set)
+    """Passages that are tables of contents."""
     files: dict[str, Path] = field(default_factory=dict)
     verbs: Counter[str] = field(default_factory=Counter)
     """Words that follow "to"."""
@@ -131,6 +133,8 @@ def _take(manual: ReadManual, document: Document, path: str) -> None:
         number = first + max(0, bisect_right(starts, at) - 1)
         if block.place:
             manual.places.setdefault((path, block.place), number)
+        if block.kind == "contents" or block.text.startswith("Table of Contents"):
+            manual.menus.add(number)
         if block.kind == "definition":
             term, _, meaning = block.text.partition("\n: ")
             manual.terms.append((number, term.strip(), meaning))
@@ -150,7 +154,7 @@ def _headings(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassag
         before = ""
         for number in page:
             title = manual.passages[number].title
-            if title != before and _says(manual.passages[number].text):
+            if title != before and _says(manual, number):
                 heading = _clean(title.rpartition(_JOINT)[2] if _JOINT in title else _OF.split(title)[0])
                 for question in _phrased(heading, manual, chance):
                     kind = "faq" if heading.endswith("?") else "heading"
@@ -218,13 +222,14 @@ def base(word: str, verbs: Counter[str]) -> str:
 _SEE = (
     re.compile(
         r"(?i)\b(?:see|read|refer to|consult)\b[^.;]{0,30}\0[^.;]{0,30}?\b(?:for|on|about|to learn)\s+"
-        r"(?:(?:more|further|additional|detailed|full|some|general)\s+)*(?:information|details?|instructions|descriptions?|"
-        r"discussion|examples?|help)?\s*(?:(?:on|about|of|for|regarding|how to)\s+)?(?P<x>[^.;()\0]{10,100})"
+        r"(?:(?:more|further|additional|detailed|full|some|general)\s+)*(?:information|details?|instructions|"
+        r"descriptions?|discussion|examples?|help)?\s*(?:(?:on|about|of|for|regarding|how to)\s+)?"
+        r"(?P<x>[^.;()\0]{10,100})"
     ),
     re.compile(
         r"(?i)\bfor\s+(?:(?:more|further|additional|detailed|full)\s+)*(?:information|details|instructions|help)\s+"
-        r"(?:(?:on|about|of|for|regarding|how to)\s+)(?P<x>[^.;()\0]{8,100}),\s+(?:please\s+)?(?:see|read|refer to|consult)"
-        r"[^.;]{0,30}\0"
+        r"(?:(?:on|about|of|for|regarding|how to)\s+)(?P<x>[^.;()\0]{8,100}),\s+(?:please\s+)?"
+        r"(?:see|read|refer to|consult)[^.;]{0,30}\0"
     ),
 )
 
@@ -234,7 +239,7 @@ def _links(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
         if place.suffix in (".html", ".htm", ".xhtml"):
             for name, around, target in _linked(place, path):
                 number = manual.places.get(target)
-                if number is None or not _says(manual.passages[number].text):
+                if number is None or not _says(manual, number):
                     continue
                 heading = fold(manual.passages[number].title.rpartition(_JOINT)[2])
                 for told in (match["x"].strip() for see in _SEE if (match := see.search(around))):
@@ -268,14 +273,18 @@ def _linked(place: Path, path: str) -> Iterator[tuple[str, str, tuple[str, str]]
         yield name, around, (there, unquote(anchor))
 
 
-_FIELDS = frozenset("returns parameters raises return type rtype see also note yields default values since type usage".split()) | {
-    "return type", "see also", "return value", "default value"}  # fmt: skip
+_FIELDS = frozenset(
+    "returns parameters raises return type rtype see also note yields default values since usage".split()
+)
+_FIELDS |= {"return type", "see also", "return value", "default value"}
 """Terms of the same form in every description of a function."""
-_NOMINAL = re.compile(r"(?:The|An?) (?P<x>(?:maximum|minimum|number|amount|size|time|interval|name|path|list|type|port|"
-                      r"directory|address|length|limit|default|format|location|file|user|level|timeout|delay)\b[^.;:(]{8,110})")  # fmt: skip
+_NOMINAL = re.compile(
+    r"(?:The|An?) (?P<x>(?:maximum|minimum|number|amount|size|time|interval|name|path|list|type|port|"
+    r"directory|address|length|limit|default|format|location|file|user|level|timeout|delay)\b[^.;:(]{8,110})"
+)
 _DEFAULT = re.compile(
-    r"(?i)(?:\bdefaults?(?: value)?(?: is|:| ?=)|\bdefaults to)\s+(?P<a>[“\"'`]?[^\s,;()]{1,40}?(?:\s(?:seconds?|minutes?|"
-    r"hours?|days?|bytes|[kmgt]i?b|ms|milliseconds|percent))?[”\"'`]?)(?=[\s,;()]|\.?$|\.\s)"
+    r"(?i)(?:\bdefaults?(?: value)?(?: is|:| ?=)|\bdefaults to)\s+(?P<a>[“\"'`]?[^\s,;()]{1,40}?"
+    r"(?:\s(?:seconds?|minutes?|hours?|days?|bytes|[kmgt]i?b|ms|milliseconds|percent))?[”\"'`]?)(?=[\s,;()]|\.?$|\.\s)"
 )
 
 
@@ -286,98 +295,73 @@ def _definitions(manual: ReadManual, chance: random.Random) -> Iterator[AskedPas
     for number, term, meaning in manual.terms:
         name = _name(term)
         said = [meaning[a:b] for a, b in sentences(meaning)]
-        if not name or fold(name) in _FIELDS or not said or len(words(meaning)) < 4 or meaning not in manual.passages[number].text:
+        if not name or fold(name) in _FIELDS or not said or len(words(meaning)) < 4:
             continue
-        first = said[0]
-        whole = (first,) if len(first) < 300 else ()
+        if meaning not in manual.passages[number].text:
+            continue
         forms = ("What does {} do?", "What is {}?", "{}", "What is {} for?", "{} meaning", "what does {} mean")
+        whole = (said[0],) if len(said[0]) < 300 else ()
         yield AskedPassage("term", chance.choices(forms, (5, 4, 2, 2, 1, 1))[0].format(name), number, whole, name)
-        if default := _DEFAULT.search(f"{term} {meaning}"):
-            forms = ("What is the default of {}?", "{} default", "What is the default value of {}?", "default {}")
-            value = default["a"].strip("“”\"'`.")
-            if _VALUE.search(value) and find([value], manual.passages[number].text):
-                yield AskedPassage("default", chance.choice(forms).format(name), number, (value,), name)
-        told = first.rstrip(".")
-        verb, _, rest = told.partition(" ")
-        if nominal := _NOMINAL.match(first):
-            form = chance.choice(("What is the {}?", "{}", "Which setting gives the {}?", "how do I set the {}?"))
-            yield AskedPassage("meaning", form.format(nominal["x"].strip()), number, _found(name, manual, number), name)
-        elif (doing := base(verb, manual.verbs)) and verb[:1].isupper() and 2 < len(words(rest)) < 18:
-            doing = f"{doing} {rest}"
-            form = chance.choices(("how", "Which option makes it {}?", "option to {}", "What do I use to {}?"), (5, 2, 2, 1))[0]
-            question = _how(doing, chance) if form == "how" else form.format(_mine(doing))
-            yield AskedPassage("meaning", question, number, _found(name, manual, number), name)
+        here = manual.passages[number].text
+        default = _DEFAULT.search(f"{term} {meaning}")
+        value = default["a"].strip("“”\"'`.") if default else ""
+        if _VALUE.search(value) and find([value], here):
+            yield AskedPassage("default", chance.choice(_OF_DEFAULTS).format(name), number, (value,), name)
+        if question := _for_term(said[0], manual, chance):
+            yield AskedPassage("meaning", question, number, (name,) if find([name], here) else (), name)
+
+
+_OF_DEFAULTS = ("What is the default of {}?", "{} default", "What is the default value of {}?", "default {}")
+_OF_THINGS = ("What is the {}?", "{}", "Which setting gives the {}?", "how do I set the {}?")
+_OF_DOINGS = ("how", "Which option makes it {}?", "option to {}", "What do I use to {}?")
+
+
+def _for_term(meaning: str, manual: ReadManual, chance: random.Random) -> str:
+    """A question for the term that has this meaning; empty where it can be put into none."""
+    verb, _, rest = meaning.rstrip(".").partition(" ")
+    if nominal := _NOMINAL.match(meaning):
+        return chance.choice(_OF_THINGS).format(nominal["x"].strip())
+    doing = base(verb, manual.verbs)
+    if not doing or not verb[:1].isupper() or not 2 < len(words(rest)) < 18:
+        return ""
+    form = chance.choices(_OF_DOINGS, (5, 2, 2, 1))[0]
+    return _how(f"{doing} {rest}", chance) if form == "how" else form.format(_mine(f"{doing} {rest}"))
 
 
 def _name(term: str) -> str:
     """The thing that a term names: without its arguments, its type and its other spellings."""
-    first = re.split(r",\s|\s[\[(<]|\s*\(default|\s+=\s|\s\|\s|\s{2,}", re.sub(r"^(?:class|static|property|method|async) ", "", term))[0]
+    plain = re.sub(r"^(?:class|static|property|method|async) ", "", term)
+    first = re.split(r",\s|\s[\[(<]|\s*\(default|\s+=\s|\s\|\s|\s{2,}", plain)[0]
     first = re.sub(r"(?<=\w)\(.*|(?<=\w)[=\[].*", "", first).strip(" :*`'\"¶")
     return first if 2 <= len(first) <= 60 and len(first.split()) <= 6 and re.search("[A-Za-z]", first) else ""
 
 
-def _found(name: str, manual: ReadManual, number: int) -> tuple[str, ...]:
-    return (name,) if find([name], manual.passages[number].text) else ()
+@dataclass(frozen=True, slots=True)
+class SentenceForm:
+    """A sentence that answers a question; the keys of `manual_sentences.toml`."""
+
+    kind: str
+    told: re.Pattern[str]
+    asked: tuple[str, ...]
+    opening: bool = False
+    anywhere: bool = False
+    nominal: bool = False
 
 
-_VERB = r"[a-z]{2,}"
-_SAID: tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...] = (
-    (
-        "step",
-        re.compile(
-            rf"(?:If you (?:want|wish|need|would like) to|To|In order to) (?P<x>{_VERB} [^,;:]{{8,90}}), (?P<a>.{{10,220}})\Z"
-        ),
-        ("how",),
-    ),
-    ("step", re.compile(rf"You can (?P<x>{_VERB} [^,;.]{{6,90}}?),? (?P<a>(?:by|with|using|via) .{{5,150}})\Z"), ("how", "Can I {}?")),
-    (
-        "step",
-        re.compile(
-            rf"(?P<a>(?:Use|Run|Call|Set|Specify|Enable|Choose|Select|Press|Click|Add|Type|Enter|Try) .{{2,80}}?) to (?P<x>{_VERB} [^,;.]{{6,90}})"
-        ),
-        ("how", "how", "What can I use to {}?"),
-    ),
-    (
-        "step",
-        re.compile(rf"(?P<a>[A-Z][^.;,]{{2,70}}?) (?:is|are|can be|may be) used to (?P<x>{_VERB} [^,;.]{{8,100}})"),
-        ("What is used to {}?", "how", "What can I use to {}?"),
-    ),
-    (
-        "number",
-        re.compile(
-            r"The (?P<x>(?:maximum|minimum|default|largest|smallest|recommended|current|normal|standard) [^.;,:]{4,70}?) (?:is|are) (?P<a>[^.;,]{1,60}?)(?:[.;,]|\Z)"
-        ),
-        ("What is the {}?", "{}", "what's the {}"),
-    ),
-    (
-        "number",
-        re.compile(
-            r"(?:[Rr]eturns?|[Ee]xits?(?: with)?)(?: an?| the)?(?: exit)?(?: value| code| status)?(?: of)? (?P<a>-?\d+|true|false|True|False|None|NULL) (?P<x>(?:if|when) [^,;.]{8,100})"
-        ),
-        ("What is returned {}?", "return value {}", "What does it return {}?"),
-    ),
-    (
-        "place",
-        re.compile(
-            r"(?P<x>(?:The |All |Your )?[\w' -]{4,60}?) (?P<b>is|are) (?P<v>stored|located|kept|found|installed|saved|written|logged|configured|defined|placed)(?: by default)? (?P<a>(?:in|at|to|under|inside) [^,;]{3,80}?)(?:[.;,](?=\s|\Z)|\Z)"
-        ),
-        ("Where {b} {x} {v}?", "where {b} {x}", "In which place {b} {x} {v}?"),
-    ),
-    (
-        "meaning",
-        re.compile(r"(?:An? |The )?(?P<x>[A-Za-z][\w.-]+(?: [\w.-]+){0,3}) (?:is|are) (?P<a>(?:an?|the) [^.;]{15,200})"),
-        ("What is {}?", "What is meant by {}?", "define {}", "{} meaning", "{}"),
-    ),
-    (
-        "short",
-        re.compile(r"(?P<x>[A-Z][A-Za-z0-9/-]+) (?:stands for|is short for|is an (?:acronym|abbreviation) (?:for|of)) (?P<a>[^.;,()]{5,80})"),
-        ("What does {} stand for?", "{} abbreviation", "what is {} short for"),
-    ),
-)  # fmt: skip
+def _forms(path: Path) -> tuple[SentenceForm, ...]:
+    listed = tomllib.loads(path.read_text(encoding="utf-8"))["sentence"]
+    return tuple(
+        SentenceForm(**{**one, "told": re.compile(one["told"]), "asked": tuple(one["asked"])}) for one in listed
+    )
+
+
+FORMS = _forms(Path(__file__).with_name("manual_sentences.toml"))
 _NO_VALUE = re.compile(r"(?i)(?:available|as|to|for|not|appropriate|in|on|at|by|\w+ed)\b")
 _CLAUSES = frozenset("if when that which who there i you it once make while because is are and or".split())
 """Words that tell that a subject is more than a name."""
-_POINTERS = frozenset("this it there here that these those which they he she we you what note one each such all".split())
+_POINTERS = frozenset(
+    "this it there here that these those which they he she we you what note one each such all".split()
+)
 
 
 def _sentences(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
@@ -386,31 +370,40 @@ def _sentences(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassa
             said = re.sub(r"\A(?:[-*]|\d+\.)\s+", "", passage.text[start:end].rstrip("."))
             if len(said) > 320 or "|" in said or "```" in said or "\n\n" in said:
                 continue
-            for kind, form, questions in _SAID:
-                if kind == "meaning" and place:
-                    continue
-                if (match := form.match(said) if kind != "short" and "eturn" not in form.pattern else form.search(said)) is None:
-                    continue
-                thing = match["x"].strip()
-                first, inner = fold(thing.partition(" ")[0]), set(words(thing))
-                if first in _POINTERS or "\n" in thing or fold(match["a"].partition(" ")[0]) in _POINTERS:
-                    continue
-                if kind == "step" and (first in STOP_WORDS or not manual.verbs[first] > 1):
-                    continue
-                if kind in ("number", "place", "meaning") and (
-                    inner & _CLAUSES or (kind != "meaning" and len(inner - STOP_WORDS - {"default", "value"}) < 2)
-                ):
-                    continue
-                if match["a"].endswith(":") or (kind == "number" and _NO_VALUE.match(match["a"])):
-                    continue
-                if kind == "place" and first in STOP_WORDS - {"the", "all", "your"}:
-                    continue
-                picked = chance.choice(questions)
-                fields = {key: value for key, value in match.groupdict().items() if key != "x"}
-                lowered = thing[:1].lower() + thing[1:] if kind == "place" else _mine(thing)
-                question = _how(thing, chance) if picked == "how" else picked.format(lowered, x=lowered, **fields)
-                yield AskedPassage(kind, question, number, (match["a"].strip(),), thing)
-                break
+            for form in FORMS:
+                match = form.told.search(said) if form.anywhere else form.told.match(said)
+                if match and not (form.opening and place) and _stands(form, match, manual):
+                    question = _of_form(form, match, chance)
+                    yield AskedPassage(form.kind, question, number, (match["a"].strip(),), match["x"].strip())
+                    break
+
+
+def _stands(form: SentenceForm, match: re.Match[str], manual: ReadManual) -> bool:
+    """Whether a sentence of this form asks and answers by itself."""
+    thing, answer = match["x"].strip(), match["a"]
+    first, inner = fold(thing.partition(" ")[0]), set(words(thing))
+    if first in _POINTERS or "\n" in thing or fold(answer.partition(" ")[0]) in _POINTERS or answer.endswith(":"):
+        return False
+    if form.nominal and (inner & _CLAUSES or (not form.opening and len(inner - STOP_WORDS - {"default", "value"}) < 2)):
+        return False
+    return {
+        "step": first not in STOP_WORDS and manual.verbs[first] > 1,
+        "number": not _NO_VALUE.match(answer),
+        "place": first not in STOP_WORDS - {"the", "all", "your"},
+    }.get(form.kind, True)
+
+
+def _of_form(form: SentenceForm, match: re.Match[str], chance: random.Random) -> str:
+    thing, picked = match["x"].strip(), chance.choice(form.asked)
+    named = thing[:1].lower() + thing[1:] if form.kind == "place" else _mine(thing)
+    return _how(thing, chance) if picked == "how" else picked.format(named, **{**match.groupdict(), "x": named})
+
+
+_OF_ROWS = {
+    True: ("What is {n}?", "What does {n} mean?", "{n}"),
+    False: ("What is the {w} of {n}?", "{n} {w}", "{w} of {n}", "Which {w} does {n} have?"),
+}
+"""Questions for a cell; True: its column tells what the row is."""
 
 
 def _rows(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
@@ -432,8 +425,8 @@ def _rows(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
                 if not (short and what and value) or len(value) > 200 or name.lower() in ("yes", "no"):
                     continue
                 plain = what.lower() in ("description", "meaning", "explanation", "comment", "comments", "effect")
-                forms = ("What is {n}?", "What does {n} mean?", "{n}") if plain else ("What is the {w} of {n}?", "{n} {w}", "{w} of {n}", "Which {w} does {n} have?")
-                yield AskedPassage("row", chance.choice(forms).format(n=name, w=what.lower()), number, (value,), name)
+                question = chance.choice(_OF_ROWS[plain]).format(n=name, w=what.lower())
+                yield AskedPassage("row", question, number, (value,), name)
 
 
 def _facts(manual: ReadManual, number: int, lines: Sequence[str], chance: random.Random) -> Iterator[AskedPassage]:
@@ -445,6 +438,14 @@ def _facts(manual: ReadManual, number: int, lines: Sequence[str], chance: random
         yield AskedPassage("row", form.format(n=thing, w=what.strip(":").lower()), number, (value,), thing)
 
 
+_FOR_DOING: tuple[str, ...] = (
+    "Which command can I use to {}?",
+    "command to {}",
+    "{}",
+    "How do I {}?",
+    "what program lets me {}",
+)
+_FOR_THING = ("What is the {}?", "{}", "which page describes the {}", "What is {n}?")
 _NAMED = re.compile(r"(?P<a>\S+)(?:, \S+)* (?:-|—|–|\\-) (?P<x>[^\n]{10,120})")
 
 
@@ -458,10 +459,9 @@ def _programs(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassag
             told = _lowered(re.sub(r"^(?:[Aa]n?|[Tt]he) ", "", match["x"].rstrip(".")))
             doing = re.match(r"(?:program |tool |utility )?(?:to )?([a-z]+) ", told)
             if doing and base(doing[1], manual.verbs):
-                forms = ("Which command can I use to {}?", "command to {}", "{}", "How do I {}?", "what program lets me {}")
-                asks = told[doing.start(1) :]
+                forms, asks = _FOR_DOING, told[doing.start(1) :]
             else:
-                forms, asks = ("What is the {}?", "{}", "which page describes the {}", "What is {n}?"), told
+                forms, asks = _FOR_THING, told
             question = chance.choice(forms).format(asks, n=match["a"])
             yield AskedPassage("name", question, number, (match["a"],), match["a"])
             after = next((n for n in page if re.search("(?i)description|options$", manual.passages[n].title)), None)
@@ -473,28 +473,35 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().split("\n")[0].strip("|").split(" | ")]
 
 
-def _says(text: str) -> bool:
+def _says(manual: ReadManual, number: int) -> bool:
     """Whether a passage says something: a table of contents does not."""
-    return len(words(text)) >= 12
+    return number not in manual.menus and len(words(manual.passages[number].text)) >= 12
+
+
+_NUMBERED = re.compile(r"(?i)(?:chapter|section|appendix|part)\s|[\dA-Z]{1,3}\.")
+_NUMBER = re.compile(r"(?i)^(?:(?:chapter|section|appendix|part)\s+)?(?:[\dA-Z]{1,3}\.)*\d{0,3}[.:)]?\s+(?=\S)")
 
 
 def _clean(heading: str) -> str:
-    return re.sub(r"^(?:(?:chapter|section|appendix|part)\s+)?(?:[\dA-Z]{1,3}\.)*\d{0,3}[.:)]?\s+(?=\S)", "", heading, flags=re.IGNORECASE).strip(" ¶#.:") \
-        if re.match(r"(?i)(?:chapter|section|appendix|part)\s|[\dA-Z]{1,3}\.", heading) else heading.strip(" ¶#.:")
+    """The heading without its number."""
+    return (_NUMBER.sub("", heading) if _NUMBERED.match(heading) else heading).strip(" ¶#.:")
 
 
 # Wording
 
-_ALIKE = [pair.split("=") for pair in (
-    "remove=delete|directory=folder|display=show|create=make|modify=change|enable=turn on|disable=turn off|maximum=max|minimum=min|"
-    "specify=set|retrieve=get|list=show|execute=run|terminate=stop|begin=start|configure=set up|install=set up|obtain=get|"
-    "automatically=by itself|multiple=several|verify=check|determine=find out|permit=allow|prevent=stop|ensure=make sure|"
-    "additional=more|entire=whole|select=choose|contents=content|restrict=limit|perform=do|print=output|convert=turn|"
-    "combine=join|split=divide|message=notice|error=failure|documentation=manual|command=program|user=account|password=passphrase|"
-    "machine=computer|connect=link|search=look|copy=duplicate|log=record|number of=how many|parameter=argument|value=setting|"
-    "application=program|require=need|provide=give|initialize=set up|generate=produce|update=upgrade|define=declare|access=reach"
-).split("|")]  # fmt: skip
-_SWAPS = {one: other for pair in _ALIKE for one, other in (pair, pair[::-1])}
+_PLAIN = dict(
+    pair.split("=")
+    for pair in (
+        "remove=delete|directory=folder|display=show|modify=change|enable=turn on|disable=turn off|maximum=max|"
+        "minimum=min|specify=set|retrieve=get|execute=run|terminate=stop|obtain=get|automatically=by itself|"
+        "multiple=several|verify=check|determine=find out|permit=allow|prevent=stop|ensure=make sure|additional=more|"
+        "entire=whole|select=choose|restrict=limit|perform=do|combine=join|split=divide|error=failure|command=program|"
+        "user=account|configure=set up|machine=computer|parameter=option|option=setting|application=program|"
+        "provide=give|initialize=set up|require=need|generate=create|create=make|update=upgrade|define=set|"
+        "delete=remove|show=print|folder=directory|allow=let"
+    ).split("|")
+)
+"""Words of manuals, and what people type instead."""
 
 
 def reworded(question: str, chance: random.Random) -> str:
@@ -514,14 +521,14 @@ def reworded(question: str, chance: random.Random) -> str:
 
 
 def _swapped(question: str, chance: random.Random) -> str:
-    known = [word for word in _SWAPS if re.search(rf"(?<!\w){word}(?!\w)", question)]
+    known = [word for word in _PLAIN if re.search(rf"(?<!\w){word}(?!\w)", question)]
     for word in chance.sample(known, min(2, len(known))):
-        question = re.sub(rf"(?<!\w){word}(?!\w)", _SWAPS[word], question, count=1)
+        question = re.sub(rf"(?<!\w){word}(?!\w)", _PLAIN[word], question, count=1)
     return question
 
 
 def _slipped(question: str, chance: random.Random) -> str:
-    long = [match for match in re.finditer(r"[A-Za-z]{5,}", question)]
+    long = list(re.finditer(r"[A-Za-z]{5,}", question))
     if not long:
         return question
     match = chance.choice(long)
@@ -552,7 +559,7 @@ class _Search:
 
 def rows(package: str, manual: ReadManual, dev: bool, each: int = EACH, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Questions of a manual with labelled passages: at most `each` of a kind."""
-    chance = random.Random(f"{seed} {package}")  # noqa: S311
+    chance = random.Random(f"{seed} {package}")
     kinds: dict[str, list[AskedPassage]] = defaultdict(list)
     for one in asked(manual, chance):
         kinds[one.kind].append(one)
@@ -566,7 +573,15 @@ def rows(package: str, manual: ReadManual, dev: bool, each: int = EACH, seed: in
             if key in seen or (dev and not one.answers and kind not in ("heading", "faq", "link")):
                 continue
             seen.add(key)
-            yield _row(package, len(seen), replace(one, question=reworded(" ".join(one.question.split()), chance)), manual, search, dev, chance)
+            yield _row(
+                package,
+                len(seen),
+                replace(one, question=reworded(" ".join(one.question.split()), chance)),
+                manual,
+                search,
+                dev,
+                chance,
+            )
 
 
 def _row(
@@ -586,7 +601,10 @@ def _row(
         chosen = [*siblings, *chance.sample(near[:10], min(len(near), 10, most - len(siblings)))]
     given = [] if not dev and chance.random() < 0.1 else [(one.number, 1)]
     given += [(number, 0) for number in dict.fromkeys(chosen[:most])]
-    told = [_given(manual.passages[number], label, one.answers if label else (), bare, cut, chance) for number, label in given]
+    told = [
+        _given(manual.passages[number], label, one.answers if label else (), bare, cut, chance)
+        for number, label in given
+    ]
     return {
         "id": f"{package}-{n}",
         "item": f"{package} {manual.passages[page.start].title}",
@@ -638,7 +656,7 @@ def made(manuals: Path, package: str, about: dict[str, Any], out: Path) -> list[
         manual = read(manuals / about.get("path", package), wanted)
         found = rows(package, manual, about.get("use") == "dev", about.get("each", EACH))
         write_text(kept, "".join(f"{json.dumps(row)}\n" for row in found))
-        print(f"{package}: {len(manual.passages)} passages", flush=True)
+        _log.info("%s: %d passages", package, len(manual.passages))
     return kept.read_text(encoding="utf-8").splitlines(keepends=True)
 
 
@@ -647,10 +665,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("manuals", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--packages", type=Path, default=PACKAGES)
     given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     learned: list[str] = []
-    for package, about in tomllib.loads(given.packages.read_text(encoding="utf-8")).items():
+    for package, about in tomllib.loads(PACKAGES.read_text(encoding="utf-8")).items():
         lines = made(given.manuals, package, about, given.out)
         learned += [] if about.get("use") == "dev" else lines
     # In the order of a hash, so that the first ones are of all packages.

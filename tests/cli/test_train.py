@@ -96,6 +96,24 @@ def test_our_own_evaluator_is_trained_and_finished(
     ]
 
 
+@pytest.mark.parametrize("start", ["mine/best.pt", "minilm.onnx"])
+def test_a_training_goes_on_from_weights_that_were_made_before(
+    surefoot: Surefoot, tiny_bert: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    """Those of a training, or those that ship; gently, and what came of it says which recipe that was."""
+    finish = pytest.importorskip("surefoot.lab.train.finish", reason="needs the extra train")
+    export, network = (pytest.importorskip(f"surefoot.lab.train.{name}") for name in ("export", "network"))
+    monkeypatch.setattr(finish, "finish", lambda *given: None)
+    train = ("train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--device", "cpu")
+    assert surefoot(*train, "--start", tiny_bert, "--out", "mine").code == 0
+    export.export(network.restored(Path("mine/best.pt")), Path("minilm.onnx"))
+    done = surefoot(*train, "--start", start, "--out", "more")
+    assert (done.code, done.err) == (0, "")
+    made = [json.loads((Path(folder) / "made.json").read_text()) for folder in ("mine", "more")]
+    assert [one["recipe"]["rate"] for one in made] == [8e-5, 4e-5]
+    assert made[0]["start"] != made[1]["start"]
+
+
 def test_a_mixture_that_does_not_fit_its_data_is_said_in_a_line(surefoot: Surefoot, lessons: Path) -> None:
     """Before anything is loaded that takes long."""
     pytest.importorskip("torch", reason="needs the extra train")

@@ -22,6 +22,7 @@ from filelock import FileLock  # noqa: E402
 from surefoot.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot.lab.train import evaluator  # noqa: E402
 from surefoot.lab.train.evaluator import (  # noqa: E402
+    ONWARD,
     EvaluatorRecipe,
     TrainingExample,
     batched,
@@ -118,6 +119,11 @@ def test_the_numbers_are_those_of_the_shipped_weights() -> None:
         dev_pairs=100,
         seed=0,
     )
+
+
+def test_weights_that_are_an_evaluators_go_on_gently() -> None:
+    """A head that has learned must not move as one that starts at random."""
+    assert EvaluatorRecipe(rate=4e-5, head_rate=6e-5, pieces=208, checkpoint=40) == ONWARD
 
 
 # Lessons in numbers
@@ -250,6 +256,15 @@ def test_evidence_may_be_found_at_any_of_its_places(place: int, small: bool) -> 
     loss = float(losses_of(network, batch)[1])
     assert (loss < 1e-3) == small
     assert loss == pytest.approx(0 if small else 20 - 0.6931, abs=1e-2)
+
+
+def test_that_there_is_no_evidence_counts_less_than_where_it_is() -> None:
+    """There are three times as many such pairs, and the head would learn little else."""
+    batch = [replace(pretend(3), starts=[1], ends=[1]), replace(pretend(3), label=0.0, starts=[0], ends=[0])]
+    evidence = torch.zeros(2, 3, 2)
+    evidence[0, 1] = 20.0
+    network: Any = Fixed([0.0, 0.0], evidence)
+    assert float(losses_of(network, batch)[1]) == pytest.approx(0.3 * 1.0986 / 1.3, abs=1e-3)
 
 
 def test_evidence_is_asked_of_no_padding_and_of_none_who_do_not_know() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from onnxruntime import InferenceSession
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("onnx", reason="needs the extra train")
 
-from surefoot.lab.train.export import export  # noqa: E402
+from surefoot.errors import ModelError  # noqa: E402
+from surefoot.lab.train.export import export, imported  # noqa: E402
 from surefoot.lab.train.network import GraderNetwork  # noqa: E402
 
 Pair = tuple[list[list[int]], list[list[int]]]
@@ -90,3 +92,27 @@ def test_what_was_there_stays_where_the_export_fails(
     with pytest.raises(ZeroDivisionError):
         export(network, tmp_path / "minilm.onnx")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["an earlier one"]
+
+
+def test_what_was_exported_is_read_back(network: Any, tmp_path: Path) -> None:
+    """Every tensor under its own name, but for the rounding; what is exported again stays the same to the last bit."""
+    network = copy.deepcopy(network)
+    with torch.no_grad():
+        for tensor in network.parameters():
+            if tensor.ndim == 1:  # the exporter writes equal ones once, and those of a trained network differ
+                tensor.normal_()
+    export(network, tmp_path / "one.onnx")
+    export(imported(tmp_path / "one.onnx"), tmp_path / "two.onnx")
+    first, again = (imported(tmp_path / name).state_dict() for name in ("one.onnx", "two.onnx"))
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(first[name], again[name])
+        assert first[name].shape == tensor.shape
+        assert (first[name].float() - tensor.float()).abs().max() <= tensor.float().abs().max() / 127
+
+
+@pytest.mark.parametrize("content", ["", "no model"])
+def test_another_file_is_no_exported_evaluator(content: str, tmp_path: Path) -> None:
+    """The message says what to give."""
+    (tmp_path / "minilm.onnx").write_text(content)
+    with pytest.raises(ModelError, match="give the minilm"):
+        imported(tmp_path / "minilm.onnx")

@@ -122,7 +122,7 @@ def test_a_large_file_does_not_speak_for_a_small_one(best: Path, tmp_path: Path)
     assert yes.probability == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize(("quiet", "least", "most"), [(0, 0.0, 0.0), (2.5, -3.0, -1.0), (20, -8.0, -8.0)])
+@pytest.mark.parametrize(("quiet", "least", "most"), [(0, 0.0, 0.0), (2.5, -3.5, -1.0), (20, -12.0, -12.0)])
 def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, least: float, most: float) -> None:
     """The least margin with which it is silent about irrelevant passages, each of which is read once to find it.
 

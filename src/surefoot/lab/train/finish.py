@@ -42,7 +42,7 @@ AIM = tuning.Aim(target=0.2, discard_target=0.2, strip_target=0.1)
 """The error shares that the shipped thresholds keep to."""
 QUESTIONS = 150
 """Questions of each file to fit on, at most: more of a large file say nothing about other questions."""
-MARGINS = (-8.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0)
+MARGINS = tuple(step / 2 for step in range(-24, 1))
 """By how much evidence must beat "no answer here". The least of these is taken with which the evaluator is `SILENT`
 enough; at 0 it would say "no answer" too often, since most lessons have none."""
 SILENT = 0.5

@@ -153,7 +153,7 @@ class Mixture:
         for source, rows in found.items():
             mine = [_with_passages(row, paragraphs) for row in rows] if source in lacking else rows
             kept = (held.without(row) for row in mine if not _is_dev(row, source))
-            self.train[source] = [row for row in kept if row][: source.most]
+            self.train[source] = _thinned([row for row in kept if row], source.most)
         files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
         self.about = {
             "mixture": fingerprint(listed),
@@ -185,6 +185,11 @@ class Mixture:
                 if any(p.get("label") is not None for row in some for p in _passages(row)):
                     lines = "".join(json.dumps(row) + "\n" for row in some)
                     write_text(folder / part / f"{_stem(name)}.jsonl", lines)
+
+
+def _thinned(rows: list[Row], most: int | None) -> list[Row]:
+    """At most so many of the rows: those whose ids hash lowest, as the first ones of a file are often of one kind."""
+    return rows if most is None else sorted(rows, key=lambda row: hashed(str(row["id"])))[:most]
 
 
 class _Held:
