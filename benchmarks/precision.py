@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
-from surefoot.evaluators.minilm import WINDOW, MiniLM, encode, tokenizer
+from surefoot.evaluators.minilm import WINDOW, MiniLM, encode
 from surefoot.lab.grading import draws, graded
 from surefoot.lab.train.evaluator import TrainingExample, scored
 from surefoot.lab.train.network import restored
+from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats import figures
 
 

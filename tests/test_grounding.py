@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import process_time
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.grounding import NO_LINK, UNVISITED, _quotations, grounded, linked, refusal
-from surefoot.types import Action, Answer, Citation, Decision, Passage, Source, Strip
+from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Source, Strip, Support
 
 BRIDGE = Passage(
     "b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. He called it “a leap of iron”.", "Ruvel Bridge"
@@ -487,3 +488,59 @@ def test_quotations_are_what_one_pattern_finds(said: str) -> None:
     """The plain pattern takes quadratic time; what it finds is the same."""
     pattern = re.compile(r"[\"“«]([^\"”»]{3,}?)[\"”»]|(?<!\w)['‘](.{3,}?)['’](?!\w)")
     assert list(_quotations(said)) == [double or single for double, single in pattern.findall(said)]
+
+
+def says(supported: bool | None) -> Callable[[Sequence[Assertion]], list[Support]]:
+    """A verifier of one verdict."""
+    return lambda assertions: [Support(None, supported) for _ in assertions]
+
+
+def test_each_citation_says_whether_its_sources_carry_the_sentence() -> None:
+    """As the verifier said; without a verifier nobody checked."""
+    draft = Answer("It was built in 1911 by Tomas Aldwin [1].")
+    for verdict in (True, False, None):
+        assert only(grounded(WHO, draft, KNOWLEDGE, says(verdict))).supported is verdict
+    assert only(grounded(WHO, draft, KNOWLEDGE)).supported is None
+
+
+def test_a_right_sentence_in_other_words_is_not_withheld() -> None:
+    """No word of the source stands in it; the verifier finds it there, so it is supported and not quoted."""
+    draft = Answer("An engineer put the crossing up.")
+    assert grounded(WHO, draft, KNOWLEDGE).refused
+    citation = only(grounded(WHO, draft, KNOWLEDGE, says(True)))
+    assert (citation.supported, citation.quoted, citation.quote) == (True, False, "")
+    assert citation.reason
+
+
+def test_a_sentence_that_nothing_carries_is_withheld() -> None:
+    """Neither by its words nor by the verifier."""
+    for verdict in (False, None):
+        answer = grounded(WHO, Answer("An engineer put the crossing up."), KNOWLEDGE, says(verdict))
+        assert answer.refused
+        assert answer.withheld == "An engineer put the crossing up."
+
+
+def test_the_verifier_reads_the_cited_passages_and_the_question() -> None:
+    """All of a sentence's sources together; what follows an opener alone."""
+    seen: list[Assertion] = []
+
+    def keep(assertions: Sequence[Assertion]) -> list[Support]:
+        seen.extend(assertions)
+        return [Support(None, True) for _ in assertions]
+
+    text = "Sure, here is the answer: Tomas Aldwin [1], and Josef Ruhn keeps the hut [2]. Let me know if you need more."
+    grounded(WHO, Answer(text), KNOWLEDGE, keep)
+    assert seen == [Assertion("Tomas Aldwin, and Josef Ruhn keeps the hut.", (BRIDGE, HUT), WHO)]
+
+
+def test_an_opener_is_no_unsupported_sentence() -> None:
+    """It claims nothing that a source would have to carry."""
+    answer = ground(WHO, "Certainly! Tomas Aldwin built it [1]. The weather was fine. I hope that helps!")
+    assert answer.uncited == ("The weather was fine.",)
+
+
+def test_quotations_are_held_against_their_passage_too() -> None:
+    """A quotation may be cut so that it says what its passage does not."""
+    whole = strip(BRIDGE)
+    drafted = Answer(BRIDGE.text, (Citation(1, whole, BRIDGE.text, quoted=False),))
+    assert only(grounded(WHO, drafted, [(whole, BRIDGE)], says(False))).supported is False

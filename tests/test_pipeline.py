@@ -111,7 +111,7 @@ class Down:
     def fail(self, *_: object) -> Any:
         raise self.error
 
-    retrieve = grade = refine = rewrite = search = generate = fail
+    retrieve = grade = refine = rewrite = search = generate = support = fail
 
 
 def pipeline(*passages: Passage, evaluator: Evaluator | None = None, says: str = SAID, **parts: Any) -> Pipeline:
@@ -859,3 +859,20 @@ def test_a_searcher_that_cannot_filter_is_not_asked() -> None:
     trace = pipeline(retriever=Given((labelled(POOR, year=2024),)), searcher=web).run(QUESTION, filter={"year": 2024})
     assert (web.asked, trace.external) == ([], ())
     assert step(trace, "search").error == "shelf cannot filter, so it was not asked"
+
+
+def test_a_verifier_that_fails_leaves_the_answer_and_its_mark_open() -> None:
+    """The step says so; nobody checked the sentence."""
+    trace = pipeline(GOOD, verifier=Down(ComponentError("out of order"))).run(QUESTION)
+    assert trace.answer
+    assert not trace.answer.refused
+    assert [citation.supported for citation in trace.answer.citations] == [None]
+    assert step(trace, "verify").error
+    assert "nothing was checked for support" in str(step(trace, "verify").degraded)
+
+
+def test_the_configured_verifier_marks_the_sentences() -> None:
+    """Without another one, by shared words."""
+    trace = pipeline(GOOD).run(QUESTION)
+    assert trace.answer
+    assert [citation.supported for citation in trace.answer.citations] == [True]

@@ -37,6 +37,7 @@ ROLES: dict[str, tuple[str, type]] = {
     "llm": ("llms", protocols.LLM),
     "embedder": ("embedders", protocols.Embedder),
     "judge": ("judges", protocols.Judge),
+    "verifier": ("verifiers", protocols.Verifier),
     "policy": ("policies", protocols.Policy),
     "loader": ("loaders", protocols.Loader),
 }
@@ -55,6 +56,7 @@ EXTRAS = {
     "pgvector": "pgvector",
     "t5": "transformers",
     "cross_encoder": "transformers",
+    "nli": "transformers",
     "zim": "zim",
     "pptx": "formats",
     "xlsx": "formats",

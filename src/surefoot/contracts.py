@@ -22,6 +22,7 @@ from surefoot.meta import Filter, can_filter
 from surefoot.meter import metered
 from surefoot.types import (
     Action,
+    Assertion,
     Completion,
     Decision,
     Document,
@@ -32,6 +33,7 @@ from surefoot.types import (
     Record,
     Score,
     Strip,
+    Support,
     Thresholds,
 )
 
@@ -277,6 +279,34 @@ def judge(component: protocols.Judge) -> None:
         scored(Record("hostile", text, (Passage("x", text, text),), text, (text,), text))
 
 
+def verifier(component: protocols.Verifier) -> None:
+    """Checks a verifier."""
+    bridge = PASSAGES[:1]
+    asked = [
+        Assertion("The Ruvel Bridge was built in 1911 by Tomas Aldwin.", bridge),
+        Assertion("The Ruvel Bridge was built in 1874 by Anna Kreel.", bridge, QUESTION),
+        Assertion("Grate the cheese.", ()),
+        Assertion("", bridge),
+    ]
+    said = component.support(asked)
+    _holds(_tuple_of(Support, said) and len(said) == len(asked), "gives one verdict for each assertion", said)
+    _holds(all(one.name == component.name for one in said), "signs its verdicts", said)
+    _holds(all(one.supported is not None or one.reason for one in said), "says why it cannot tell", said)
+    sure = [one.probability for one in said if one.probability is not None]
+    _holds(all(0 <= chance <= 1 for chance in sure), "a probability lies in [0, 1]", sure)
+    for assertion, one in zip(asked, said, strict=True):
+        ends = [0, *(offset for span in one.unsupported for offset in span), len(assertion.text)]
+        _holds(ends == sorted(ends), "points at places of the assertion, in order and disjoint", one.unsupported)
+    _holds(not said[2].supported, "supports nothing without evidence", said[2])
+    _holds(component.support([]) == (), "says nothing of nothing", component.support([]))
+    _holds(component.support(asked[::-1]) == said[::-1], "does not mind the order", "other verdicts in reverse")
+    alone = tuple(component.support([assertion])[0] for assertion in asked)
+    _holds(alone == said, "a verdict does not depend on the other assertions", (alone, said))
+    for text in HOSTILE:
+        hostile = Assertion(text, (Passage("x", text, text),), text)
+        _holds(len(component.support([hostile])) == 1, "judges any text", repr(text[:20]))
+
+
 def loader(component: protocols.Loader) -> None:
     """Checks a loader with bytes that are a file of hardly any format."""
     for content in (b"", b"\0" * 64, *(text.encode("utf-8", "replace") for text in HOSTILE)):
@@ -293,7 +323,20 @@ def loader(component: protocols.Loader) -> None:
 
 CONTRACTS: dict[str, Callable[[Any], None]] = {
     check.__name__: check
-    for check in (retriever, evaluator, policy, refiner, rewriter, searcher, llm, generator, embedder, judge, loader)
+    for check in (
+        retriever,
+        evaluator,
+        policy,
+        refiner,
+        rewriter,
+        searcher,
+        llm,
+        generator,
+        embedder,
+        judge,
+        verifier,
+        loader,
+    )
 }
 """The check of each role."""
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from surefoot.protocols import Knowledge
 from surefoot.text.languages import FUNCTION_WORDS, language
+from surefoot.text.openers import claiming
 from surefoot.text.places import located
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
-from surefoot.types import Answer, Citation, Decision, Passage
+from surefoot.types import Answer, Assertion, Citation, Decision, Passage, Support
+
+Supporting = Callable[[Sequence[Assertion]], Sequence[Support]]
+"""A verdict on each assertion, as a verifier gives it."""
 
 _MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
@@ -48,7 +52,7 @@ HALF = 0.5
 _VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
 
 
-def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
+def grounded(question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None = None) -> Answer:
     """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
 
     A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
@@ -57,30 +61,37 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge) -> Answer:
     that it adds. A bare yes or no adds nothing to check: it is passed on as not quoted. A draft that brings citations
     of its own consists of quotations, and each is compared with its passage letter by letter.
 
+    `support` also says of each sentence whether its sources carry it; what it says stands in the citations. A sentence
+    of which no words stand in a source, but which the nearest one carries, is cited as supported and not as quoted. An
+    opener or an offer of help claims nothing, and nothing is asked of it. None: nobody checks support.
+
     An address is passed on only where a source was fetched from it, or where the user's own documents hold it and
     nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of
     citations alone would let a planted link through.
     """
     whole, draft = draft, replace(draft, text=linked(draft.text, _addresses(knowledge)))
     if draft.citations:
-        return _quotations_checked(draft, whole, knowledge)
+        return _quotations_checked(question, draft, whole, knowledge, support)
     pieces: list[str] = []
     citations: list[Citation] = []
     uncited: list[str] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
+    ranges = _claims(text)
+    every = [_MARKER.sub("", text[start:end]).strip() for start, end in ranges]
+    cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(every, ranges, strict=True)]
     before = 0
-    for start, end in _claims(text):
-        said = _MARKER.sub("", text[start:end]).strip()
-        cited = _cited(question, said, _markers(text[start:end]), knowledge)
+    for said, cited, (start, end) in zip(
+        every, _supported(question, every, cites, knowledge, support), ranges, strict=True
+    ):
         gap = text[before:start] if "\n" in text[before:start] else " "
         pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
         before = end
         citations += cited
-        uncited += [said] if said and not any(citation.quote for citation in cited) else []
+        uncited += [said] if said and not _stands(cited) and claiming(said) else []
     if knowledge and _VERDICT.match(draft.text) and not citations:
         citations = [_on_trust(question, knowledge)]
         pieces.append(f" [{citations[0].marker}]")
-    elif refuses(draft.text) or not any(citation.quote for citation in citations):
+    elif refuses(draft.text) or not _stands(citations):
         return replace(draft, text="", refused=True, withheld=whole.text)
     withheld = whole.text if draft != whole else draft.withheld
     return replace(draft, text="".join(pieces), citations=tuple(citations), withheld=withheld, uncited=tuple(uncited))
@@ -97,9 +108,56 @@ def _claims(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _quotations_checked(draft: Answer, whole: Answer, knowledge: Knowledge) -> Answer:
+def _stands(cited: Sequence[Citation]) -> bool:
+    """Whether a source holds words of the sentence, or carries it in others."""
+    return any(citation.quote or citation.supported for citation in cited)
+
+
+def _supported(
+    question: str,
+    every: Sequence[str],
+    cites: Sequence[list[Citation]],
+    knowledge: Knowledge,
+    support: Supporting | None,
+) -> Sequence[list[Citation]]:
+    """The citations of each sentence, with whether their sources together carry it.
+
+    A sentence without words of a source is held against the source nearest to it, and cites that if it carries it.
+    """
+    if support is None or not knowledge:
+        return cites
+    held = [i for i, said in enumerate(every) if words(claiming(said)) and not refuses(said)]
+    near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
+    read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
+    asked = [Assertion(claiming(every[i]), tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
+    told = dict(zip(held, support(asked), strict=True))
+    found = list(cites)
+    for i, verdict in told.items():
+        if i not in near:
+            found[i] = [replace(c, supported=verdict.supported) if c.strip else c for c in cites[i]]
+        elif verdict.supported:
+            found[i] = [*cites[i], replace(near[i], supported=True)]
+    return found
+
+
+def _nearest(question: str, said: str, knowledge: Knowledge) -> Citation:
+    """The citation of the source that shares most words with the sentence, then with the question."""
+    mine, asked = set(content_words(said)), set(content_words(question))
+    held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
+    best = max(range(len(held)), key=lambda i: (len(mine & held[i]), len(asked & held[i]), -i))
+    return _checked(question, said, best + 1, knowledge)
+
+
+def _quotations_checked(
+    question: str, draft: Answer, whole: Answer, knowledge: Knowledge, support: Supporting | None
+) -> Answer:
     """The draft, each of whose citations names a slice of its passage; a refusal where none of them does."""
     citations = tuple(_found(citation, knowledge) for citation in draft.citations)
+    own = [citation for citation in citations if citation.quoted]
+    if support and own:
+        asked = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
+        told = dict(zip(own, (verdict.supported for verdict in support(asked)), strict=True))
+        citations = tuple(replace(c, supported=told.get(c)) for c in citations)
     if not any(citation.quoted for citation in citations):
         return replace(draft, text="", citations=(), refused=True, withheld=whole.text)
     return replace(draft, citations=citations, withheld=whole.text if draft.text != whole.text else draft.withheld)

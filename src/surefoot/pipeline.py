@@ -26,9 +26,10 @@ from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.meta import Filter, Find, can_filter, filtered
 from surefoot.network.pace import left, within
-from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher
+from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
 from surefoot.recorder import Listener, Recorder
-from surefoot.types import Action, Answer, Decision, Event, Grade, Passage, Strip, Trace
+from surefoot.types import Action, Answer, Assertion, Decision, Event, Grade, Passage, Strip, Support, Trace
+from surefoot.verifiers.lexical import LexicalVerifier
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
@@ -59,6 +60,7 @@ class Pipeline:
     rewriter: Rewriter
     searcher: Searcher
     generator: Generator
+    verifier: Verifier = field(default_factory=LexicalVerifier)
     k: int = 30
     """Passages retrieved, and graded, for each question."""
     keep: int = 6
@@ -307,11 +309,16 @@ class Pipeline:
             draft = run.step(
                 "generate", generate, run.asked, knowledge, run.text, fallback=None, instead="refused to answer"
             )
-        answer = grounded(run.asked, draft, knowledge) if draft else None
+        answer = grounded(run.asked, draft, knowledge, lambda asked: self._verify(asked, run)) if draft else None
         if answer is None or answer.refused:
             asked = run.queries if getattr(self.searcher, "asks", True) else ()
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
+
+    def _verify(self, assertions: Sequence[Assertion], run: Recorder) -> tuple[Support, ...]:
+        unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)
+        verify, instead = self.verifier.support, "nothing was checked for support"
+        return run.step("verify", verify, assertions, fallback=unchecked, instead=instead)
 
     async def arun(self, question: str, on_event: Listener | None = None, **options: Any) -> Trace:
         """`run`, with its other options but `cancel`, in a thread of the loop's default executor, which calls the

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias, runtime_ch
 
 from surefoot.types import (
     Answer,
+    Assertion,
     Completion,
     Decision,
     Document,
@@ -24,6 +25,7 @@ from surefoot.types import (
     Record,
     Score,
     Strip,
+    Support,
     Thresholds,
 )
 
@@ -198,6 +200,19 @@ class MetricJudge(Judge, Protocol):
     @property
     def about(self) -> Metric:
         """The metric, whose name is `metric`; a class attribute, so that it is known before a judge is built."""
+
+
+@runtime_checkable
+class Verifier(Protocol):
+    """Says whether evidence carries a sentence."""
+
+    @property
+    def name(self) -> str:
+        """The name that its verdicts carry; it changes whenever they would."""
+
+    def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        """One verdict for each, in order and independent of the others. A sentence without evidence is not supported;
+        what cannot be judged has `supported` None and a reason. Raises ComponentError."""
 
 
 @runtime_checkable

@@ -288,14 +288,23 @@ def _damaged(where: str, why: object) -> TraceFault:
     return TraceFault(f"{where} is damaged: {why}; take the line out to go on")
 
 
+_BEFORE = {"verifier": {"use": "lexical"}}
+"""Sections that a configuration did not have once, with what stood in for them then."""
+
+
 def _asked(about: dict[str, Any]) -> dict[str, Any]:
     """The part of a description that must match to resume. `[judge]` of the configuration need not: each score names
-    its judge. Nor need an empty section, so that a folder from before there was such a section can be resumed."""
+    its judge. Nor need an empty section, or one that says what was so before there was such a section, so that a folder
+    from then can be resumed."""
 
     def told(name: str, held: Any) -> Any:
         if not isinstance(held, dict):
             return held
-        return {key: of for key, of in held.items() if of != {} and (name, key) != ("config", "judge")}
+        return {
+            key: of
+            for key, of in held.items()
+            if of not in ({}, _BEFORE.get(key)) and (name, key) != ("config", "judge")
+        }
 
     return {name: told(name, held) for name, held in about.items()}
 

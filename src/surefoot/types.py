@@ -150,11 +150,38 @@ class Citation:
     reason: str = ""
     """Why it is not quoted; empty for a quoted one."""
     supported: bool | None = None
-    """Whether the source supports the sentence; None: nobody checked that."""
+    """Whether the sources of the sentence together carry it, by the configured verifier; None: it could not tell, or
+    nobody asked it."""
     title: str = ""
     """The title of the source and the headings above its words."""
     url: str | None = None
     """Where it opens, down to the page, the anchor or the line; None: nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A sentence, and the evidence to judge it by."""
+
+    text: str
+    evidence: tuple[Passage, ...]
+    """Read together: what one of them begins another may complete."""
+    context: str = ""
+    """The question, or what was said before; it helps to read the sentence and carries nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Whether evidence carries an assertion."""
+
+    probability: float | None
+    """The calibrated chance that it does, in [0, 1]; None: the verifier gives none."""
+    supported: bool | None
+    """None: it cannot tell, and `reason` says why."""
+    unsupported: tuple[tuple[int, int], ...] = ()
+    """Offsets in the assertion's text of words that nothing carries, in order and disjoint."""
+    reason: str = ""
+    name: str = ""
+    """The verifier's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,17 @@ def test_a_citation_that_is_not_quoted_says_why() -> None:
     assert "[7] not quoted: there is no source 7" in shown
 
 
+@pytest.mark.parametrize(
+    ("supported", "said"),
+    [(True, "quoted · supported “Tomas"), (False, "quoted · not supported “Tomas"), (None, "quoted “Tomas")],
+)
+def test_a_citation_says_whether_its_sources_support_the_sentence(supported: bool | None, said: str) -> None:
+    """Where the verifier could tell."""
+    cited = replace(QUOTED, supported=supported)
+    shown = drawn(answered(traced(Answer("Tomas Aldwin built it. [1]", (cited,)), BRIDGE)))
+    assert f"[1] {said}" in shown
+
+
 def test_quotations_of_one_answer_from_one_source_share_a_line() -> None:
     """Such as a list and the sentence that leads to it."""
     twice = (QUOTED, Citation(1, STRIP, "built it", quoted=True))

@@ -21,7 +21,7 @@ def test_the_answer_comes_with_decision_evidence_and_cost(indexed: Callable[...,
     assert (done.code, done.err) == (0, "")
     for part in ("Retrieved", "Decision   CORRECT", "Answer     Tomas Aldwin built it. [1]", "Passages", "pairs"):
         assert part in done.out
-    assert "[1] quoted “Tomas Aldwin” · Ruvel Bridge · library/bridge.md" in " ".join(done.out.split())
+    assert "[1] quoted · supported “Tomas Aldwin” · Ruvel Bridge · library/bridge.md" in " ".join(done.out.split())
     assert "Refined" not in done.out
 
 

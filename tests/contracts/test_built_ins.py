@@ -31,6 +31,7 @@ from surefoot.judges.context_relevancy import ContextRelevancy
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.grading_note import GradingNote
 from surefoot.judges.llm import LLMJudge
+from surefoot.judges.verified import Verified
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
@@ -46,6 +47,8 @@ from surefoot.searchers.folder import Folder
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.searchers.pages import Pages
 from surefoot.types import Message, Thresholds
+from surefoot.verifiers.lexical import LexicalVerifier
+from surefoot.verifiers.llm import LLMVerifier
 
 LIBRARY = {
     "bridge.md": "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin. It is of iron.\n",
@@ -86,6 +89,9 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("judge", "grading_note"): lambda index: GradingNote(),
     ("judge", "llm"): lambda index: LLMJudge(Scripted(rating), "grading_note"),
     ("judge", "claims"): lambda index: Claims(Scripted(rating)),
+    ("judge", "verified"): lambda index: Verified(LLMVerifier(Scripted(lambda _: '{"supported": true}'))),
+    ("verifier", "lexical"): lambda index: LexicalVerifier(),
+    ("verifier", "llm"): lambda index: LLMVerifier(Scripted(lambda _: '{"supported": true}')),
 }
 ELSEWHERE = {
     ("retriever", "pgvector"): "needs a PostgreSQL server: tests/retrievers/test_pgvector.py",
@@ -100,6 +106,8 @@ ELSEWHERE = {
     ("searcher", "wikipedia"): "needs a server: tests/searchers/test_wikipedia.py",
     ("evaluator", "t5"): "needs an extra and a checkpoint: tests/evaluators/test_t5.py",
     ("evaluator", "cross_encoder"): "needs an extra and a checkpoint: tests/evaluators/test_cross_encoder.py",
+    ("verifier", "nli"): "needs an extra and a checkpoint: tests/verifiers/test_nli.py",
+    ("verifier", "minilm"): "needs its weights: tests/verifiers/test_minilm.py",
 }
 """Built-ins whose contract is checked in another file, and why."""
 

@@ -24,6 +24,7 @@ from surefoot.refiners.strips import Strips
 from surefoot.types import (
     Action,
     Answer,
+    Assertion,
     Block,
     Citation,
     Completion,
@@ -34,8 +35,10 @@ from surefoot.types import (
     Record,
     Score,
     Strip,
+    Support,
     Thresholds,
 )
+from surefoot.verifiers.lexical import LexicalVerifier
 
 OWN = Thresholds(0.5, -0.5, 0.0, "broken")
 NUMBERS = count()
@@ -158,6 +161,18 @@ LABELLED = (Passage("a", "x", score=2.0, meta=Meta({"year": 2024})), Passage("b"
 EXTERNAL = Passage("a", "x", source="external")
 HIGH, LOW = Grade("a", 9.0, label=Action.CORRECT), Grade("b", -9.0, label=Action.INCORRECT)
 VERB = "has the verb of its role, and the names that go with it"
+
+
+def verifying(change: Callable[[tuple[Support, ...], Sequence[Assertion]], Any]) -> Any:
+    """The lexical verifier, whose verdicts are changed."""
+    own = LexicalVerifier()
+    return component("support", lambda asked: change(own.support(asked), asked), name=own.name)
+
+
+def verdicts(**fields: Any) -> Any:
+    """The same with these fields in each verdict."""
+    return verifying(lambda found, _: tuple(replace(one, **fields) for one in found))
+
 
 BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ("retriever", VERB, lambda: object()),
@@ -306,6 +321,33 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ("judge", "its metric is an edge of the diamond", lambda: declaring(edge=("question", "moon"))),
     ("judge", "sees fields of a record", lambda: declaring(sees=("question", "moon"))),
     ("judge", "has five levels to be rated by, or none", lambda: declaring(levels=("good", "bad"))),
+    ("verifier", VERB, lambda: component("verify", LexicalVerifier().support)),
+    ("verifier", "gives one verdict for each assertion", lambda: verifying(lambda found, _: found[:1])),
+    ("verifier", "signs its verdicts", lambda: verdicts(name="")),
+    ("verifier", "says why it cannot tell", lambda: verdicts(supported=None, reason="")),
+    ("verifier", "a probability lies in [0, 1]", lambda: verdicts(probability=1.2)),
+    (
+        "verifier",
+        "points at places of the assertion, in order and disjoint",
+        lambda: verdicts(unsupported=((0, 9_999),)),
+    ),
+    ("verifier", "supports nothing without evidence", lambda: verdicts(supported=True)),
+    ("verifier", "says nothing of nothing", lambda: verifying(lambda found, _: found or (Support(None, True),))),
+    (
+        "verifier",
+        "does not mind the order",
+        lambda: verifying(lambda found, _: tuple(replace(one, probability=n / 10) for n, one in enumerate(found))),
+    ),
+    (
+        "verifier",
+        "a verdict does not depend on the other assertions",
+        lambda: verifying(lambda found, _: tuple(replace(one, probability=len(found) / 10) for one in found)),
+    ),
+    (
+        "verifier",
+        "judges any text",
+        lambda: verifying(lambda found, asked: () if [one.text for one in asked] == ["?"] else found),
+    ),
     ("loader", VERB, lambda: component("load", lambda stream, name: ())),
     ("loader", "says why it cannot read a file", lambda: component("read", refusing)),
     ("loader", "gives documents and problems", lambda: component("read", lambda stream, name: ["a text"])),

@@ -22,20 +22,18 @@ from hypothesis import strategies as st
 from surefoot.contracts import verify
 from surefoot.errors import ModelError
 from surefoot.evaluators.minilm import (
-    CLS,
     LONGEST_SPAN,
     QUESTION_PIECES,
-    SEP,
     TITLE_PIECES,
     WINDOW,
     MiniLM,
     Pieces,
     encode,
     pointed,
-    tokenizer,
     windows,
 )
 from surefoot.meter import metered
+from surefoot.models.cross_encoder import CLS, SEP, tokenizer
 from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage
 

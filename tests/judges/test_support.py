@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.embedders.hashing import Hashing
-from surefoot.judges._support import SourceTexts, Support, claims, plainly
+from surefoot.judges._support import SourceTexts, WordSupport, claims, plainly
 from surefoot.types import Passage
 
 PASSAGES = (
@@ -12,7 +12,7 @@ PASSAGES = (
 )
 
 
-def of(claim: str) -> Support:
+def of(claim: str) -> WordSupport:
     return SourceTexts(PASSAGES, Hashing()).of(claim)
 
 

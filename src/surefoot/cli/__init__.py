@@ -29,6 +29,7 @@ _MODELS: Listing = {
 }
 _BENCH: Listing = {
     "evaluator": ("bench:evaluator", "Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed."),
+    "verifier": ("support:verifier", "Hold labelled sentences against their evidence: AUC, precision, words, speed."),
     "tune": ("bench:tune", "Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."),
     "qa": ("qa:qa", "Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."),
     "manuals": (
@@ -44,6 +45,7 @@ _BENCH: Listing = {
 }
 _TRAIN: Listing = {
     "evaluator": ("train:evaluator", "Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."),
+    "verifier": ("train:verifier", "Train Surefoot's own verifier; run it again to go on where it stopped."),
     "average": ("train:average", "Make one minilm of several trainings from the same start: their mean, calibrated."),
     "t5": ("train:t5", "Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."),
 }

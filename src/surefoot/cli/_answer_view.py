@@ -142,10 +142,10 @@ def _withheld(answer: Answer) -> list[RenderableType]:
     return [_indented(Text(plain(f"withheld: {answer.withheld}"), style="dim"))] if answer.withheld else []
 
 
-def _together(citation: Citation) -> tuple[int, str | None, bool, str]:
+def _together(citation: Citation) -> tuple[int, str | None, bool, str, bool | None]:
     """Citations that are alike in this share a line: a list and the sentence that leads to it, say."""
     strip = citation.strip
-    return citation.marker, strip.passage_id if strip else None, citation.quoted, citation.reason
+    return citation.marker, strip.passage_id if strip else None, citation.quoted, citation.reason, citation.supported
 
 
 def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: bool) -> RenderableType:
@@ -155,7 +155,9 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
     if first.quoted:
         text.append("quoted", style="green")
     else:
-        text.append(plain(f"not quoted: {first.reason}"), style="red")
+        text.append(plain(f"not quoted: {first.reason}"), style="yellow" if first.supported else "red")
+    if first.supported is not None:
+        text.append(" · supported" if first.supported else " · not supported", "green" if first.supported else "red")
     if said := " … ".join(plain(citation.quote) for citation in cited if citation.quote):
         text.append(f" “{cut(said, QUOTED)}”", style="italic")
     if passage:

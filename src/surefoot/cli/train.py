@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from surefoot.lab.train.mixture import Mixture
     from surefoot.lab.train.training import TrainingProgress
 
+EVALUATOR = Path(__file__).parents[1] / "evaluators/minilm.onnx"
+"""The shipped evaluator, from which the verifier starts."""
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
 
@@ -82,6 +84,36 @@ def average(
     learned = Mixture(data, sources(mixture or SHIPPED))
     require_questions(learned)
     _finished(mean(weights, to), learned, to)
+
+
+def verifier(
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the sets' files.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the verifier.")],
+    sets: Annotated[
+        Path | None, Option("--sets", metavar="FILE", help="Sets to learn from; else those of Surefoot's own verifier.")
+    ] = None,
+    start: Annotated[
+        Path | None,
+        Option("--start", metavar="FILE", help="The minilm.onnx of an evaluator to start from; else the shipped one."),
+    ] = None,
+    seed: Annotated[int, Option("--seed")] = 0,
+) -> None:
+    """Train Surefoot's own verifier; run it again to go on where it stopped."""
+    try:
+        from surefoot.lab.train.claims import SHIPPED, ClaimSets, sources
+        from surefoot.lab.train.verifier import VerifierRecipe, from_shipped, train
+        from surefoot.lab.train.verifier_finish import finish
+    except ImportError as error:
+        raise MissingExtra("surefoot train verifier", "train") from error
+    learned = ClaimSets(data, sources(sets or SHIPPED))
+    with _telling(_of_minilm) as tell:
+        best = train(from_shipped(start or EVALUATOR, seed), learned, to, VerifierRecipe(seed=seed), tell)
+    with counting("calibrating") as on_progress:
+        finish(best, learned, to, on_progress)
+    use = f"--set verifier.use=minilm --set verifier.model={to}"
+    out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
+    out.say(f"measure it: surefoot bench verifier {to / 'dev/test'}/*.jsonl {use}")
+    out.say(f"use it: {use}")
 
 
 def _finished(best: Path, learned: Mixture, to: Path) -> None:

@@ -128,6 +128,11 @@ class Builder:
         return self._built("generator")
 
     @cached_property
+    def verifier(self) -> Any:
+        """The verifier, which says whether evidence carries a sentence."""
+        return self._built("verifier")
+
+    @cached_property
     def reader(self) -> Any:
         """The evaluator that points at the words that answer: the configured one if it can, else the shipped one."""
         points = getattr(self.evaluator, "points", False)
@@ -273,9 +278,10 @@ class Builder:
             raise
 
     def _pipeline(self) -> Pipeline:
-        roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator")
+        roles = ("retriever", "evaluator", "refiner", "rewriter", "searcher", "generator", "verifier")
         built: dict[str, Any] = {
-            role: getattr(self, role) if role in ("evaluator", "generator") else self._built(role) for role in roles
+            role: getattr(self, role) if role in ("evaluator", "generator", "verifier") else self._built(role)
+            for role in roles
         }
         options = self.config["pipeline"]
         _raise(size_faults(options))

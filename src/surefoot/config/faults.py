@@ -29,7 +29,7 @@ _MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
 JUDGING = ("repeats", "excuses", "max_tokens")
 """Keys of `[judge]` that are options of each language model's judge."""
 
-SHARED = ("network", "index", "embedder", "llm", "evaluator", "reader", "retrievers", "evaluators", "thresholds")
+SHARED = (*"network index embedder llm evaluator verifier reader retrievers evaluators thresholds".split(),)
 """Constructor parameters that are given a part of the pipeline and are no option."""
 
 OBJECT = "object"

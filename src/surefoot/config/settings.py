@@ -31,6 +31,7 @@ DEFAULTS: Config = {
     "searcher": {"use": "nowhere"},
     "llm": {"use": "local"},
     "generator": {"use": "extractive"},
+    "verifier": {"use": "lexical"},
     "pipeline": {},
     "sources": {},
     "judge": {},

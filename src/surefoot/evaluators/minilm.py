@@ -6,7 +6,6 @@ card.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import unicodedata
@@ -20,22 +19,14 @@ from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
-from onnxruntime import InferenceSession, SessionOptions
-from onnxruntime.capi.onnxruntime_pybind11_state import (
-    Fail,
-    InvalidArgument,
-    InvalidGraph,
-    InvalidProtobuf,
-    NotImplemented,
-    RuntimeException,
-)
+from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
 from surefoot import cancel, forks, meter
 from surefoot.act import fitted_for
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.manifest import cores
-from surefoot.models.wordpiece import wordpiece
+from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
 from surefoot.protocols import Pair
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
@@ -43,7 +34,6 @@ from surefoot.types import Grade, Thresholds
 
 FORMAT = 1
 """Version of the JSON file beside a model."""
-CLS, SEP = 101, 102
 QUESTION_PIECES = 64
 """Word pieces read of a question; a longer one loses its end, and the grade says so."""
 TITLE_PIECES = 32
@@ -54,8 +44,6 @@ LONGEST_SPAN = 30
 """Most pieces of a span of evidence."""
 
 _WAY_OUT = "reinstall surefoot, or train again: surefoot train evaluator"
-_FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)
-"""onnxruntime's errors for a model that is damaged, foreign or of another shape."""
 
 Logits = npt.NDArray[np.float32]
 Range = tuple[int, int]
@@ -135,7 +123,7 @@ class MiniLM:
 
     @cached_property
     def _session(self) -> InferenceSession:
-        return _session(self._path, self._card.sha256)
+        return session(self._path, self._card.sha256, "evaluator", _WAY_OUT)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -154,12 +142,12 @@ class MiniLM:
 
     def _read(self, triples: Sequence[Triple]) -> list[Grade]:
         with self._loading:  # once, however many threads ask first
-            session, pieces_of = self._session, self._tokenizer
+            model, pieces_of = self._session, self._tokenizer
         texts = encode(pieces_of, triples)
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
         read: dict[int, list[SpanReading]] = defaultdict(list)
-        running = [self._pool.submit(self._run, session, *cut[1:]) for cut in cuts]
+        running = [self._pool.submit(self._run, model, *cut[1:]) for cut in cuts]
         try:
             for (i, *_), reading in zip(cuts, running, strict=True):
                 read[i].append(cancel.result(reading))
@@ -168,11 +156,11 @@ class MiniLM:
                 reading.cancel()  # those that are not begun, where one failed or nobody waits for them
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 
-    def _run(self, session: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:
+    def _run(self, model: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:
         feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
         try:
-            relevance, evidence = session.run(None, feed)
-        except (*_FAULTS, ValueError) as error:
+            relevance, evidence = model.run(None, feed)
+        except (*FAULTS, ValueError) as error:
             raise ModelError(
                 f"the evaluator's model {self._path} does not run: {on_one_line(error)}; {_WAY_OUT}"
             ) from error
@@ -195,13 +183,6 @@ class MiniLM:
         said += _doubts(triple, pieces)
         probability = self._card.calibration.probability(best.logit)
         return Grade("", best.logit, probability, reason="; ".join(said), span=span, window=window)
-
-
-def tokenizer() -> Tokenizer:
-    """The tokeniser, for which a "[SEP]" that stands in a text is text: as a mark it would end the passage there."""
-    found = wordpiece()
-    found.encode_special_tokens = True
-    return found
 
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
@@ -311,19 +292,3 @@ def _margin(told: object) -> float:
     if not isinstance(told, int | float):
         raise ValueError(f"the margin must be a number, not {told!r}")
     return told
-
-
-def _session(path: Path, sha256: str) -> InferenceSession:
-    options = SessionOptions()
-    options.intra_op_num_threads = 1
-    try:
-        data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise ModelError(
-                f"the evaluator's model {path} is not the one that {path.stem}.json was made for; {_WAY_OUT}"
-            )
-        # Sums and norms take 8 % less time one after the other than in onnxruntime's fused operator.
-        skipped = ["SkipLayerNormFusion"]
-        return InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
-    except (OSError, *_FAULTS) as error:
-        raise ModelError(f"the evaluator's model {path} does not load: {on_one_line(error)}; {_WAY_OUT}") from error

@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass
 
 from surefoot.judges._heads import head
 from surefoot.protocols import Embedder, Matrix
+from surefoot.text.openers import claiming
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, stem, words
 from surefoot.types import Passage, Quote
@@ -44,7 +45,7 @@ NAMES = tuple(Shared.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class WordSupport:
     """The support of the texts for a claim."""
 
     shared: Shared
@@ -86,7 +87,7 @@ class SourceTexts:
         """Nothing stands there but addresses and marks."""
         return not self._stems
 
-    def of(self, claim: str) -> Support:
+    def of(self, claim: str) -> WordSupport:
         """The claim against all the texts; raises ValueError where they are empty."""
         plain = words(plainly(claim))
         every = [word for word in plain if word not in STOP_WORDS] or plain or ["?"]
@@ -105,7 +106,7 @@ class SourceTexts:
             float(_NEGATIONS.isdisjoint(plain) != _NEGATIONS.isdisjoint(best.words)),
         )
         missing = tuple(word for stemmed, word in sought.items() if stemmed not in self._stems)
-        return Support(shared, best.passage_id, best.text, missing)
+        return WordSupport(shared, best.passage_id, best.text, missing)
 
     def carry(self, claims: Sequence[str]) -> Carriage:
         """All the claims, of which there is one at least; raises ValueError where the texts are empty."""
@@ -125,10 +126,10 @@ class SourceTexts:
 class Carriage:
     """The support of the texts for several claims."""
 
-    each: tuple[Support, ...]
+    each: tuple[WordSupport, ...]
     claim: str
     """The one that is carried least."""
-    least: Support
+    least: WordSupport
 
     @property
     def carried(self) -> int:
@@ -154,8 +155,9 @@ class Carriage:
 
 def claims(text: str) -> list[str]:
     """The claims of an answer as they stand there, each a sentence or a line of a list; a line that leads up to a list,
-    or says that nothing is known, claims nothing."""
-    return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
+    or says that nothing is known, claims nothing, nor does an opener or an offer of help."""
+    said = (claiming(one) for one in _cut(text))
+    return [one for one in said if words(one) and not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 
 
 def plainly(text: str) -> str:

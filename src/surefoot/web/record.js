@@ -83,6 +83,7 @@ function citation(one) {
     { id: `cite-${one.marker}`, tabindex: "-1" },
     `[${one.marker}] `,
     h("span", { class: one.quoted ? "yes" : "no" }, one.quoted ? "quoted" : "not quoted", one.reason ? [": ", said(one.reason)] : null),
+    typeof one.supported === "boolean" ? [" · ", h("span", { class: one.supported ? "yes" : "no" }, one.supported ? "supported" : "not supported")] : null,
     one.quote ? [" ", h("q", { dir: "auto" }, one.quote)] : null,
     one.title || one.url ? h("div", { class: "small dim" }, said([one.title, one.url].filter(Boolean).join(" · "))) : null,
     one.strip ? h("div", { class: "small dim" }, "of ", jump(one.strip.passage_id, `passage-${one.strip.passage_id}`), ": ", said(cut(one.strip.text, 300))) : null,

@@ -23,10 +23,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from surefoot.errors import ConfigError
-from surefoot.evaluators.minilm import Pieces, encode, tokenizer
+from surefoot.evaluators.minilm import Pieces, encode
 from surefoot.lab.train.mixture import Lesson, Mixture, Row, find, half
 from surefoot.lab.train.network import GraderNetwork
 from surefoot.lab.train.training import Stopwatch, TrainingProgress, checkpoint, claimed, descend, keep
+from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats.figures import roc_auc
 from surefoot.store import write_text
 

@@ -23,7 +23,7 @@ from surefoot.datasets import pairs
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError
 from surefoot.evaluate.ask.runs import OnDone
-from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, tokenizer, windows
+from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, windows
 from surefoot.lab import tuning
 from surefoot.lab.grading import graded
 from surefoot.lab.train.evaluator import MADE
@@ -31,6 +31,7 @@ from surefoot.lab.train.export import export
 from surefoot.lab.train.mixture import Mixture
 from surefoot.lab.train.network import restored
 from surefoot.lab.train.training import claimed
+from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.store import to_json, write_text

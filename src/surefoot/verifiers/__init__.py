@@ -1,0 +1,1 @@
+"""Verifiers: does this evidence carry this sentence?"""

@@ -1,0 +1,274 @@
+"""Surefoot's own verifier: a cross-encoder of six layers that reads a sentence beside its evidence.
+
+minilm.onnx is what `surefoot train verifier` made, minilm.json what was fitted for it, and minilm.md is their model
+card.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from onnxruntime import InferenceSession
+from tokenizers import Encoding, Tokenizer
+
+from surefoot import cancel, forks
+from surefoot.errors import ModelError, on_one_line
+from surefoot.manifest import cores
+from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
+from surefoot.stats.calibration import Calibration
+from surefoot.text.json_values import parsed
+from surefoot.text.words import STOP_WORDS, sentences
+from surefoot.types import Assertion, Support
+from surefoot.verifiers._evidence import text_of, unjudged
+
+FORMAT = 1
+"""Version of the JSON file beside a model."""
+WINDOW = 256
+"""Pieces read at once; of a longer evidence the sentences that share most with the claim."""
+CLAIM_PIECES = 96
+"""Word pieces read of a claim; a longer one loses its end."""
+CONTEXT_PIECES = 40
+"""Word pieces read of a question or of the sentences before the claim; a longer one loses its beginning."""
+UNIT_PIECES = 64
+"""A sentence of the evidence with more pieces is dealt with as several."""
+
+Range = tuple[int, int]
+"""Start and end, in characters."""
+Triple = tuple[str, str, str]
+"""Claim, context and evidence."""
+
+
+_WAY_OUT = "reinstall surefoot, or train again: surefoot train verifier"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPieces:
+    """A claim and its evidence as the network reads them: [CLS] claim [SEP] context [SEP] evidence [SEP]."""
+
+    ids: list[int]
+    sides: list[int]
+    """0 for claim and context, 1 for the evidence."""
+    offsets: list[Range]
+    """Place in the claim of each of its pieces, of which the first stands at 1."""
+    words: list[int | None]
+    """The number of the word that each piece of the claim belongs to."""
+    cut: bool
+    """The claim's end is missing."""
+    left_out: bool
+    """Sentences of the evidence are missing, as there were too many."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReading:
+    """The network's output for a claim."""
+
+    logit: float
+    """NaN, or infinite, where any of its numbers is."""
+    words: tuple[float, ...]
+    """By piece of the claim: a logit that nothing carries it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierCard:
+    """The content of minilm.json, about the model beside it."""
+
+    sha256: str
+    calibration: Calibration
+    upper: float
+    """Probability from which a sentence counts as supported."""
+    lower: float
+    """Probability below which it counts as not supported."""
+    words: float
+    """Logit from which a word of such a sentence counts as unsupported."""
+
+
+class MiniLMVerifier:
+    """Whether evidence carries a sentence, and which of its words it does not: a cross-encoder of our own, calibrated.
+
+    The passages of an assertion are read together, with their titles; the context helps to read the sentence and
+    carries nothing. Of evidence with more than some 200 word pieces those sentences are read that share most with the
+    claim. A sentence of which the chance lies between the two thresholds is not judged: `supported` is None. It learned
+    from English; a sentence in another script is not judged. Some 25 ms for a sentence and a core at 256 pieces.
+
+    `model`: a folder that `surefoot train verifier` wrote. None: the weights of the package. `threads` sentences are
+    read side by side (None: one for each core that this process may use).
+    """
+
+    def __init__(self, model: str | None = None, threads: int | None = None) -> None:
+        self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
+        self._card = _card(self._path.with_suffix(".json"))
+        self._threads = threads or cores()
+        self.name = f"minilm-{self._card.sha256[:8]}"
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
+        self._pool = ThreadPoolExecutor(self._threads, "verifier")
+        self._loading = Lock()
+
+    @cached_property
+    def _session(self) -> InferenceSession:
+        return session(self._path, self._card.sha256, "verifier", _WAY_OUT)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return tokenizer()
+
+    def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        """One verdict for each; equal ones are read once. Raises ModelError when the model does not load or run."""
+        told = {one: found for one in assertions if (found := unjudged(one, self.name) or self._foreign(one))}
+        rest = [one for one in dict.fromkeys(assertions) if one not in told]
+        with self._loading:  # once, however many threads ask first
+            model, reader = (self._session, self._tokenizer) if rest else (None, None)
+        if model and reader:
+            pieces = encode(reader, [(one.text, one.context, text_of(one)) for one in rest])
+            readings = self._read(model, pieces)
+            told |= {a: self._verdict(a, p, r) for a, p, r in zip(rest, pieces, readings, strict=True)}
+        return tuple(told[one] for one in assertions)
+
+    def readings(self, triples: Sequence[Triple]) -> list[tuple[ClaimPieces, ClaimReading]]:
+        """The network's numbers for each claim, context and evidence, before calibration."""
+        pieces = encode(self._tokenizer, triples)
+        return list(zip(pieces, self._read(self._session, pieces), strict=True))
+
+    def _read(self, model: InferenceSession, pieces: Sequence[ClaimPieces]) -> list[ClaimReading]:
+        running = [self._pool.submit(self._run, model, each) for each in pieces]
+        try:
+            return [cancel.result(reading) for reading in running]
+        finally:
+            for reading in running:
+                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
+
+    def _foreign(self, assertion: Assertion) -> Support | None:
+        letters = [] if assertion.text.isascii() else [c for c in assertion.text[:1000] if c.isalpha()]
+        if sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters) / 2:
+            return None
+        return Support(None, None, (), "it is not in Latin script, and the verifier learned from English", self.name)
+
+    def _run(self, model: InferenceSession, pieces: ClaimPieces) -> ClaimReading:
+        feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
+        try:
+            support, words = model.run(None, feed)
+        except (*FAULTS, ValueError) as error:
+            raise ModelError(
+                f"the verifier's model {self._path} does not run: {on_one_line(error)}; {_WAY_OUT}"
+            ) from error
+        broken = not np.isfinite(words).all()
+        own = words[0, 1 : 1 + len(pieces.offsets), 0]
+        return ClaimReading(math.nan if broken else float(support[0]), tuple(map(float, own)))
+
+    def _verdict(self, assertion: Assertion, pieces: ClaimPieces, read: ClaimReading) -> Support:
+        if not math.isfinite(read.logit):
+            return Support(None, None, (), f"the model returned {read.logit}", self.name)
+        chance = self._card.calibration.probability(read.logit)
+        if chance >= self._card.upper and not pieces.cut:
+            return Support(chance, True, name=self.name)
+        if chance >= self._card.lower:
+            why = (
+                f"only its first {CLAIM_PIECES} word pieces were read"
+                if pieces.cut
+                else f"{chance:.2f} decides nothing"
+            )
+            return Support(chance, None, (), why, self.name)
+        spans = tuple(doubtful(pieces, read, self._card.words))
+        said = ", ".join(f"“{assertion.text[slice(*span)]}”" for span in spans[:3])
+        return Support(chance, False, spans, f"the evidence does not carry {said or 'it'}", self.name)
+
+
+def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[Range]:
+    """Places of the claim's words of which a piece has a logit of `least` or more; neighbours are one place."""
+    marked = {word for word, logit in zip(pieces.words, read.words, strict=True) if logit >= least}
+    span: Range | None = None
+    for word, (start, end) in zip(pieces.words, pieces.offsets, strict=True):
+        if word not in marked:
+            if span:
+                yield span
+            span = None
+        else:
+            span = (span[0] if span else start, end)
+    if span:
+        yield span
+
+
+def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW) -> list[ClaimPieces]:
+    """Pieces of each claim, context and evidence, at most `window` in all."""
+    # Half a surrogate pair is taken by no tokeniser; one "?" in its place keeps the offsets.
+    whole = [tuple(part.encode("utf-8", "replace").decode() for part in triple) for triple in triples]
+    flat = tokenizer.encode_batch([part for triple in whole for part in triple], add_special_tokens=False)
+    common = {number for word in STOP_WORDS if (number := tokenizer.token_to_id(word)) is not None}
+    claims, contexts, evidences = flat[::3], flat[1::3], flat[2::3]
+    texts = (text for *_, text in whole)
+    parts = zip(claims, contexts, evidences, texts, strict=True)
+    return [_pieces(*part, common, window) for part in parts]
+
+
+def _pieces(
+    claim: Encoding, context: Encoding, evidence: Encoding, text: str, common: set[int], window: int
+) -> ClaimPieces:
+    said = claim.ids[:CLAIM_PIECES]
+    before = context.ids[-CONTEXT_PIECES:]
+    head = [CLS, *said, SEP, *before, *([SEP] if before else [])]
+    room = window - len(head) - 1
+    kept = focused(evidence, text, set(said) - common, room)
+    ids = [*head, *(evidence.ids[i] for i in kept), SEP]
+    sides = [0] * len(head) + [1] * (len(ids) - len(head))
+    offsets, numbers = claim.offsets[:CLAIM_PIECES], claim.word_ids[:CLAIM_PIECES]
+    return ClaimPieces(ids, sides, offsets, numbers, len(said) < len(claim.ids), len(kept) < len(evidence.ids))
+
+
+def focused(evidence: Encoding, text: str, sought: set[int], room: int) -> list[int]:
+    """Positions of the evidence's pieces that are read, in order: all, or those of the sentences that share most.
+
+    A piece that few of the sentences hold counts for more; of equals the first is taken.
+    """
+    if len(evidence.ids) <= room:
+        return list(range(len(evidence.ids)))
+    units = _units(evidence.offsets, text)
+    held = [sought.intersection(evidence.ids[i] for i in unit) for unit in units]
+    spread = Counter(piece for pieces in held for piece in pieces)
+    order = sorted(range(len(units)), key=lambda i: (-sum(1 / spread[piece] for piece in held[i]), i))
+    kept: list[int] = []
+    for i in order:
+        kept += units[i][: room - len(kept)]
+    return sorted(kept)
+
+
+def _units(offsets: Sequence[Range], text: str) -> list[range]:
+    """The positions of each sentence's or line's pieces."""
+    begins = sorted({start for start, _ in sentences(text)} | {m.end() for m in re.finditer("\n", text)})
+    owner = [bisect.bisect_right(begins, start) for start, _ in offsets]
+    units: list[range] = []
+    first = 0
+    for i in range(1, len(owner) + 1):
+        if i == len(owner) or owner[i] != owner[first] or i - first == UNIT_PIECES:
+            units.append(range(first, i))
+            first = i
+    return units
+
+
+def _card(path: Path) -> VerifierCard:
+    try:
+        told = parsed(path.read_text(encoding="utf-8"))
+        if told["format"] != FORMAT:
+            raise ModelError(f"{path} is of format {told['format']}, and this version reads {FORMAT}; {_WAY_OUT}")
+        fitted = Calibration(tuple(told["calibration"]["logits"]), tuple(told["calibration"]["probabilities"]))
+        upper, lower, words = (float(told["thresholds"][key]) for key in ("upper", "lower", "words"))
+        return VerifierCard(str(told["sha256"]), fitted, upper, lower, words)
+    except (OSError, ValueError, TypeError) as error:
+        raise ModelError(
+            f"{path}, which belongs to the verifier's model, cannot be read: {error}; {_WAY_OUT}"
+        ) from error
+    except KeyError as error:
+        raise ModelError(f"{path}, the card of the verifier's model, has no {error}; {_WAY_OUT}") from error

@@ -1,0 +1,60 @@
+"""Support by shared words."""
+
+from __future__ import annotations
+
+from surefoot.types import Assertion, Passage, Support
+from surefoot.verifiers.lexical import LexicalVerifier
+
+BRIDGE = Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. It was never closed.", "Ruvel Bridge")
+
+
+def of(text: str, context: str = "") -> Support:
+    (found,) = LexicalVerifier().support([Assertion(text, (BRIDGE,), context)])
+    return found
+
+
+def test_a_sentence_that_repeats_its_evidence_is_supported() -> None:
+    """Nearly all its telling words stand in one sentence."""
+    assert of("Tomas Aldwin built the Ruvel Bridge in 1911.").supported is True
+
+
+def test_a_name_or_number_from_nowhere_is_not_supported_and_is_pointed_at() -> None:
+    """The words stand neither in the evidence nor in the context."""
+    found = of("The bridge was built in 1874 by Anna Kreel.")
+    assert found.supported is False
+    assert [found_in("The bridge was built in 1874 by Anna Kreel.", span) for span in found.unsupported] == [
+        "1874",
+        "Anna",
+        "Kreel",
+    ]
+    assert "“1874”" in found.reason
+
+
+def found_in(text: str, span: tuple[int, int]) -> str:
+    return text[slice(*span)]
+
+
+def test_a_name_of_the_question_is_not_made_up() -> None:
+    """The context carries nothing, but its names are nobody's invention."""
+    assert of("Henry Hale asked for it.", "Who is Henry Hale?").supported is None
+
+
+def test_other_words_are_not_judged() -> None:
+    """Shared words cannot tell a right rewording from a wrong one."""
+    found = of("An engineer put the crossing up.")
+    assert found.supported is None
+    assert found.reason
+
+
+def test_a_negation_is_no_repetition() -> None:
+    """The same words, negated otherwise, say the opposite."""
+    assert of("The Ruvel Bridge was not built in 1911 by Tomas Aldwin.").supported is None
+    assert of("It was closed.").supported is None
+    assert of("It was never closed.").supported is True
+
+
+def test_every_number_has_to_stand_in_the_sentence() -> None:
+    """A number from another sentence of the evidence makes another statement."""
+    other = Passage("o", "The bridge opened in the spring of 1911. The toll house opened in 1920.")
+    said = Assertion("The bridge opened in the spring of 1920.", (other,))
+    assert LexicalVerifier().support([said])[0].supported is None
