@@ -22,13 +22,13 @@ HEAVY = (
 )
 
 LAYERS = (
-    ("types", "errors", "meter", "meta", "forks", "cancel"),
-    ("protocols", "text", "manifest", "cost", "recorder", "conversation"),
-    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts", "given"),
+    ("types", "errors", "meter", "meta", "threads"),
+    ("protocols", "text", "manifest", "cost", "recorder"),
+    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
     ("draw", "models", "corpus", "evidence", "datasets", "web"),
     tuple(ROOMS.values()),
     ("pipeline", "explain"),
-    ("config", "doctor", "correction"),
+    ("config", "doctor"),
     ("evaluate",),
     ("lab", "server"),
     ("cli", "__main__"),

@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surefoot import cancel, meter
+    from surefoot import meter
     from surefoot.act import PRESETS, Count, Threshold
     from surefoot.config.builder import load
-    from surefoot.correction import correct, grade
+    from surefoot.config.correction import correct, grade
     from surefoot.errors import Cancelled, SurefootError
     from surefoot.pipeline import Pipeline
     from surefoot.store import read_trace, write_trace
+    from surefoot.threads import cancel
     from surefoot.types import (
         Action,
         Answer,
@@ -63,14 +64,15 @@ __all__ = [
     "write_trace",
 ]
 
-_HOMES = ("types", "errors", "store", "act", "pipeline", "config.builder", "correction")
+_MODULES = {"cancel": "surefoot.threads.cancel", "meter": "surefoot.meter"}
+_HOMES = ("types", "errors", "store", "act", "pipeline", "config.builder", "config.correction")
 """Modules that hold these names, the cheapest first."""
 
 
 def __getattr__(name: str) -> Any:
     """Import what is first asked for: the command line starts without waiting for any of it."""
-    if name in ("cancel", "meter"):
-        return import_module(f"surefoot.{name}")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     for home in _HOMES if name in __all__ else ():
         module = import_module(f"surefoot.{home}")
         if hasattr(module, name):

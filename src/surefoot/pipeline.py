@@ -13,21 +13,21 @@ from typing import Any, SupportsIndex
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
-from surefoot.conversation import Conversation, Turn
+from surefoot.corpus.given import Text
+from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.hedge import hedged
 from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
-from surefoot.given import Text
-from surefoot.given import passages as given
 from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.meta import Filter, Find, can_filter, filtered
 from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
 from surefoot.recorder import Listener, Recorder
+from surefoot.text.conversation import Conversation, Turn
 from surefoot.types import Action, Answer, Assertion, Decision, Event, Grade, Passage, Strip, Support, Trace
 from surefoot.verifiers.lexical import LexicalVerifier
 

@@ -3,7 +3,7 @@
 A component may also have `name: str`. An evaluator must have `name` and `thresholds`, and `points = True` where its
 grades have a `span`. Components are safe to share between threads and hold no state of a question. One that works for
 long looks between two pieces of work whether anybody still waits (`surefoot.cancel`); one that holds threads or
-connections makes them anew in a forked process (`surefoot.forks`).
+connections makes them anew in a forked process (`surefoot.threads.forks`).
 """
 
 from __future__ import annotations

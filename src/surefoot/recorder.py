@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from threading import Event as Stop
 from typing import Any, Literal, TypeVar, get_args
 
-from surefoot import cancel, meter
+from surefoot import meter
 from surefoot.errors import Cancelled, ComponentError
 from surefoot.meta import NO_FILTER, Filter
+from surefoot.threads import cancel
 from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
 
 T = TypeVar("T")

@@ -406,7 +406,10 @@ def test_every_promise_is_broken_once() -> None:
 
 def promises(check: Callable[..., Any]) -> list[str]:
     """The second argument of each `_holds` in a check, and in the part of it that checks filters."""
-    sources = [inspect.getsource(check), *([inspect.getsource(contracts._filters)] if check is contracts.retriever else [])]
+    sources = [
+        inspect.getsource(check),
+        *([inspect.getsource(contracts._filters)] if check is contracts.retriever else []),
+    ]
     calls = [node for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
     named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "_holds"]
     return [ast.literal_eval(call.args[1]) for call in named]

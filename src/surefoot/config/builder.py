@@ -25,7 +25,6 @@ from surefoot.config.faults import (
     taken,
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
-from surefoot.conversation import Conversation
 from surefoot.corpus.index import Index
 from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
@@ -39,6 +38,7 @@ from surefoot.network import Network
 from surefoot.pipeline import Origin, Pipeline
 from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
 from surefoot.store import from_json
+from surefoot.text.conversation import Conversation
 from surefoot.types import Thresholds
 
 HYBRID = ("bm25", "dense")

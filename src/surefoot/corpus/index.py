@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from surefoot import forks
 from surefoot.corpus import intake
 from surefoot.corpus.connection import DEFAULT, Connection, checked_name, generation
 from surefoot.corpus.intake import loaded
@@ -52,6 +51,7 @@ from surefoot.errors import IndexFault
 from surefoot.meta import NO_FILTER, Condition, Filter, Meta
 from surefoot.protocols import Embedder
 from surefoot.text.words import STOP_WORDS
+from surefoot.threads import forks
 from surefoot.types import Document, Passage
 
 if TYPE_CHECKING:

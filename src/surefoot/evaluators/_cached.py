@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from surefoot import forks, meter
+from surefoot import meter
 from surefoot.act import finite
 from surefoot.errors import ComponentError
 from surefoot.protocols import Evaluator, Pair
+from surefoot.threads import forks
 from surefoot.types import Grade, Passage, Thresholds
 
 REMEMBERED = 20_000

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot import cancel, meter, protocols
+from surefoot import meter, protocols
 from surefoot.errors import ConfigError
 from surefoot.protocols import Pair
 from surefoot.text.replies import numbered
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import WORD
+from surefoot.threads import cancel
 from surefoot.types import Action, Grade, Message, Passage, Thresholds
 
 LONGEST_RATIONALE = 160

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
-from surefoot import cancel, forks, meter
+from surefoot import meter
 from surefoot.act import fitted_for
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.manifest import cores
@@ -30,6 +30,7 @@ from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
 from surefoot.protocols import Pair
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
+from surefoot.threads import cancel, forks
 from surefoot.types import Grade, Thresholds
 
 FORMAT = 1

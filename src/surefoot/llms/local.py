@@ -18,12 +18,13 @@ from typing import Any
 
 from xllamacpp import CommonParams, Server
 
-from surefoot import cancel, forks, meter
+from surefoot import meter
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.manifest import cores
 from surefoot.models import registry
 from surefoot.network import Network
+from surefoot.threads import cancel, forks
 from surefoot.types import Completion, Message
 
 _SEED = 1

@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 import httpx
 
-from surefoot import cancel, forks, meter
+from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import backoff, left, within
 from surefoot.text.json_values import parsed
+from surefoot.threads import cancel, forks
 from surefoot.types import Completion, Message
 
 _ENVELOPE = 1 << 16

@@ -25,10 +25,10 @@ from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers.utils import logging
 
-from surefoot import cancel
 from surefoot.errors import ConfigError, ModelError, NetworkError, on_one_line
 from surefoot.models import registry
 from surefoot.network import Network
+from surefoot.threads import cancel
 
 _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
 """Errors of transformers for files that are missing, torn, foreign or of another shape."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from surefoot import forks, meter
+from surefoot import meter
 from surefoot.network.values import Reply
 from surefoot.text.json_values import parsed
+from surefoot.threads import forks
 
 _VERSION = 1
 _TABLE = """

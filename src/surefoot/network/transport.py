@@ -18,9 +18,9 @@ from typing import Any
 import httpcore
 import httpx
 
-from surefoot import cancel
 from surefoot.network.guard import Guard, canonical
 from surefoot.network.pace import left
+from surefoot.threads import cancel
 
 Origin = tuple[str, int]
 """A host, as `canonical` writes it, and its port."""

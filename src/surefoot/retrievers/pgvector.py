@@ -20,11 +20,11 @@ import psycopg
 from psycopg import errors, pq, sql
 from psycopg.types.json import Json
 
-from surefoot import forks
 from surefoot.errors import ConfigError, EndpointError, IndexFault
 from surefoot.meta import NO_FILTER, Condition, Filter, Meta
 from surefoot.network import Network
 from surefoot.protocols import Embedder
+from surefoot.threads import forks
 from surefoot.types import Passage
 
 Connection = psycopg.Connection[tuple[Any, ...]]

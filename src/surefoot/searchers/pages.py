@@ -11,7 +11,7 @@ from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
-from surefoot import cancel, meter
+from surefoot import meter
 from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.readers import READERS, Request
@@ -21,6 +21,7 @@ from surefoot.network.pace import left
 from surefoot.network.robots import Robots
 from surefoot.protocols import Searcher
 from surefoot.text.words import content_words, stem, words
+from surefoot.threads import cancel
 from surefoot.types import Passage
 
 MODES = ("all", "wiki")

@@ -22,13 +22,13 @@ import numpy as np
 from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
-from surefoot import cancel, forks
 from surefoot.errors import ModelError, on_one_line
 from surefoot.manifest import cores
 from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
 from surefoot.text.words import STOP_WORDS, sentences
+from surefoot.threads import cancel, forks
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
 

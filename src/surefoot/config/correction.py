@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
 
-from surefoot import forks
 from surefoot.config.builder import load
-from surefoot.given import Text
+from surefoot.corpus.given import Text
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
+from surefoot.threads import forks
 from surefoot.types import Grade, Trace
 
 

@@ -13,7 +13,6 @@ from threading import Thread
 
 import pytest
 
-from surefoot import forks
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
@@ -24,6 +23,7 @@ from surefoot.llms.openai import OpenAI
 from surefoot.network import Network
 from surefoot.network.cache import Cache
 from surefoot.network.values import Reply
+from surefoot.threads import forks
 from surefoot.types import Passage
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.conversation import Conversation, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.meter import metered
 from surefoot.pipeline import LONGEST_QUESTION, Pipeline
+from surefoot.text.conversation import Conversation, prompt
 from surefoot.text.follow_up import completed, standing_alone
 
 FIRST = "Who built the Ruvel Bridge?"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from surefoot import cancel, load
+from surefoot import load
 from surefoot.errors import Cancelled, ComponentError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
@@ -29,6 +29,7 @@ from surefoot.pipeline import Pipeline
 from surefoot.protocols import Pair
 from surefoot.retrievers._given import Given
 from surefoot.store import dumps, loads
+from surefoot.threads import cancel
 from surefoot.types import Event, Grade, Passage
 
 QUESTION = "Who built the Ruvel Bridge?"
