@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import surefoot
+from surefoot.config import correction
 from surefoot.errors import ModelError, QuestionError, UsageError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.pipeline import Pipeline
@@ -135,8 +136,6 @@ def test_all_threads_share_one_evaluator() -> None:
     with ThreadPoolExecutor(4) as pool:
         every = {*pool.map(lambda _: surefoot.grade(QUESTION, [GOOD])[0].score, range(8))}
     assert len(every) == 1
-    from surefoot import correction
-
     assert correction._SHARED.pipeline is correction._SHARED.pipeline
 
 
