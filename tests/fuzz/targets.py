@@ -405,16 +405,17 @@ def _manuals(folder: Path) -> None:
 
 def _filter(folder: Path) -> None:
     """What any program may send: a filter, or a document's fields."""
-    with suppress(ValueError):
-        given = parsed((folder / "filter.json").read_bytes())
-        with suppress(FieldFault):
-            filter = Filter.of(given)
-            filter.matches(Meta({"year": 2024, "product": "x"}))
-            if Filter.of(filter.as_json()) != filter:
-                raise Broken("a filter that its JSON does not give back")
-        with suppress(FieldFault):
-            if isinstance(given, dict) and dict(Meta(given)) != given:
-                raise Broken("fields that are not as they were given")
+    for file in _given(folder):
+        with suppress(ValueError):
+            given = parsed(file.read_bytes())
+            with suppress(FieldFault):
+                filter = Filter.of(given)
+                filter.matches(Meta({"year": 2024, "product": "x"}))
+                if Filter.of(filter.as_json()) != filter:
+                    raise Broken("a filter that its JSON does not give back")
+            with suppress(FieldFault):
+                if isinstance(given, dict) and dict(Meta(given)) != given:
+                    raise Broken("fields that are not as they were given")
 
 
 def _loader(folder: Path) -> None:
