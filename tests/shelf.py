@@ -15,7 +15,7 @@ from surefoot.pipeline import Pipeline
 from surefoot.refiners.strips import Strips
 from surefoot.rewriters.verbatim import Verbatim
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.types import Message, Passage
+from surefoot.types import Message, Passage, Trace
 
 
 class Shelf:
@@ -38,6 +38,11 @@ def says(messages: Sequence[Message]) -> str:
     if "Who built" not in asked:
         raise ModelError("out of memory")
     return "tomas aldwin [1]" if "1911" in asked else "Nobody did."
+
+
+def asked(pipeline: Pipeline, question: str) -> Trace:
+    """For a pool of processes, which imports this module wherever it was started, and no module of tests."""
+    return pipeline.run(question)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shelf import Shelf
+from shelf import Shelf, asked
 from surefoot import load
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, rebuilt
@@ -124,11 +124,6 @@ def test_without_an_index_the_error_names_the_ways_out() -> None:
 # Pickling
 
 
-def asked(pipeline: Pipeline) -> Trace:
-    """What a pool of processes works on."""
-    return pipeline.run(QUESTION)
-
-
 def bare(trace: Trace) -> Trace:
     """Without what differs from run to run."""
     return replace(trace, id="", created="", steps=())
@@ -146,9 +141,9 @@ def test_another_process_answers_as_this_one_does(indexed: Pipeline) -> None:
     """One that shares nothing with it; a part that took another's place goes along, and so do sizes."""
     varied = indexed.but(searcher=Given(), k=1)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        first, second = pool.map(asked, [indexed, varied])
-    assert bare(first) == bare(asked(indexed))
-    assert bare(second) == bare(asked(varied))
+        first, second = pool.map(asked, [indexed, varied], [QUESTION] * 2)
+    assert bare(first) == bare(asked(indexed, QUESTION))
+    assert bare(second) == bare(asked(varied, QUESTION))
     assert second.config["pipeline"]["k"] == 1
 
 

@@ -65,6 +65,7 @@ class Found:
 OPTIONS: dict[str, dict[str, Any]] = {
     "openai": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
     "cross_encoder": {"model": "nobody/nothing"},
+    "nli": {"model": "nobody/nothing"},
     "pgvector": {"embedder": Hashing()},
     "searxng": {"base_url": "http://127.0.0.1:9"},
     "pages": {"of": Found()},

@@ -39,7 +39,7 @@ MOST_SECONDS = 45.0
 """Of the processor, for each process of a case; one more for each 150 kB that it was given. Well above what
 `corpus.limits` gives a file, after which its reading is ended and named, which takes a second or two more."""
 MOST_WAIT = 300.0
-"""Seconds of the clock for a case, which a busy machine makes long."""
+"""Seconds of the clock for a case, which a busy machine makes long; four more for each one that its size adds above."""
 MOST_WRITTEN = 50_000_000
 """Bytes in all files of a case together, and on both of its streams, beyond five times what it was given: an index
 holds its texts, their words and their vectors."""
@@ -109,7 +109,7 @@ class Workers:
         started = time.monotonic()
         with suppress(OSError):
             self._line.send((target, files, number))
-        outcome = self._awaited(started, MOST_SECONDS + sum(map(len, files.values())) / 150_000)
+        outcome = self._awaited(started, sum(map(len, files.values())) / 150_000)
         if outcome.fault:
             self._end()
         return replace(outcome, seconds=time.monotonic() - started)
@@ -146,8 +146,9 @@ class Workers:
         self._line, self._done = ours, 0
         self._inherited = max(0, _resident(self._process.pid) - USUAL_MEMORY)
 
-    def _awaited(self, started: float, seconds: float) -> Outcome:
+    def _awaited(self, started: float, more: float) -> Outcome:
         assert self._line
+        seconds, wait = MOST_SECONDS + more, MOST_WAIT + 4 * more
         peak, before = 0, {pid: _spent(pid) for pid in self._all()}
         while True:
             with suppress(EOFError, OSError):
@@ -163,8 +164,8 @@ class Workers:
                 return self._stopped(f"{peak / 1e6:,.0f} MB resident", "memory", peak)
             if max(_spent(pid) - before.get(pid, 0) for pid in self._all()) > seconds:
                 return self._stopped(f"not done after {seconds:.0f} s of the processor", "seconds", peak)
-            if time.monotonic() - started > MOST_WAIT:
-                return self._stopped(f"not done after {MOST_WAIT:g} s", "seconds", peak)
+            if time.monotonic() - started > wait:
+                return self._stopped(f"not done after {wait:.0f} s", "seconds", peak)
 
     def _all(self) -> list[int]:
         """The worker, and what it started."""
@@ -234,7 +235,8 @@ def _serve(line: Connection, root: Path) -> None:
     with (root / "stack").open("w") as stack:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=True)
-        resource.setrlimit(resource.RLIMIT_AS, (6 * MOST_MEMORY, 6 * MOST_MEMORY))  # before anybody could look
+        most = _mapped() + 6 * MOST_MEMORY  # stops it before anybody could look
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MOST_WRITTEN, 4 * MOST_WRITTEN))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         here = manifest.environment()
@@ -383,6 +385,11 @@ def _peak() -> int:
     with suppress(OSError, IndexError):
         return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024
     return 0
+
+
+def _mapped() -> int:
+    """Bytes of addresses that this process holds, whether or not memory stands behind them."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _resident(pid: int) -> int:
