@@ -335,6 +335,68 @@ def test_a_bare_yes_or_no_is_passed_on_as_unverified(verdict: str) -> None:
     assert [(c.marker, c.quoted, c.quote) for c in answer.citations] == [(2, False, "")]
 
 
+@pytest.mark.parametrize("said", ["Yes [1].", "True [2]", "This claim is false [1].", "The statement is not true [1]."])
+def test_a_verdict_may_name_its_source(said: str) -> None:
+    """It is passed on with the marker that it has, unquoted; with a marker that leads nowhere, or with words that stand
+    nowhere behind it, it proves nothing."""
+    passed = ground("Was the Ruvel Bridge built?", said)
+    assert [(c.quoted, c.supported) for c in passed.citations] == [(False, None)]
+    assert ground("Was the Ruvel Bridge built?", "Yes, by green trolls [1].").refused
+    assert ground("Was the Ruvel Bridge built?", "Yes [9].").citations[-1].strip is not None
+
+
+# What is checked, and what becomes of the rest
+
+
+def test_a_letter_is_held_against_the_sources_by_what_it_stands_for() -> None:
+    """It stays as the model wrote it; the words of its choice carry the citation, or are missing."""
+    right = grounded(WHO, Answer("B", stands_for="Tomas Aldwin"), KNOWLEDGE)
+    assert (right.text, right.refused) == ("B [1]", False)
+    assert [(c.quote, c.quoted) for c in right.citations] == [("Tomas Aldwin", True)]
+    assert grounded(WHO, Answer("A", stands_for="Henry Brandt"), KNOWLEDGE).refused
+    marked = grounded(WHO, Answer("A", stands_for="Henry Brandt"), KNOWLEDGE, check="mark")
+    assert (marked.text, marked.uncited, marked.citations) == ("A", ("A",), ())
+
+
+def test_a_claim_that_is_called_true_is_what_the_verifier_reads() -> None:
+    """Not the word "true", which every source carries."""
+    claim, read = "The Ruvel Bridge was built by Tomas Aldwin.", []
+
+    def support(assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        read.extend(assertion.text for assertion in assertions)
+        return tuple(Support(True, 1.0) for _ in assertions)
+
+    answer = grounded(claim, Answer("true", stands_for=claim), KNOWLEDGE, support)
+    assert read == [claim]
+    assert (answer.text, [citation.supported for citation in answer.citations]) == ("true [1]", [True])
+
+
+@pytest.mark.parametrize("said", ["A troll.", "Henry Brandt built it [1]."])
+def test_what_a_check_withholds_is_marked_where_marks_are_wanted(said: str) -> None:
+    """All of it is shown, and none of it as supported."""
+    marked = grounded(WHO, Answer(said), KNOWLEDGE, check="mark")
+    assert not marked.refused
+    assert marked.uncited == (said.replace(" [1]", ""),)
+    assert not any(citation.quoted for citation in marked.citations)
+    assert grounded(WHO, Answer("I do not know."), KNOWLEDGE, check="mark").refused
+
+
+def test_quotations_that_are_none_are_marked_too() -> None:
+    """Each says what is wrong with it."""
+    wrong = Citation(1, Strip("b", 0, 5, "Never", 1.0, kept=True), "Never", quoted=True)
+    assert grounded(WHO, Answer("Never [1]", (wrong,)), KNOWLEDGE).refused
+    marked = grounded(WHO, Answer("Never [1]", (wrong,)), KNOWLEDGE, check="mark")
+    assert [(c.quoted, c.reason) for c in marked.citations] == [(False, "these words do not stand in the source")]
+
+
+def test_without_a_check_nothing_is_cited_and_every_sentence_is_unsupported() -> None:
+    """But for addresses, which no setting lets through."""
+    answer = grounded(WHO, Answer("Tomas Aldwin [1]. See http://evil.example/x."), KNOWLEDGE, check="off")
+    assert answer.text == f"Tomas Aldwin [1]. See {NO_LINK}."
+    assert answer.citations == ()
+    assert answer.uncited == ("Tomas Aldwin [1].", f"See {NO_LINK}.")
+
+
 # Links
 
 PAGE = "https://en.wikipedia.org/wiki/Bridge_(Ruvel)"

@@ -23,6 +23,7 @@ from surefoot.errors import (
     SearchError,
 )
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.answering import REMEMBERED, Answering
 from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLMGenerator
@@ -485,6 +486,24 @@ def test_without_a_rewriter_the_question_is_asked_as_it_is() -> None:
 def test_without_a_searcher_the_corpus_must_do() -> None:
     """Its fallback is nothing from outside; what was ambiguous stays usable."""
     assert kept(pipeline(HALF, searcher=Down(SearchError("429"))).run(QUESTION)) == ["half"]
+
+
+def test_a_model_may_answer_from_memory_where_nothing_was_found() -> None:
+    """Only where that is asked for; it is hedged, says so, and nothing of it is cited."""
+    nothing = pipeline(says="Nobody did.", searcher=Nowhere())
+    told = nothing.run(QUESTION).answer
+    assert told
+    assert told.refused
+    answer = replace(nothing, answering=Answering(fallback="memory")).run(QUESTION).answer
+    assert answer
+    assert (answer.text, answer.refused, answer.hedged, answer.citations) == ("Nobody did.", False, True, ())
+    assert (answer.because, answer.uncited) == (REMEMBERED, ("Nobody did.",))
+    admitting = replace(
+        nothing, answering=Answering(fallback="memory"), generator=LLMGenerator(Scripted(["I don't know."]))
+    )
+    answer = admitting.run(QUESTION).answer
+    assert answer
+    assert answer.refused
 
 
 def test_without_a_generator_the_evidence_is_found_and_the_answer_is_a_refusal() -> None:

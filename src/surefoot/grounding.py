@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
+from typing import Literal
 
 from surefoot.protocols import Knowledge
 from surefoot.text.languages import FUNCTION_WORDS, language
@@ -14,6 +15,9 @@ from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
 from surefoot.types import Answer, Assertion, Citation, Decision, Passage, Support
 
+Check = Literal["refuse", "mark", "off"]
+"""An answer of which no sentence stands on a source is refused; or it is passed on, its sentences marked as such; or
+nothing is checked, and all of them are marked."""
 Supporting = Callable[[Sequence[Assertion]], Sequence[Support]]
 """A verdict on each assertion, as a verifier gives it."""
 
@@ -49,17 +53,31 @@ _CLAUSE_END = re.compile(
 HALF = 0.5
 """The share of a clause's new words that its source must hold, or the clause is somebody else's."""
 
-_VERDICT = re.compile(r"\W*(?:yes|no)\b(?!\s+(?:information|mention|answer|source))", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\W*(?:(?:yes|no)\b(?!\s+(?:information|mention|answer|source))"
+    r"|(?:(?:(?:this|the|that)\s+(?:claim|statement)|it)\s+is\s+(?:not\s+)?)?(?:true|false)\b)",
+    re.IGNORECASE,
+)
 
 
-def grounded(question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None = None) -> Answer:
+def grounded(
+    question: str,
+    draft: Answer,
+    knowledge: Knowledge,
+    support: Supporting | None = None,
+    check: Check = "refuse",
+) -> Answer:
     """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
 
     A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
     carries most of what it says beyond the question. A citation is quoted when the strip holds words that the
     sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
-    that it adds. A bare yes or no adds nothing to check: it is passed on as not quoted. A draft that brings citations
-    of its own consists of quotations, and each is compared with its passage letter by letter.
+    that it adds. A letter or a verdict is held against the strips by what it stands for, where the draft says that; a
+    bare yes, no, true or false adds nothing to check, and is passed on as not quoted. A draft that brings citations of
+    its own consists of quotations, and each is compared with its passage letter by letter.
+
+    `check`: what "refuse" withholds is passed on by "mark", with what is wrong in its citations
+    and `uncited`; where the draft says itself that it has no answer, both refuse. "off" looks for addresses alone.
 
     `support` also says of each sentence whether its sources carry it; what it says stands in the citations. A sentence
     of which no words stand in a source, but which the nearest one carries, is cited as supported and not as quoted. An
@@ -70,31 +88,49 @@ def grounded(question: str, draft: Answer, knowledge: Knowledge, support: Suppor
     citations alone would let a planted link through.
     """
     whole, draft = draft, replace(draft, text=linked(draft.text, _addresses(knowledge)))
+    passed = draft if draft.text == whole.text else replace(draft, withheld=whole.text)
+    if check == "off":
+        unchecked = tuple(draft.text[start:end] for start, end in sentences(draft.text))
+        return replace(passed, citations=(), uncited=unchecked)
     if draft.citations:
-        return _quotations_checked(question, draft, whole, knowledge, support)
+        checked = _quotations_checked(question, draft, knowledge, support)
+        if check == "refuse" and not any(citation.quoted for citation in checked):
+            return _withheld(draft, whole)
+        return replace(passed, citations=checked)
     pieces: list[str] = []
     citations: list[Citation] = []
     uncited: list[str] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
-    ranges = _claims(text)
+    ranges = [(0, len(text))] if draft.stands_for else _claims(text)
     every = [_MARKER.sub("", text[start:end]).strip() for start, end in ranges]
-    cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(every, ranges, strict=True)]
+    meant = [draft.stands_for] if draft.stands_for else every
+    cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
     before = 0
     for said, cited, (start, end) in zip(
-        every, _supported(question, every, cites, knowledge, support), ranges, strict=True
+        every, _supported(question, meant, cites, knowledge, support), ranges, strict=True
     ):
         gap = text[before:start] if "\n" in text[before:start] else " "
         pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
         before = end
         citations += cited
         uncited += [said] if said and not _stands(cited) and claiming(said) else []
-    if knowledge and _VERDICT.match(draft.text) and not citations:
-        citations = [_on_trust(question, knowledge)]
-        pieces.append(f" [{citations[0].marker}]")
-    elif refuses(draft.text) or not _stands(citations):
-        return replace(draft, text="", refused=True, withheld=whole.text)
-    withheld = whole.text if draft != whole else draft.withheld
-    return replace(draft, text="".join(pieces), citations=tuple(citations), withheld=withheld, uncited=tuple(uncited))
+    if knowledge and not _stands(citations) and _is_verdict(question, draft.text, cited=bool(citations)):
+        if not any(citation.strip for citation in citations):
+            citations.append(_on_trust(question, knowledge))
+            pieces.append(f" [{citations[-1].marker}]")
+    elif refuses(draft.text) or (check == "refuse" and not _stands(citations)):
+        return _withheld(draft, whole)
+    return replace(passed, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
+
+
+def _is_verdict(question: str, text: str, cited: bool) -> bool:
+    """Whether it says yes, no, true or false, and, where it names sources, nothing besides."""
+    verdict = _VERDICT.match(text)
+    return verdict is not None and not (cited and _new_words(question, _MARKER.sub("", text[verdict.end() :])))
+
+
+def _withheld(draft: Answer, whole: Answer) -> Answer:
+    return replace(draft, text="", citations=(), refused=True, withheld=whole.text)
 
 
 def _claims(text: str) -> list[tuple[int, int]]:
@@ -149,18 +185,16 @@ def _nearest(question: str, said: str, knowledge: Knowledge) -> Citation:
 
 
 def _quotations_checked(
-    question: str, draft: Answer, whole: Answer, knowledge: Knowledge, support: Supporting | None
-) -> Answer:
-    """The draft, each of whose citations names a slice of its passage; a refusal where none of them does."""
+    question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None
+) -> tuple[Citation, ...]:
+    """The citations of a draft that names a slice of a passage in each, as that passage has it."""
     citations = tuple(_found(citation, knowledge) for citation in draft.citations)
     own = [citation for citation in citations if citation.quoted]
-    if support and own:
-        asked = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
-        told = dict(zip(own, (verdict.supported for verdict in support(asked)), strict=True))
-        citations = tuple(replace(c, supported=told.get(c)) for c in citations)
-    if not any(citation.quoted for citation in citations):
-        return replace(draft, text="", citations=(), refused=True, withheld=whole.text)
-    return replace(draft, citations=citations, withheld=whole.text if draft.text != whole.text else draft.withheld)
+    if not (support and own):
+        return citations
+    asked = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
+    told = dict(zip(own, (verdict.supported for verdict in support(asked)), strict=True))
+    return tuple(replace(c, supported=told.get(c)) for c in citations)
 
 
 def _found(citation: Citation, knowledge: Knowledge) -> Citation:

@@ -17,6 +17,7 @@ from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
+from surefoot.evidence.answering import Answering, remembered
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.hedge import hedged
 from surefoot.evidence.ranking import order
@@ -25,7 +26,7 @@ from surefoot.grounding import grounded, refusal
 from surefoot.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.meta import Filter, Find, can_filter, filtered
 from surefoot.network.pace import left, within
-from surefoot.protocols import Evaluator, Generator, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
+from surefoot.protocols import Evaluator, Generator, Knowledge, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
 from surefoot.recorder import Listener, Recorder
 from surefoot.text.conversation import Conversation, Turn
 from surefoot.types import Action, Answer, Assertion, Decision, Event, Grade, Passage, Strip, Support, Trace
@@ -75,6 +76,8 @@ class Pipeline:
     """Time for all searches of a question together; after it, the answer is made from what was found."""
     sources: Sources = field(default_factory=Sources)
     """The sources that are vouched for or doubted."""
+    answering: Answering = field(default_factory=Answering)
+    """What is done with an answer that no source carries, and where there is no source."""
     config: dict[str, Any] = field(default_factory=dict)
     """The configuration that it was built from; each trace records it."""
     conversation: Conversation = field(default_factory=Conversation)
@@ -304,16 +307,23 @@ class Pipeline:
         origin = {passage.id: evidence.of(passage) for passage in run.passages + run.external}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
-        if knowledge:
+        if knowledge or self.answering.fallback == "memory":
             generate = self.generator.generate
             draft = run.step(
                 "generate", generate, run.asked, knowledge, run.text, fallback=None, instead="refused to answer"
             )
-        answer = grounded(run.asked, draft, knowledge, lambda asked: self._verify(asked, run)) if draft else None
+        answer = self.held(draft, knowledge, run) if draft else None
+        if answer and not knowledge:
+            answer = remembered(answer)
         if answer is None or answer.refused:
             asked = run.queries if getattr(self.searcher, "asks", True) else ()
             answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
         run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
+
+    def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
+        """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""
+        check = self.answering.check if knowledge else "mark"
+        return grounded(run.asked, draft, knowledge, lambda asked: self._verify(asked, run), check)
 
     def _verify(self, assertions: Sequence[Assertion], run: Recorder) -> tuple[Support, ...]:
         unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)

@@ -153,7 +153,8 @@ class LLM(Protocol):
 
 @runtime_checkable
 class Generator(Protocol):
-    """Answers a question from knowledge, and from nothing else."""
+    """Answers a question from knowledge, and from nothing else. One that asks in words may have `tasked(task)`, which
+    gives it with the words of a task: "qa", "choice", "claim", "biography" or "chat"."""
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The answer with its [n] markers, n counting `knowledge` from 1; citations are left for the pipeline to check.

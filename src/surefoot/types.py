@@ -201,6 +201,9 @@ class Answer:
     """The reason of the hedge, or what a refusal has to say of the question itself; empty: there is none."""
     uncited: tuple[str, ...] = ()
     """Sentences of the text that no source carries: nothing in them was checked."""
+    stands_for: str | None = None
+    """The words that a letter or a verdict stands for, which are held against the sources in its place: those of the
+    choice, or the claim that is called true. None: the text says what it means."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,8 +293,16 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
             "evaluator 'lexical' has no option 'evaluators'",
         ),
         (
+            {"answer": {"check": "loosely"}},
+            r"\[answer\] check must be one of refuse, mark, off, not 'loosely'",
+        ),
+        (
+            {"answer": {"fallback": "guess"}},
+            r"\[answer\] fallback must be one of refuse, memory, not 'guess'",
+        ),
+        (
             {"generator": {"use": "llm", "max_tokens": "many"}},
-            "generator 'llm': the option 'max_tokens' must be int, not 'many'",
+            "generator 'llm': the option 'max_tokens' must be int | None, not 'many'",
         ),
     ],
 )
@@ -324,7 +332,7 @@ FAULTS = (
     "no evaluator called 'lexicla'",
     "no retriever called 'bm52'",
     "retriever 'hybrid' has no option 'kk'",
-    "generator 'llm': the option 'max_tokens' must be int",
+    "generator 'llm': the option 'max_tokens' must be int | None",
     "refiner 'strips' has no option 'nodes'",
     "[thresholds] has no key 'uper'",
     "[thresholds] lower must be a finite number",

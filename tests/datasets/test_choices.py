@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.datasets.choices import RULES, Choosing, asked, is_claim, picked, rules, stated
+from surefoot.datasets.choices import RULES, Posed, asked, is_claim, picked, rules, stated
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
 from surefoot.generators.llm import LLMGenerator
@@ -123,6 +123,6 @@ def test_only_the_generator_is_shown_the_choices(pipeline: Pipeline) -> None:
     said: list[str] = []
     bridge = replace(MELTS, question="Who built the Ruvel Bridge?")
     generator = LLMGenerator(Scripted(lambda messages: said.append(messages[-1].content) or "B: a gas [1]"))
-    trace = replace(pipeline, generator=Choosing(generator, bridge)).run(bridge.question)
+    trace = replace(pipeline, generator=Posed(generator, bridge)).run(bridge.question)
     assert trace.question == bridge.question
     assert "C: a gas mixture" in said[0]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
+from surefoot.errors import ConfigError
+from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.llm import LLMGenerator, prompt, source
 from surefoot.llms.scripted import Scripted
 from surefoot.meter import metered
@@ -43,6 +46,51 @@ def test_the_prompt_is_one_turn_with_the_question_last() -> None:
             f"Local sources:\n> Bridge: Tomas Aldwin built it.\n> Bridge: It is of iron.\n\n{QUESTION} Answer briefly.",
         )
     ]
+
+
+GOLDEN = {
+    "qa": f"{QUESTION} Answer briefly.",
+    "choice": f"{QUESTION}\nOne of these is right. Answer with its letter.",
+    "claim": f"Claim: {QUESTION}\nIs the claim true or false? Answer with one of these words.",
+    "biography": f"{QUESTION} Answer in several sentences, with names, places and dates.",
+    "chat": QUESTION,
+}
+
+
+@pytest.mark.parametrize("task", TEMPLATES)
+def test_each_task_has_its_words(task: str) -> None:
+    """Behind the same sources, and the same without any."""
+    heard: list[str] = []
+    model = Scripted(lambda messages: heard.append(messages[-1].content) or "Yes.")
+    LLMGenerator(model, task).generate(QUESTION, known("Tomas Aldwin built it."))
+    LLMGenerator(model).tasked(task).generate(QUESTION, ())
+    assert heard == [f"Local sources:\n> Tomas Aldwin built it.\n\n{GOLDEN[task]}", GOLDEN[task]]
+    assert LLMGenerator(model, "qa").tasked(task).template is TEMPLATES["qa"]
+
+
+def test_a_template_of_ones_own_is_a_file(tmp_path: Path) -> None:
+    """What a source says is no place of it, and what it lacks is told."""
+    own = tmp_path / "own.txt"
+    own.write_text("Read this:\n{sources}And say in French: {question}\n")
+    heard: list[str] = []
+    generator = LLMGenerator(Scripted(lambda messages: heard.append(messages[-1].content) or "Oui."), str(own))
+    generator.generate(QUESTION, known("It says {question}."))
+    assert heard == [f"Read this:\nLocal sources:\n> It says {{question}}.\n\nAnd say in French: {QUESTION}"]
+    own.write_text("{question}")
+    with pytest.raises(ConfigError, match=r"must hold .sources. and .question., once each"):
+        LLMGenerator(Scripted(["x"]), str(own))
+    with pytest.raises(ConfigError, match=r"neither a task \(qa, choice, .*\) nor a file that can be read: 'qaa'"):
+        LLMGenerator(Scripted(["x"]), "qaa")
+
+
+def test_a_long_answer_has_more_room() -> None:
+    """A biography has 300 tokens where nothing else is said."""
+    long = " ".join(["word"] * 400)
+    lengths = [
+        len(LLMGenerator(Scripted([long]), *options).generate(QUESTION, ()).text.split())
+        for options in (("qa",), ("biography",), ("biography", 50))
+    ]
+    assert lengths == [100, 300, 50]
 
 
 @given(st.text(min_size=1), st.lists(st.text(), max_size=4), st.integers(1, 200))

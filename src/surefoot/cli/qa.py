@@ -37,9 +37,12 @@ def qa(
 ) -> None:
     """Answer labelled questions and count: accuracy with its interval, actions, recall, seconds.
 
-    Of several methods over the same questions it also says by how much they differ, and whether that may be chance.
+    Of several methods over the same questions it also says by how much they differ, and whether that may be chance. An
+    answer that no source carries is marked and counted, whatever the method, unless answer.check says otherwise.
     """
-    asked = questions.asked("qa", data, golds, limit, texts, run, configured(config, settings, index))
+    chosen = configured(config, settings, index)
+    chosen["answer"] = {"check": "mark", **chosen["answer"]}
+    asked = questions.asked("qa", data, golds, limit, texts, run, chosen)
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")

@@ -29,6 +29,7 @@ from surefoot.corpus.index import Index
 from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
+from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
@@ -259,6 +260,11 @@ class Builder:
         """The sources that are vouched for, and those that are doubted."""
         return components.assemble("[sources]", _sources, self.config["sources"], {})  # type: ignore[no-any-return]
 
+    @cached_property
+    def answering(self) -> Answering:
+        """What is done with an answer that no source carries."""
+        return components.assemble("[answer]", Answering, self.config["answer"], {})  # type: ignore[no-any-return]
+
     def policy(self) -> Policy:
         """The policy, which turns grades into an action."""
         options = dict(self.config["policy"])
@@ -287,7 +293,7 @@ class Builder:
         _raise(size_faults(options))
         conversation = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         built |= {"policy": self.policy(), "sources": self.sources, "config": self.config, **options}
-        built |= {"conversation": conversation}
+        built |= {"conversation": conversation, "answering": self.answering}
         return Pipeline(**built, origin=Origin(partial(_piped, self.config, self.parts), built))
 
     def push(self) -> str:

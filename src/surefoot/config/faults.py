@@ -9,6 +9,7 @@ from typing import Any
 from surefoot import components
 from surefoot.corpus.index import Index
 from surefoot.errors import ConfigError, MissingExtra
+from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.network import Network
@@ -97,6 +98,7 @@ def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         ("[network]", Network, config["network"]),
         ("[index]", Index.open, config["index"]),
         ("[sources]", Sources, config["sources"]),
+        ("[answer]", Answering, config["answer"]),
     ):
         yield from components.faults(what, make, options, SHARED)
     for role in (*components.ROOMS, "policy"):

@@ -34,6 +34,7 @@ DEFAULTS: Config = {
     "verifier": {"use": "lexical"},
     "pipeline": {},
     "sources": {},
+    "answer": {},
     "judge": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
     "server": {},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import UsageError
@@ -26,16 +26,35 @@ def asked(example: Example) -> str:
     return "\n".join([example.question, *(f"{letter}: {text}" for letter, text in example.choices)])
 
 
+def task(example: Example) -> str:
+    """What is asked for: "choice", "claim", "biography" or "qa", as `generator.prompt` names them."""
+    if example.choices:
+        return "choice"
+    if is_claim(example) or example.prop == "claim":
+        return "claim"
+    return "biography" if example.prop == "biography" else "qa"
+
+
 @dataclass(frozen=True, slots=True)
-class Choosing:
-    """A generator that also sees the choices of one question; retrieval and grading do not, as in the paper."""
+class Posed:
+    """A generator that is asked one question as its data set poses it: with its choices, and in the words of its task
+    unless the configuration has others. Retrieval and grading see the bare question, as in the paper."""
 
     generator: Generator
     example: Example
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
-        """The generator's answer."""
-        return self.generator.generate(asked(self.example), knowledge, on_text)
+        """The generator's answer, with what its letter or verdict stands for."""
+        kind = task(self.example)
+        tasked = getattr(self.generator, "tasked", None)
+        generator: Generator = tasked(kind) if tasked else self.generator
+        answer = generator.generate(asked(self.example), knowledge, on_text)
+        return replace(answer, stands_for=self._meant(kind, answer.text)) if answer.text else answer
+
+    def _meant(self, kind: str, said: str) -> str | None:
+        if kind == "choice":
+            return dict(self.example.choices).get(picked(said, self.example.choices) or "")
+        return self.example.question if kind == "claim" and stated(said) == "true" else None
 
 
 def picked(answer: str, choices: tuple[tuple[str, str], ...]) -> str | None:

@@ -35,7 +35,8 @@ class Example:
     key: str = ""
     """The letter of the right choice; empty: no choices, or not known."""
     prop: str = ""
-    """The kind of thing asked for, as the data name it (PopQA's `prop`); empty: they do not."""
+    """The kind of thing asked for, as the data name it (PopQA's `prop`, or "claim", or "biography"); empty: they do
+    not."""
     passages: tuple[Passage, ...] = ()
     """Passages that came with the question, in the order in which they were found."""
     internal: str = ""
@@ -190,7 +191,7 @@ def _example(row: Any, place: str) -> Example:
             frozenset(str(p["id"]) for p in row.get("passages", ()) if p.get("label") == 1),
             tuple((str(letter), str(text)) for letter, text in lettered),
             str(row.get("answer_key") or ""),
-            str(row.get("prop") or ""),
+            str(row.get("prop") or (row["type"] if row.get("type") in ("claim", "biography") else "")),
             tuple(Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or "")) for p in given),
             str(row.get("internal") or ""),
             str(row.get("external") or ""),

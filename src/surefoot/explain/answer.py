@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from surefoot.errors import TraceFault
 from surefoot.evidence.discounts import Evidence
-from surefoot.grounding import grounded
+from surefoot.grounding import Check, grounded
 from surefoot.protocols import Generator, Knowledge
 from surefoot.text.words import words
 from surefoot.types import Answer, Strip, Trace
@@ -43,11 +43,12 @@ def needs(trace: Trace, generator: Generator) -> Needs:
     knowledge = _knowledge(trace)
     if not knowledge or trace.answer is None:
         raise TraceFault(f"trace {trace.id} has no answer that was made from strips")
-    whole = _answer(trace.asked, generator, knowledge)
+    check = trace.config.get("answer", {}).get("check", "refuse")
+    whole = _answer(trace.asked, generator, knowledge, check)
     return Needs(
         _said(whole),
         _same(whole, trace.answer),
-        tuple(_without(trace.asked, generator, knowledge, n, whole) for n in range(len(knowledge))),
+        tuple(_without(trace.asked, generator, knowledge, check, n, whole) for n in range(len(knowledge))),
     )
 
 
@@ -59,15 +60,17 @@ def _knowledge(trace: Trace) -> Knowledge:
         raise TraceFault(f"trace {trace.id} has a strip of a passage that is not there: {error}") from error
 
 
-def _without(question: str, generator: Generator, knowledge: Knowledge, gone: int, whole: Answer) -> Without:
+def _without(
+    question: str, generator: Generator, knowledge: Knowledge, check: Check, gone: int, whole: Answer
+) -> Without:
     left = [*knowledge[:gone], *knowledge[gone + 1 :]]
-    answer = _answer(question, generator, left) if left else Answer("", refused=True)
+    answer = _answer(question, generator, left, check) if left else Answer("", refused=True)
     return Without(knowledge[gone][0], _said(answer), answer.refused, not _same(answer, whole))
 
 
-def _answer(question: str, generator: Generator, knowledge: Knowledge) -> Answer:
-    """As the pipeline has it: an answer without any supported sentence is a refusal."""
-    return grounded(question, generator.generate(question, knowledge), knowledge)
+def _answer(question: str, generator: Generator, knowledge: Knowledge, check: Check) -> Answer:
+    """As the pipeline has it."""
+    return grounded(question, generator.generate(question, knowledge), knowledge, check=check)
 
 
 def _said(answer: Answer) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from surefoot import meter, protocols
+from surefoot.generators._prompts import TEMPLATES, USUAL, Template, template
 from surefoot.protocols import Knowledge, OnText
-from surefoot.text.screen import line
+from surefoot.text.screen import line as on_one_line
 from surefoot.types import Answer, Message, Passage, Source, Strip
 
 HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
@@ -19,34 +20,49 @@ _REFLECTION = re.compile(
 
 
 class LLMGenerator:
-    """Answers by one greedy call of a language model, at most `max_tokens` long (the paper: 100).
+    """Answers by one greedy call of a language model.
 
-    Sources that do not fit into `max_characters` are left out from the end, and the step says so, as it does where the
-    answer was cut off. The reflection tokens of a Self-RAG model are taken out of its answer.
+    `prompt` is a task ("qa", "choice", "claim", "biography", "chat") or a file with a template of your own, which holds
+    {sources} and {question}; None: "qa", and with labelled questions the task of each. The answer has at most
+    `max_tokens` (None: 100, as in the paper, or 300 where the task is a long answer). Sources that do not fit into
+    `max_characters` are left out from the end, and the step says so, as it does where the answer was cut off. The
+    reflection tokens of a Self-RAG model are taken out of its answer. Raises ConfigError for a prompt that is neither.
     """
 
-    def __init__(self, llm: protocols.LLM, max_tokens: int = 100, max_characters: int = 8000) -> None:
+    def __init__(
+        self,
+        llm: protocols.LLM,
+        prompt: str | None = None,
+        max_tokens: int | None = None,
+        max_characters: int = 8000,
+    ) -> None:
         self.llm = llm
+        self.prompt = prompt
+        self.template = template(prompt or USUAL)
         self.max_tokens = max_tokens
         self.max_characters = max_characters
 
+    def tasked(self, task: str) -> LLMGenerator:
+        """The same, asking in the words of this task; itself where the configuration says in which."""
+        return self if self.prompt else LLMGenerator(self.llm, task, self.max_tokens, self.max_characters)
+
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The model's answer, not yet checked; without knowledge, what the model remembers."""
-        messages = prompt(question, knowledge, self.max_characters)
-        completion = self.llm.complete(messages, max_tokens=self.max_tokens, on_text=on_text)
+        room = self.max_tokens or self.template.max_tokens
+        messages = prompt(question, knowledge, self.max_characters, self.template)
+        completion = self.llm.complete(messages, max_tokens=room, on_text=on_text)
         if completion.truncated:
-            meter.degrade(f"cut off after {self.max_tokens} tokens; raise generator.max_tokens")
+            meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
         return Answer(_REFLECTION.sub("", completion.text).strip(), model=completion.model)
 
 
-def prompt(question: str, knowledge: Knowledge, max_characters: int = 8000) -> list[Message]:
+def prompt(
+    question: str, knowledge: Knowledge, max_characters: int = 8000, words: Template = TEMPLATES[USUAL]
+) -> list[Message]:
     """The conversation that asks `question` of `knowledge`; the question stands last, and always whole.
 
     Local sources stand before external ones, each kind under its name. A source is one line that begins with "> ", and
-    nothing in it can end that line. It is otherwise as plain as can be, because the model that ships is small: of 20
-    PopQA questions with the same sources it answered 19 with the sources as plain lines, 17 with them numbered, 13 to
-    16 with any rule added (short, cited, quotations only, "not found"). Citations are attributed and checked
-    afterwards, whatever model wrote the answer.
+    nothing in it can end that line. Citations are attributed and checked afterwards, whatever model wrote the answer.
     """
     read: list[tuple[Source, str]] = []
     room = max_characters
@@ -60,10 +76,10 @@ def prompt(question: str, knowledge: Knowledge, max_characters: int = 8000) -> l
     for kind, heading in HEADINGS.items():
         if quoted := [text for origin, text in read if origin == kind]:
             lines += [heading, *quoted, ""]
-    return [Message("user", "\n".join([*lines, f"{question} Answer briefly."]))]
+    return [Message("user", words.filled("".join(f"{line}\n" for line in lines), question))]
 
 
 def source(strip: Strip, passage: Passage) -> str:
     """One source, quoted on one line, without anything that could pass for a turn of the conversation."""
     text = f"{passage.title}: {strip.text}" if passage.title else strip.text
-    return f"> {line(text)}"
+    return f"> {on_one_line(text)}"

@@ -19,6 +19,7 @@ from surefoot.evaluate.ask.methods import (
     self_crag,
     self_crag_search,
 )
+from surefoot.evidence.answering import Answering
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Searcher
 from surefoot.types import Answer, Passage, Strip, Trace
@@ -43,14 +44,13 @@ def test_crag_is_the_pipeline(pipeline: Pipeline) -> None:
 
 
 def test_rag_believes_what_it_retrieves(pipeline: Pipeline) -> None:
-    """The first passages go to the generator whole; nothing is graded, decided or checked."""
+    """The first passages go to the generator whole; nothing is graded or decided."""
     trace = rag(pipeline, f"  {WHO} ", 1)
     bridge, _ = trace.passages
     assert trace.question == WHO
     assert trace.strips == (Strip("b", 0, len(bridge.text), bridge.text, 2.0, kept=True),)
-    assert trace.answer == Answer("tomas aldwin [1]", model="scripted")
     assert (trace.grades, trace.decision, trace.error) == ((), None, None)
-    assert [step.name for step in trace.steps] == ["retrieve", "generate"]
+    assert [step.name for step in trace.steps] == ["retrieve", "generate", "verify"]
     assert trace.config == pipeline.config
 
 
@@ -61,19 +61,24 @@ def test_rag_reads_the_first_passages_only(pipeline: Pipeline) -> None:
     assert len(rag(pipeline, WHO, 1).passages) == 2
 
 
-def test_rag_passes_on_what_is_made_up(pipeline: Pipeline) -> None:
-    """Which corrective RAG refuses to."""
-    question = "Who closed the Ruvel Bridge?"
-    assert rag(pipeline, question, 1).answer == Answer("A troll.", model="scripted")
-    refused = crag(pipeline, question).answer
-    assert refused is not None
-    assert (refused.refused, refused.withheld) == (True, "A troll.")
+def test_every_method_is_checked_alike(pipeline: Pipeline) -> None:
+    """What one may say the other may; only where there is no source at all is nothing withheld."""
+    right, made_up = rag(pipeline, WHO, 1).answer, rag(pipeline, "Who closed the Ruvel Bridge?", 1).answer
+    assert right
+    assert made_up
+    assert (right.text, [citation.quoted for citation in right.citations]) == ("tomas aldwin [1]", [True])
+    assert (made_up.refused, made_up.withheld) == (True, "A troll.")
+    marking = pipeline.but(answering=Answering("mark"))
+    for method in (rag, crag):
+        marked = method(marking, "Who closed the Ruvel Bridge?").answer
+        assert marked
+        assert (marked.text, marked.refused, marked.uncited) == ("A troll.", False, ("A troll.",))
 
 
 def test_none_asks_the_model_alone(pipeline: Pipeline) -> None:
-    """No source is read, so it may say something else."""
+    """No source is read, so it may say something else, and none of it is supported."""
     trace = none(pipeline, WHO)
-    assert trace.answer == Answer("Nobody did.", model="scripted")
+    assert trace.answer == Answer("Nobody did.", model="scripted", uncited=("Nobody did.",))
     assert (trace.passages, trace.strips) == ((), ())
     assert [step.name for step in trace.steps] == ["generate"]
 

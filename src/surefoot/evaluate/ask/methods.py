@@ -48,7 +48,8 @@ def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
 
 
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
-    """Plain RAG: the same generator reads the first `top` passages, whole and ungraded; its answer is not checked."""
+    """Plain RAG: the same generator reads the first `top` passages, whole and ungraded; its answer is held against them
+    as that of corrective RAG is against its strips."""
     run = Recorder(checked(question), pipeline.config)
     find = pipeline.retriever.retrieve
     passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
@@ -147,7 +148,7 @@ def _generated(pipeline: Pipeline, run: Recorder, knowledge: list[tuple[Strip, P
         "generate", pipeline.generator.generate, run.question, knowledge, fallback=None, instead="no answer"
     )
     if answer:
-        run.set("answer", answer)
+        run.set("answer", pipeline.held(answer, knowledge, run))
     return run.trace(error=None if answer else "the generator failed")
 
 

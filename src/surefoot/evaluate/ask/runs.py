@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets.choices import Choosing
+from surefoot.datasets.choices import Posed, task
 from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
 from surefoot.pipeline import Pipeline, safely
@@ -90,13 +90,12 @@ def answered(pipeline: Pipeline, arm: Arm, example: Example) -> Trace:
 
 
 def _for(pipeline: Pipeline, example: Example) -> Pipeline:
-    """The pipeline for this question, with the texts that came with it if it reads those. Only the generator sees the
-    question's choices; passages are found and graded without them, as in the paper."""
+    """The pipeline for this question, with the texts that came with it if it reads those."""
     parts: dict[str, Any] = {}
     if isinstance(pipeline.retriever, Given):
         parts["retriever"] = Given(inside(example))
     if isinstance(pipeline.searcher, Given):
         parts["searcher"] = Given(outside(example))
-    if example.choices:
-        parts["generator"] = Choosing(pipeline.generator, example)
+    if task(example) != "qa":
+        parts["generator"] = Posed(pipeline.generator, example)
     return replace(pipeline, **parts)

@@ -1,0 +1,32 @@
+"""What is done with an answer that no source carries, and where there is no source at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from surefoot.errors import ConfigError
+from surefoot.grounding import Check
+from surefoot.types import Answer
+
+Fallback = Literal["refuse", "memory"]
+"""Where nothing that was found is of use: a refusal, or what the model remembers, shown as that."""
+REMEMBERED = "nothing that was found is of use: the model answers from its memory, which no source backs"
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The user's choices, as `[answer]` names them."""
+
+    check: Check = "refuse"
+    fallback: Fallback = "refuse"
+
+    def __post_init__(self) -> None:
+        for key, value, known in (("check", self.check, Check), ("fallback", self.fallback, Fallback)):
+            if value not in get_args(known):
+                raise ConfigError(f"[answer] {key} must be one of {', '.join(get_args(known))}, not {value!r}")
+
+
+def remembered(answer: Answer) -> Answer:
+    """What a model answered that was given no source, hedged as that; a refusal stays one."""
+    return answer if answer.refused else replace(answer, hedged=True, because=REMEMBERED)
