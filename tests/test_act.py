@@ -9,7 +9,9 @@ import pytest
 
 from surefoot.act import (
     PRESETS,
+    AnyIrrelevant,
     Count,
+    NoneRelevant,
     Threshold,
     finite,
     fitted_for,
@@ -195,6 +197,36 @@ def test_what_could_not_be_graded_counts_as_ambiguous() -> None:
     assert Count(OWN).decide(()).action is INCORRECT
 
 
+@pytest.mark.parametrize(
+    ("correct", "ambiguous", "incorrect", "any_action", "none_action"),
+    [
+        (2, 1, 0, CORRECT, CORRECT),
+        (1, 0, 1, AMBIGUOUS, CORRECT),
+        (0, 1, 9, AMBIGUOUS, CORRECT),
+        (0, 0, 3, INCORRECT, INCORRECT),
+        (0, 0, 0, INCORRECT, INCORRECT),
+    ],
+)
+def test_one_irrelevant_passage_searches_or_one_relevant_passage_answers(
+    correct: int, ambiguous: int, incorrect: int, any_action: Action, none_action: Action
+) -> None:
+    """The two routings of others; the second rewrites before it searches, and both say what they counted."""
+    seen = with_labels(correct, ambiguous, incorrect)
+    first, second = AnyIrrelevant(OWN).decide(seen), NoneRelevant(OWN, max_rewrites=1).decide(seen)
+    good = f"{correct + ambiguous} of {len(seen)} passages are relevant"
+    assert (first.action, first.again, first.because) == (any_action, False, good)
+    rewrites = none_action is INCORRECT
+    assert (second.action, second.again) == (none_action, rewrites)
+    assert second.because == (f"{good}; rewrite 1" if rewrites else good)
+    assert not NoneRelevant(OWN, max_rewrites=1).decide(seen, 1).again
+
+
+def test_what_could_not_be_graded_is_not_relevant() -> None:
+    """To the routings of others: it is searched for."""
+    assert AnyIrrelevant(OWN).decide(grades(0.7, None)).action is AMBIGUOUS
+    assert NoneRelevant(OWN).decide(grades(None)).again
+
+
 def test_a_trace_is_decided_again_from_the_grades_of_what_was_retrieved() -> None:
     """Grades of passages from outside came after the decision, and have no part in it."""
     inside, outside = grades(-1.0, -1.0), grades(0.9)
@@ -231,7 +263,10 @@ def test_a_method_that_decides_nothing_cannot_be_replayed() -> None:
     ("decision", "says"),
     [
         (None, "trace t holds no decision to replay: the retriever broke"),
-        (Decision(CORRECT, "coin", 0.0, 0.0, "heads"), "'coin', which is not one of: count, threshold"),
+        (
+            Decision(CORRECT, "coin", 0.0, 0.0, "heads"),
+            "'coin', which is not one of: threshold, count, any_irrelevant, none_relevant",
+        ),
     ],
 )
 def test_what_cannot_be_replayed_says_why(decision: Decision | None, says: str) -> None:

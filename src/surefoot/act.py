@@ -1,4 +1,4 @@
-"""From grades to a decision: the trigger of corrective RAG and the count routing of its agentic variants. Pure.
+"""From grades to a decision: the trigger of corrective RAG, and the routings of its agentic variants. Pure.
 
 From the grades of a trace it must reach the same decision again (`redecide`).
 """
@@ -134,11 +134,60 @@ class Count:
         because = f"{correct} correct and {ambiguous} ambiguous of {len(grades)} passages"
         if again:
             because += f"; rewrite {rewrites + 1}"
-        upper, lower = self.thresholds.upper, self.thresholds.lower
-        return Decision(action, self.name, upper, lower, because, _best(grades), None, again, rewrites)
+        return _routed(self, action, because, grades, again, rewrites)
 
 
-POLICIES: dict[str, Callable[..., Policy]] = {"threshold": Threshold, "count": Count}
+@dataclass(frozen=True, slots=True)
+class AnyIrrelevant:
+    """The routing of LangGraph's and LlamaIndex's versions: one irrelevant passage is enough to search.
+
+    Irrelevant is what is graded INCORRECT, and what could not be graded; the others are kept beside what is found. Over
+    many passages it nearly always searches.
+    """
+
+    thresholds: Thresholds
+    name: ClassVar[str] = "any_irrelevant"
+
+    def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
+        """CORRECT where every passage is relevant, INCORRECT where none is."""
+        good, because = _relevant(grades)
+        action = Action.INCORRECT if not good else Action.CORRECT if good == len(grades) else Action.AMBIGUOUS
+        return _routed(self, action, because, grades)
+
+
+@dataclass(frozen=True, slots=True)
+class NoneRelevant:
+    """The routing of agentic versions: one relevant passage is enough to answer; without any, the question is rewritten
+    and retrieved again, at most `max_rewrites` times, and then searched for. Relevant as in `AnyIrrelevant`."""
+
+    thresholds: Thresholds
+    max_rewrites: int = 2
+    name: ClassVar[str] = "none_relevant"
+
+    def decide(self, grades: Sequence[Grade], rewrites: int = 0) -> Decision:
+        """CORRECT where a passage is relevant, else INCORRECT; `again` while it may be rewritten."""
+        good, because = _relevant(grades)
+        again = not good and rewrites < self.max_rewrites
+        because += f"; rewrite {rewrites + 1}" if again else ""
+        return _routed(self, Action.CORRECT if good else Action.INCORRECT, because, grades, again, rewrites)
+
+
+def _relevant(grades: Sequence[Grade]) -> tuple[int, str]:
+    good = sum(grade.label not in (None, Action.INCORRECT) for grade in grades)
+    return good, f"{good} of {len(grades)} passages are relevant"
+
+
+def _routed(
+    policy: Policy, action: Action, because: str, grades: Sequence[Grade], again: bool = False, rewrites: int = 0
+) -> Decision:
+    """A decision that no single score makes, so that it has no margin."""
+    upper, lower = policy.thresholds.upper, policy.thresholds.lower
+    return Decision(action, policy.name, upper, lower, because, _best(grades), None, again, rewrites)
+
+
+POLICIES: dict[str, Callable[..., Policy]] = {
+    policy.name: policy for policy in (Threshold, Count, AnyIrrelevant, NoneRelevant)
+}
 
 
 def redecide(trace: Trace) -> Decision:
@@ -148,14 +197,15 @@ def redecide(trace: Trace) -> Decision:
     was = trace.decision
     if was.policy not in POLICIES:
         raise TraceFault(
-            f"trace {trace.id} was decided by the policy '{was.policy}', which is not one of: count, threshold"
+            f"trace {trace.id} was decided by the policy '{was.policy}', which is not one of: {', '.join(POLICIES)}"
         )
     thresholds = Thresholds(was.upper, was.lower, strip=0.0, evaluator="as recorded")
     grades = trace.grades[: len(trace.passages)]
-    if was.policy == Count.name:
+    policy = POLICIES[was.policy]
+    if policy in (Count, NoneRelevant):
         # The limit itself is not recorded; whether it was reached is.
-        return Count(thresholds, max_rewrites=was.rewrites + was.again).decide(grades, was.rewrites)
-    return Threshold(thresholds).decide(grades)
+        return policy(thresholds, max_rewrites=was.rewrites + was.again).decide(grades, was.rewrites)
+    return policy(thresholds).decide(grades)
 
 
 def require_match(policy_thresholds: Thresholds, evaluator: str) -> None:

@@ -1,11 +1,11 @@
-"""What holds of the trigger and of count routing for all grades whatsoever."""
+"""What holds of the trigger and of the other routings for all grades whatsoever."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.act import POLICIES, Count, Threshold, labelled, redecide
+from surefoot.act import POLICIES, Count, NoneRelevant, Threshold, labelled, redecide
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
 
 ORDER = [Action.INCORRECT, Action.AMBIGUOUS, Action.CORRECT]
@@ -37,7 +37,7 @@ def test_a_higher_score_never_makes_the_action_worse(
 @settings(deadline=None)
 @given(thresholds, gradings, st.randoms(use_true_random=False), st.sampled_from(sorted(POLICIES)))
 def test_the_order_of_the_passages_plays_no_part(own, values, random, policy) -> None:  # type: ignore[no-untyped-def]
-    """Both policies decide the same, and say the same, over the same grades in any order."""
+    """Every policy decides the same, and says the same, over the same grades in any order."""
     mixed = random.sample(values, len(values))
     decide = POLICIES[policy](own).decide
     assert decide(graded(values, own)) == decide(graded(mixed, own))
@@ -56,20 +56,21 @@ def test_scores_are_taken_as_they_are(own: Thresholds, values: list[float]) -> N
 
 @settings(deadline=None)
 @given(thresholds, st.integers(0, 6), st.lists(st.lists(st.none() | scores, max_size=3), min_size=10, max_size=10))
-def test_count_routing_always_ends(own: Thresholds, limit: int, rounds: list[list[float | None]]) -> None:
+def test_a_routing_that_rewrites_always_ends(own: Thresholds, limit: int, rounds: list[list[float | None]]) -> None:
     """Whatever each retrieval brings, no more than `max_rewrites` rewrites are asked for."""
-    policy, rewrites = Count(own, max_rewrites=limit), 0
-    while policy.decide(graded(rounds[rewrites], own), rewrites).again:
-        rewrites += 1
-    assert rewrites <= limit
+    for policy in (Count(own, max_rewrites=limit), NoneRelevant(own, max_rewrites=limit)):
+        rewrites = 0
+        while policy.decide(graded(rounds[rewrites], own), rewrites).again:
+            rewrites += 1
+        assert rewrites <= limit
 
 
 @settings(deadline=None)
 @given(thresholds, gradings, st.integers(0, 4), st.integers(0, 4), st.sampled_from(sorted(POLICIES)))
 def test_a_decision_is_taken_again_from_its_trace(own, values, rewrites, limit, policy) -> None:  # type: ignore[no-untyped-def]
-    """The very same one, from what the trace holds, under both policies."""
+    """The very same one, from what the trace holds, under every policy."""
     grades = graded(values, own)
-    options = {"max_rewrites": limit} if policy == "count" else {}
+    options = {"max_rewrites": limit} if policy in ("count", "none_relevant") else {}
     decision = POLICIES[policy](own, **options).decide(grades, rewrites)
     passages = tuple(Passage(grade.passage_id, "text") for grade in grades)
     assert redecide(Trace("t", "Q?", passages, grades, decision)) == decision
