@@ -410,6 +410,7 @@ def test_count_routing_rewrites_twice_and_then_searches() -> None:
     assert world.asked == ["one"]
     assert trace.decision
     assert (trace.decision.again, trace.decision.rewrites) == (False, 2)
+    assert [(one.again, one.rewrites) for one in trace.earlier] == [(True, 0), (True, 1)]
 
 
 def test_count_routing_ends_when_the_rewriter_has_only_one_idea() -> None:

@@ -202,6 +202,7 @@ class Pipeline:
             decision = self._weigh(new, rewrites, run)
             if not decision.again:
                 break
+            run.earlier += (decision,)
             query = next((q for q in self._rewrite(run) if q not in run.queries), run.asked)
             run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         return decision

@@ -35,6 +35,7 @@ class Recorder:
         self.passages: tuple[Passage, ...] = ()
         self.grades: tuple[Grade, ...] = ()
         self.decision: Decision | None = None
+        self.earlier: tuple[Decision, ...] = ()
         self.queries: tuple[str, ...] = ()
         self.external: tuple[Passage, ...] = ()
         self.strips: tuple[Strip, ...] = ()
@@ -106,7 +107,7 @@ class Recorder:
 
     def _trace(self) -> Trace:
         fields = {name: getattr(self, name) for name in ("id", "question", *get_args(Field))}
-        fields["filter"] = self.filter.as_json()
+        fields |= {"filter": self.filter.as_json(), "earlier": self.earlier}
         steps, config, error, created = tuple(self._steps), self._config, self._error, self._created
         return Trace(**fields, steps=steps, config=config, error=error, created=created)
 

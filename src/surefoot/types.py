@@ -266,6 +266,8 @@ class Trace:
     """UTC, ISO 8601."""
     filter: dict[str, Any] = field(default_factory=dict)
     """Of which documents passages might come, as `Filter.of` reads it; empty: of all."""
+    earlier: tuple[Decision, ...] = ()
+    """The decisions before `decision` that had the question rewritten and asked again, in order."""
     schema: int = TRACE_SCHEMA
 
     @property

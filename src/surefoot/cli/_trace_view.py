@@ -130,7 +130,7 @@ def retrieved(trace: Trace, shown: int) -> RenderableType:
 
 def decided(trace: Trace) -> list[RenderableType]:
     """How the question was read, what went wrong in finding and grading, and the decision."""
-    decision = [_decision(trace.decision)] if trace.decision else []
+    decision = [_decision(one) for one in (*trace.earlier, trace.decision) if one]
     return [*_read_as(trace), *troubles(trace, "complete", "retrieve", "grade"), *decision]
 
 
