@@ -87,7 +87,7 @@ def test_a_class_of_the_working_directory_is_found(tmp_path: Path, monkeypatch: 
 
 def test_a_policy_and_a_loader_are_components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Built in, and plugged in; a loader under its suffix."""
-    assert names("policy") == ["count", "threshold"]
+    assert names("policy") == ["any_irrelevant", "count", "none_relevant", "threshold"]
     assert find("policy", "count") is Count
     assert find("loader", "csv") is CsvLoader
     code = "class Mine:\n    def decide(self, grades, rewrites=0): ...\n    def read(self, stream, name): ...\n"

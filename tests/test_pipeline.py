@@ -181,6 +181,15 @@ def test_only_the_useful_passages_of_a_good_retrieval_are_refined() -> None:
     assert {strip.passage_id for strip in pipeline(GOOD, POOR).run(QUESTION).strips} == {"good"}
 
 
+def test_all_passages_of_an_action_that_uses_them_may_be_refined() -> None:
+    """As in the paper's algorithm, where only strips are dropped; what INCORRECT sets aside stays aside."""
+    refined = pipeline(GOOD, POOR, decompose="all").run(QUESTION)
+    assert {strip.passage_id for strip in refined.strips} == {"good", "poor"}
+    assert {strip.passage_id for strip in pipeline(GOOD, POOR).run(QUESTION).strips} == {"good"}
+    aside = pipeline(POOR, decompose="all").run(QUESTION)
+    assert not any(strip.passage_id == "poor" for strip in aside.strips)
+
+
 def test_nothing_retrieved_is_searched_for() -> None:
     """An empty corpus is INCORRECT, not an error."""
     trace = pipeline().run(QUESTION)

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
@@ -36,6 +36,8 @@ LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
 SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
+Decompose = Literal["useful", "all"]
+"""Of an action that uses the corpus, the passages not graded INCORRECT are refined; or all, as in the paper."""
 NAMED = 3
 """Ids that a step names, at most."""
 
@@ -70,6 +72,8 @@ class Pipeline:
     """Passages taken from outside, and graded, for each query."""
     external_keep: int = 5
     """The number of these that are refined, the best ones (the paper: 5)."""
+    decompose: Decompose = "useful"
+    """The retrieved passages that may be among these."""
     rounds: int = 2
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
@@ -109,7 +113,7 @@ class Pipeline:
             )
         config = {**self.config, "pipeline": dict(self.config.get("pipeline", {}))}
         for name, part in parts.items():
-            if name in SIZES:
+            if name in (*SIZES, "decompose"):
                 config["pipeline"][name] = part
             else:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
@@ -235,7 +239,7 @@ class Pipeline:
         """The passages of use, best first, and the strips of the best of them."""
         if decision.action is Action.INCORRECT:
             return (), ()
-        near = useful(run.passages, run.grades)
+        near = useful(run.passages, run.grades, self.decompose)
         return near, self._refine("refine", near[: self.keep], run)
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
@@ -407,7 +411,10 @@ def bounded(find: Callable[..., tuple[Passage, ...]], *asked: Any) -> tuple[Pass
     return distinct_ids
 
 
-def useful(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Passage, ...]:
-    """The passages whose grade is not INCORRECT, best first; what could not be graded is not built upon."""
+def useful(
+    passages: Sequence[Passage], grades: Sequence[Grade], decompose: Decompose = "useful"
+) -> tuple[Passage, ...]:
+    """The passages whose grade is not INCORRECT, or all, best first; what could not be graded is not built upon."""
     ranked = order(passages, [grade.score for grade in grades])
-    return tuple(passages[n] for n in ranked if grades[n].label not in (None, Action.INCORRECT))
+    aside = (None, Action.INCORRECT) if decompose == "useful" else (None,)
+    return tuple(passages[n] for n in ranked if grades[n].label not in aside)

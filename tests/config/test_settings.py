@@ -265,7 +265,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"thresholds": {"file": "a", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: file"),
         ({"thresholds": {"file": 3}}, r"\[thresholds\]: the option 'file' must be str, not 3"),
         ({"thresholds": {"file": "none.toml"}}, "^none.toml cannot be read: No such file"),
-        ({"policy": "vote"}, "no policy called 'vote'; there are: count, threshold"),
+        ({"policy": "vote"}, "no policy called 'vote'; there are: any_irrelevant, count, none_relevant, threshold"),
         ({"policy": {"use": "count", "rewrites": 3}}, "policy 'count' has no option 'rewrites'; it has: max_rewrites"),
         ({"policy": {"use": "count", "max_rewrites": "3"}}, "policy 'count': the option 'max_rewrites' must be int"),
         ({"evaluator": {"embedder": "minilm"}}, r"\[evaluator\] has no key 'embedder'.*: \[embedder\]"),

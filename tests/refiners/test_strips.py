@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -39,7 +41,7 @@ class Scores:
         return float(said) if re.fullmatch(r"[0-9]\.[0-9]+", said) else 1.0
 
 
-def refined(*texts: str, mode: Mode = "sentences", **options: int) -> tuple[Strip, ...]:
+def refined(*texts: str, mode: Mode = "sentences", **options: Any) -> tuple[Strip, ...]:
     passages = [Passage(str(n), text, "Title") for n, text in enumerate(texts)]
     return Strips(Scores(), THRESHOLDS, mode, **options).refine("Who?", passages)
 
@@ -101,6 +103,24 @@ def test_fixed_num_cuts_windows_of_fifty_words_and_joins_a_tail_of_fewer_than_te
     """As the released script does."""
     text = " ".join(f"w{n}" for n in range(count))
     assert [len(strip.text.split()) for strip in refined(text, mode="fixed_num")] == expected
+
+
+def test_windows_tails_and_fragments_have_the_lengths_that_they_are_given() -> None:
+    """The script's are the defaults."""
+    text = " ".join(f"word{n}" for n in range(23))
+    lengths = [len(strip.text.split()) for strip in refined(text, mode="fixed_num", window=10, tail=4)]
+    assert lengths == [10, 13]
+    assert [len(s.text.split()) for s in refined(text, mode="fixed_num", window=10, tail=3)] == [10, 10, 3]
+    pieces = "One two three four five six. Yes it is. Eight nine ten eleven. Last words of all these."
+    groups = [[*map(len, map(str.split, texts(refined(pieces, mode="excerption", fragment=n))))] for n in (0, 3)]
+    assert groups == [[13, 5], [18]]
+
+
+def test_a_floor_takes_the_place_of_the_threshold() -> None:
+    """With -inf nothing is dropped for its grade."""
+    assert [strip.kept for strip in refined("Nothing of use (0.3)")] == [False]
+    assert [strip.kept for strip in refined("Nothing of use (0.3)", floor=-math.inf)] == [True]
+    assert [strip.kept for strip in refined("Nothing of use (0.3)", mode="selection", floor=0.4)] == [False]
 
 
 def test_excerption_groups_pieces_in_threes() -> None:

@@ -21,7 +21,7 @@ from surefoot.config.faults import (
     judge_faults,
     listed,
     options_of,
-    size_faults,
+    pipeline_faults,
     taken,
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
@@ -290,7 +290,7 @@ class Builder:
             for role in roles
         }
         options = self.config["pipeline"]
-        _raise(size_faults(options))
+        _raise(pipeline_faults(options))
         conversation = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         built |= {"policy": self.policy(), "sources": self.sources, "config": self.config, **options}
         built |= {"conversation": conversation, "answering": self.answering}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from surefoot import components
 from surefoot.corpus.index import Index
@@ -13,7 +13,7 @@ from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.network import Network
-from surefoot.pipeline import SIZES
+from surefoot.pipeline import SIZES, Decompose
 
 VALUES = ("upper", "lower", "strip")
 """Thresholds that `[thresholds]` can replace one by one."""
@@ -51,11 +51,14 @@ def taken(role: str, options: Mapping[str, Any]) -> Iterator[str]:
         yield f"[{role}] has no key '{key}'; what is shared has a section of its own: [{key}]"
 
 
-def size_faults(options: Mapping[str, Any]) -> Iterator[str]:
-    """The faults of `[pipeline]`, whose keys are sizes."""
+def pipeline_faults(options: Mapping[str, Any]) -> Iterator[str]:
+    """The faults of `[pipeline]`, whose keys are sizes, and what is decomposed."""
     for key, value in options.items():
-        if key not in SIZES:
-            yield components.misnamed("[pipeline] has no key", key, SIZES, "it has")
+        if key == "decompose":
+            if value not in (known := get_args(Decompose)):
+                yield f"[pipeline] decompose must be one of {', '.join(known)}, not {value!r}"
+        elif key not in SIZES:
+            yield components.misnamed("[pipeline] has no key", key, (*SIZES, "decompose"), "it has")
         elif not isinstance(value, int) or value < 1:
             yield f"[pipeline] {key} must be a whole number from 1 up, not {value!r}"
 
@@ -105,7 +108,7 @@ def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         yield from _section_faults(role, config[role]) if role != "judge" else judge_faults(config["judge"])
     if not {"preset", "file"} & {*config["thresholds"]}:
         yield from by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
-    yield from size_faults(config["pipeline"])
+    yield from pipeline_faults(config["pipeline"])
 
 
 def _section_faults(role: str, section: Any) -> Iterator[str]:

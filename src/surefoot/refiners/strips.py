@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
@@ -23,13 +23,21 @@ Cut = tuple[int, int, int, str]
 """Number of a passage, start and end in its text, and why that does not count; empty: it does."""
 Mode = Literal["sentences", "fixed_num", "excerption", "selection"]
 
-WINDOW, TAIL = 50, 10
-"""`fixed_num`: words of a window, and the fewest that make one of their own (CRAG's released script)."""
-FRAGMENT = 5
-"""`excerption`: a piece of so many words or fewer joins the one before (CRAG's released script)."""
-
-
 UNREAD = "not read: others share more words with the question"
+
+
+@dataclass(frozen=True, slots=True)
+class StripSizes:
+    """How long strips are, by the way in which they are cut; those of CRAG's released script."""
+
+    size: int = 3
+    """"sentences": so many make a strip."""
+    window: int = 50
+    """"fixed_num": words of a window."""
+    tail: int = 10
+    """"fixed_num": the fewest words that make a window of their own."""
+    fragment: int = 5
+    """"excerption": a piece of so many words or fewer joins the one before."""
 
 
 class Strips:
@@ -42,6 +50,8 @@ class Strips:
     says who, and with what leads up to it, such as the header of its table; the scripts grade the bare text. Strips
     below the evaluator's strip threshold are dropped, then the `best` of the others are kept, by their grades and by
     how well their passages were found. "selection" keeps whole passages against the passages' own lower threshold.
+    `floor` takes the place of either threshold: -inf drops nothing, as the paper's selection does. `size`, `window`,
+    `tail` and `fragment` as in `StripSizes`.
 
     For a question that compares two things, strips are kept for what each of them is, too. Of more than `most` strips
     those are read that share the most words with the question; the others are dropped unread.
@@ -57,15 +67,20 @@ class Strips:
         size: int = 3,
         best: int | None = None,
         most: int = 20,
+        window: int = 50,
+        tail: int = 10,
+        fragment: int = 5,
+        floor: float | None = None,
     ) -> None:
         if mode not in CUTS:
             raise ConfigError(f"no way to cut strips called '{mode}'; there are: {', '.join(CUTS)}")
-        if size < 1 or most < 1 or (best is not None and best < 1):
-            raise ConfigError(f"refiner: size, best and most must be at least 1, not {size}, {best} and {most}")
+        if min(size, most, window, best or 1) < 1 or min(tail, fragment) < 0 or best == 0:
+            raise ConfigError("refiner: size, best, most and window must be at least 1, tail and fragment at least 0")
         self.evaluator = evaluator
-        self.floor = thresholds.lower if mode == "selection" else thresholds.strip
+        own = thresholds.lower if mode == "selection" else thresholds.strip
+        self.floor = own if floor is None else floor
         self.mode: Mode = mode
-        self.size = size
+        self.sizes = StripSizes(size, window, tail, fragment)
         self.most = most
         self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 3}[mode]
 
@@ -104,7 +119,7 @@ class Strips:
         spans: list[tuple[int, int, str]] = []
         begin = 0
         for one in [*evidence.discounts(passage), Discount(len(passage.text), len(passage.text), "")]:
-            between = CUTS[self.mode](passage.text[begin : one.start], self.size)
+            between = CUTS[self.mode](passage.text[begin : one.start], self.sizes)
             spans += [(begin + start, begin + end, "") for start, end in between]
             spans += [(one.start, one.end, one.because)] if one.because else []
             begin = one.end
@@ -132,18 +147,18 @@ def _worth(strip: Strip) -> tuple[bool, float]:
     return strip.kept, -math.inf if strip.score is None else strip.score
 
 
-def by_sentences(text: str, size: int) -> list[Span]:
+def by_sentences(text: str, sizes: StripSizes) -> list[Span]:
     """Groups of `size` sentences of one or several paragraphs, a last single one with the group before it; each item of
     a list, row of a table and block of code alone. A heading is no strip."""
     spans: list[Span] = []
     for is_prose, same in groupby(parts(text), lambda part: part.kind in ("paragraph", "caption")):
         if is_prose:
-            spans += _grouped([span for part in same for span in part.units], size)
+            spans += _grouped([span for part in same for span in part.units], sizes.size)
         else:
             spans += [
                 span
                 for part in same
-                for span in (_grouped(part.units, size) if part.kind == "definition" else part.units)
+                for span in (_grouped(part.units, sizes.size) if part.kind == "definition" else part.units)
             ]
     return spans
 
@@ -155,17 +170,17 @@ def _grouped(units: Sequence[Span], size: int) -> list[Span]:
     return [(group[0][0], group[-1][1]) for group in groups]
 
 
-def by_windows(text: str, _: int) -> list[Span]:
-    """Windows of 50 words; a tail of fewer than 10 words joins the window before."""
+def by_windows(text: str, sizes: StripSizes) -> list[Span]:
+    """Windows of so many words; a short tail joins the window before."""
     spans = [match.span() for match in re.finditer(r"\S+", text)]
-    starts = list(range(0, len(spans), WINDOW))
-    if len(starts) > 1 and len(spans) - starts[-1] < TAIL:
+    starts = list(range(0, len(spans), sizes.window))
+    if len(starts) > 1 and len(spans) - starts[-1] < sizes.tail:
         starts.pop()
     ends = [*starts[1:], len(spans)] if spans else []
     return [(spans[start][0], spans[end - 1][1]) for start, end in zip(starts, ends, strict=True)]
 
 
-def by_excerpts(text: str, _: int) -> list[Span]:
+def by_excerpts(text: str, sizes: StripSizes) -> list[Span]:
     """Pieces between "?" and ". ", exact repetitions dropped, short ones joined to the one before, in threes.
 
     The script joins what is left around a dropped repetition into one text. Ours ends the group there, because a
@@ -177,7 +192,7 @@ def by_excerpts(text: str, _: int) -> list[Span]:
         start, end = match.start(), match.start() + len(match.group().rstrip())
         if text[start:end] in seen:
             runs.append([])
-        elif runs[-1] and len(text[start:end].split()) <= FRAGMENT:
+        elif runs[-1] and len(text[start:end].split()) <= sizes.fragment:
             runs[-1][-1] = (runs[-1][-1][0], end)
         else:
             seen.add(text[start:end])
@@ -185,16 +200,16 @@ def by_excerpts(text: str, _: int) -> list[Span]:
     return [(run[i][0], run[min(i + 2, len(run) - 1)][1]) for run in runs for i in range(0, len(run), 3)]
 
 
-def whole(text: str, _: int) -> list[Span]:
+def whole(text: str, _: StripSizes) -> list[Span]:
     """The passage itself."""
     stripped = text.strip()
     return [(text.index(stripped), text.index(stripped) + len(stripped))] if stripped else []
 
 
-CUTS: dict[str, Callable[[str, int], list[Span]]] = {
+CUTS: dict[str, Callable[[str, StripSizes], list[Span]]] = {
     "sentences": by_sentences,
     "fixed_num": by_windows,
     "excerption": by_excerpts,
     "selection": whole,
 }
-"""The cut of each mode: (text, size) -> spans, in order, disjoint."""
+"""The cut of each mode: (text, sizes) -> spans, in order, disjoint."""
