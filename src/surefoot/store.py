@@ -288,7 +288,7 @@ def _damaged(where: str, why: object) -> TraceFault:
     return TraceFault(f"{where} is damaged: {why}; take the line out to go on")
 
 
-_BEFORE = {"verifier": {"use": "lexical"}}
+_BEFORE = {"verifier": {"use": "lexical"}, "answer": {"check": "mark"}}
 """Sections that a configuration did not have once, with what stood in for them then."""
 
 

@@ -15,7 +15,7 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import LONGEST, UNSURE, Extractive, extent
 from surefoot.grounding import grounded
 from surefoot.protocols import Pair
-from surefoot.refiners.strips import by_sentences
+from surefoot.refiners.strips import StripSizes, by_sentences
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -175,7 +175,7 @@ class Marked:
 def strips(*texts: str, title: str = "") -> list[tuple[Strip, Passage]]:
     """Every strip of each text, as the refiner cuts them."""
     found = [Passage(str(n), text, title) for n, text in enumerate(texts)]
-    every = [(p, *span) for p in found for span in by_sentences(p.text, 3)]
+    every = [(p, *span) for p in found for span in by_sentences(p.text, StripSizes())]
     return [(Strip(p.id, a, b, p.text[a:b], 1.0 / n, kept=True), p) for n, (p, a, b) in enumerate(every, start=1)]
 
 

@@ -77,7 +77,10 @@ COMMANDS: Listing = {
     ),
     "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
     "serve": (_SERVE, "The server and its page; alone it starts them."),
-    "trace": ("trace:trace", "Draw a recorded trace: grades, decision, strips, answer, and what each step cost."),
+    "trace": (
+        "trace:trace",
+        "Draw a recorded trace: grades, decision, strips, answer, and what each step cost; or where two of them part.",
+    ),
     "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
     "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),
     "evaluate": ("evaluate:evaluate", "Score answered questions by several metrics, each score with its reason."),

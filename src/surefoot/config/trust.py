@@ -12,13 +12,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from surefoot import components
 from surefoot.act import POLICIES, PRESETS
 from surefoot.config.consent import NAMES, named
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.errors import ConfigError, UsageError
+from surefoot.evidence.answering import Fallback
+from surefoot.generators._prompts import TEMPLATES
+from surefoot.grounding import Check
+from surefoot.pipeline import Decompose
 from surefoot.refiners.strips import CUTS
 from surefoot.retrievers import _given
 
@@ -38,6 +42,10 @@ WORDS: dict[tuple[str, str], Sequence[str]] = {
     ("refiner", "mode"): tuple(CUTS),
     ("thresholds", "preset"): tuple(PRESETS),
     ("evaluator", "task"): tuple(PRESETS),
+    ("generator", "prompt"): tuple(TEMPLATES),
+    ("answer", "check"): get_args(Check),
+    ("answer", "fallback"): get_args(Fallback),
+    ("pipeline", "decompose"): get_args(Decompose),
 }
 """Words that an option knows, by section and key."""
 

@@ -50,8 +50,8 @@ class Strips:
     says who, and with what leads up to it, such as the header of its table; the scripts grade the bare text. Strips
     below the evaluator's strip threshold are dropped, then the `best` of the others are kept, by their grades and by
     how well their passages were found. "selection" keeps whole passages against the passages' own lower threshold.
-    `floor` takes the place of either threshold: -inf drops nothing, as the paper's selection does. `size`, `window`,
-    `tail` and `fragment` as in `StripSizes`.
+    `floor` takes the place of either threshold: a low one drops nothing, as the paper's selection does. `size`,
+    `window`, `tail` and `fragment` are those of `StripSizes`.
 
     For a question that compares two things, strips are kept for what each of them is, too. Of more than `most` strips
     those are read that share the most words with the question; the others are dropped unread.
