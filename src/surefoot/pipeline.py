@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
+from surefoot.components import OBJECTS
 from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
@@ -96,8 +97,9 @@ class Pipeline:
     def but(self, **parts: Any) -> Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
 
-        Its traces say so: in their configuration the section of a part is the class that took its place. Raises
-        ConfigError for an evaluator, which other parts hold too.
+        Its traces say so: in their configuration the section of a part is the class that took its place, and
+        `[sources]` holds the patterns. A conversation has no section. Raises ConfigError for an evaluator, which other
+        parts hold too.
         """
         if "evaluator" in parts:
             raise ConfigError(
@@ -108,7 +110,9 @@ class Pipeline:
         for name, part in parts.items():
             if name in SIZES:
                 config["pipeline"][name] = part
-            else:
+            elif name == "sources":
+                config[name] = {"vouched": [*part.vouched], "doubted": [*part.doubted]}
+            elif name in OBJECTS:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
         return replace(self, **{"config": config, **parts})
 
