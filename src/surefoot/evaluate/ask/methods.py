@@ -123,9 +123,9 @@ class Critiqued:
         answer = grounded(question, draft, own)
         if answer.refused:
             return (0.0, 0.0, _relevance(knowledge, group)), replace(draft, text=_MARKER.sub("", draft.text))
-        verified = sum(citation.quoted for citation in answer.citations) / len(answer.citations)
+        quoted = sum(citation.quoted for citation in answer.citations) / len(answer.citations)
         marked = _MARKER.sub(lambda marker: _placed(int(marker[1]), group), answer.text)
-        return (1.0, verified, _relevance(knowledge, group)), replace(draft, text=marked)
+        return (1.0, quoted, _relevance(knowledge, group)), replace(draft, text=marked)
 
 
 def _critiqued(pipeline: Pipeline) -> Pipeline:
