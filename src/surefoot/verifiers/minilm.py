@@ -9,7 +9,6 @@ from __future__ import annotations
 import bisect
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,23 +16,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.errors import ModelError, on_one_line
 from surefoot.manifest import cores
-from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
+from surefoot.models.cross_encoder import CLS, SEP, ModelFiles, in_latin_script, readable, tokenizer
 from surefoot.stats.calibration import Calibration
-from surefoot.text.json_values import parsed
 from surefoot.text.words import STOP_WORDS, sentences
 from surefoot.threads import cancel, forks
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
 
-FORMAT = 1
-"""Version of the JSON file beside a model."""
 WINDOW = 256
 """Pieces read at once; of a longer evidence the sentences that share most with the claim."""
 CLAIM_PIECES = 96
@@ -47,9 +43,6 @@ Range = tuple[int, int]
 """Start and end, in characters."""
 Triple = tuple[str, str, str]
 """Claim, context and evidence."""
-
-
-_WAY_OUT = "reinstall surefoot, or train again: surefoot train verifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +99,8 @@ class MiniLMVerifier:
     """
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
-        self._card = _card(self._path.with_suffix(".json"))
+        self._files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "verifier")
+        self._card = self._files.card(_card)
         self._threads = threads or cores()
         self.name = f"minilm-{self._card.sha256[:8]}"
         self.renew()
@@ -120,7 +113,7 @@ class MiniLMVerifier:
 
     @cached_property
     def _session(self) -> InferenceSession:
-        return session(self._path, self._card.sha256, "verifier", _WAY_OUT)
+        return self._files.session(self._card.sha256)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -152,19 +145,12 @@ class MiniLMVerifier:
                 reading.cancel()  # those that are not begun, where one failed or nobody waits for them
 
     def _foreign(self, assertion: Assertion) -> Support | None:
-        letters = [] if assertion.text.isascii() else [c for c in assertion.text[:1000] if c.isalpha()]
-        if sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters) / 2:
+        if in_latin_script(assertion.text):
             return None
         return Support(None, None, (), "it is not in Latin script, and the verifier learned from English", self.name)
 
     def _run(self, model: InferenceSession, pieces: ClaimPieces) -> ClaimReading:
-        feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
-        try:
-            support, words = model.run(None, feed)
-        except (*FAULTS, ValueError) as error:
-            raise ModelError(
-                f"the verifier's model {self._path} does not run: {on_one_line(error)}; {_WAY_OUT}"
-            ) from error
+        support, words = self._files.run(model, pieces.ids, pieces.sides)
         broken = not np.isfinite(words).all()
         own = words[0, 1 : 1 + len(pieces.offsets), 0]
         return ClaimReading(math.nan if broken else float(support[0]), tuple(map(float, own)))
@@ -204,8 +190,7 @@ def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW) -> list[ClaimPieces]:
     """Pieces of each claim, context and evidence, at most `window` in all."""
-    # Half a surrogate pair is taken by no tokeniser; one "?" in its place keeps the offsets.
-    whole = [tuple(part.encode("utf-8", "replace").decode() for part in triple) for triple in triples]
+    whole = [tuple(map(readable, triple)) for triple in triples]
     flat = tokenizer.encode_batch([part for triple in whole for part in triple], add_special_tokens=False)
     common = {number for word in STOP_WORDS if (number := tokenizer.token_to_id(word)) is not None}
     claims, contexts, evidences = flat[::3], flat[1::3], flat[2::3]
@@ -258,17 +243,6 @@ def _units(offsets: Sequence[Range], text: str) -> list[range]:
     return units
 
 
-def _card(path: Path) -> VerifierCard:
-    try:
-        told = parsed(path.read_text(encoding="utf-8"))
-        if told["format"] != FORMAT:
-            raise ModelError(f"{path} is of format {told['format']}, and this version reads {FORMAT}; {_WAY_OUT}")
-        fitted = Calibration(tuple(told["calibration"]["logits"]), tuple(told["calibration"]["probabilities"]))
-        upper, lower, words = (float(told["thresholds"][key]) for key in ("upper", "lower", "words"))
-        return VerifierCard(str(told["sha256"]), fitted, upper, lower, words)
-    except (OSError, ValueError, TypeError) as error:
-        raise ModelError(
-            f"{path}, which belongs to the verifier's model, cannot be read: {error}; {_WAY_OUT}"
-        ) from error
-    except KeyError as error:
-        raise ModelError(f"{path}, the card of the verifier's model, has no {error}; {_WAY_OUT}") from error
+def _card(told: dict[str, Any], calibration: Calibration) -> VerifierCard:
+    upper, lower, words = (float(told["thresholds"][key]) for key in ("upper", "lower", "words"))
+    return VerifierCard(str(told["sha256"]), calibration, upper, lower, words)

@@ -19,14 +19,14 @@ from surefoot.datasets import pairs
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError
 from surefoot.evaluate.ask.runs import OnDone
-from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, windows
+from surefoot.evaluators.minilm import MiniLM, Pieces, encode, pointed, windows
 from surefoot.lab import tuning
 from surefoot.lab.grading import graded
 from surefoot.lab.train.export import export
 from surefoot.lab.train.mixture import Mixture
 from surefoot.lab.train.network import restored
 from surefoot.lab.train.release import UNFITTED, releasing, write_card
-from surefoot.models.cross_encoder import tokenizer
+from surefoot.models.cross_encoder import Logits, tokenizer
 from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.store import to_json
@@ -76,14 +76,14 @@ def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
     few = [pairs.read(file.path, POINTED).pairs for file in files.values()]
     irrelevant = [[pair for pair in some if not pair.label] for some in few]
     margin = _margin(work / "minilm.onnx", irrelevant, on_done)
-    write_card(work, FORMAT, _own(margin, Thresholds(0.0, 0.0, 0.0, "")), UNFITTED)
+    write_card(work, _own(margin, Thresholds(0.0, 0.0, 0.0, "")), UNFITTED)
     evaluator = MiniLM(str(work))
     fitted = _calibrated(evaluator, list(files.values()), on_done)
     found = tuning.run(evaluator, _searched(files, mixture), on_done, AIM)
     if not found.thresholds:
         raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
     about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
-    write_card(work, FORMAT, _own(margin, replace(found.thresholds, fitted_on=about)), fitted, best)
+    write_card(work, _own(margin, replace(found.thresholds, fitted_on=about)), fitted, best)
 
 
 def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:

@@ -185,11 +185,12 @@ def batched(examples: Sequence[GraderExample], recipe: GraderRecipe) -> list[lis
 def read(network: GraderNetwork, batch: Sequence[GraderExample]) -> tuple[Tensor, Tensor, Tensor]:
     """The outputs of both heads for a batch, and its ids: (texts, longest), 0 where a text has ended."""
     device = network.relevance.weight.device
-    ids, sides = _padded([e.ids for e in batch]).to(device), _padded([e.sides for e in batch]).to(device)
+    ids, sides = padded([e.ids for e in batch]).to(device), padded([e.sides for e in batch]).to(device)
     return *network(ids, sides), ids
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Shape (rows, longest), 0 where a row has ended."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
 

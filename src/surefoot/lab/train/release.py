@@ -13,6 +13,7 @@ from typing import Any
 
 from surefoot.lab.train.grader_training import MADE
 from surefoot.lab.train.training import claimed
+from surefoot.models.cross_encoder import FORMAT
 from surefoot.stats.calibration import Calibration
 from surefoot.store import write_text
 from surefoot.text.json_values import parsed
@@ -40,13 +41,13 @@ def releasing(folder: Path) -> Iterator[Path]:
             shutil.rmtree(work, ignore_errors=True)
 
 
-def write_card(work: Path, format: int, own: dict[str, Any], fitted: Calibration, best: Path | None = None) -> None:
+def write_card(work: Path, own: dict[str, Any], fitted: Calibration, best: Path | None = None) -> None:
     """Write `minilm.json` with the hash of the `minilm.onnx` beside it, `own` and the calibration.
 
     `best`: the weights that the network is of; if their training left its `made.json` beside them, the card holds it.
     """
     card: dict[str, Any] = {
-        "format": format,
+        "format": FORMAT,
         "sha256": hashlib.sha256((work / "minilm.onnx").read_bytes()).hexdigest(),
         **own,
         "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},

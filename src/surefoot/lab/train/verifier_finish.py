@@ -22,7 +22,7 @@ from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.store import write_text
 from surefoot.types import Support
-from surefoot.verifiers.minilm import FORMAT, ClaimPieces, ClaimReading, MiniLMVerifier, doubtful
+from surefoot.verifiers.minilm import ClaimPieces, ClaimReading, MiniLMVerifier, doubtful
 
 PRECISION = 0.9
 """Share of the claims called supported that must be, on answers of language models: on each group of `ANSWERS`."""
@@ -47,10 +47,10 @@ def finish(best: Path, sets: ClaimSets, folder: Path, on_done: OnDone) -> Path:
         for part in ("fit", "test"):
             for name, claims in sets.claims[part].items():
                 write_text(work / "dev" / part / f"{name}.jsonl", lines(claims, name))
-        write_card(work, FORMAT, _own(upper=0.9, words=0.0), UNFITTED)
+        write_card(work, _own(upper=0.9, words=0.0), UNFITTED)
         read = _read(MiniLMVerifier(str(work)), sets, on_done)
         fitted = _calibrated(read, sets)
-        write_card(work, FORMAT, _own(upper=_upper(read, fitted), words=_words(read, fitted)), fitted, best)
+        write_card(work, _own(upper=_upper(read, fitted), words=_words(read, fitted)), fitted, best)
     return folder
 
 
