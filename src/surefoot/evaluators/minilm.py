@@ -11,24 +11,18 @@ import math
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
-from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
 from surefoot import meter
 from surefoot.act import fitted_for
-from surefoot.manifest import cores
-from surefoot.models.cross_encoder import CLS, SEP, Logits, ModelFiles, in_latin_script, readable, tokenizer
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, in_latin_script, readable
 from surefoot.protocols import Pair
 from surefoot.stats.calibration import Calibration
-from surefoot.threads import cancel, forks
 from surefoot.types import Grade, Thresholds
 
 QUESTION_PIECES = 64
@@ -102,26 +96,11 @@ class MiniLM:
     reads = ("en",)
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        self._files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "evaluator")
-        self._card = self._files.card(_card)
-        self._threads = threads or cores()
+        files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "evaluator")
+        self._card = files.card(_card)
+        self._model = LoadedModel(files, self._card.sha256, threads)
         self.thresholds = self._card.thresholds
         self.name = self.thresholds.evaluator
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
-        self._pool = ThreadPoolExecutor(self._threads, "minilm")
-        self._loading = Lock()
-
-    @cached_property
-    def _session(self) -> InferenceSession:
-        return self._files.session(self._card.sha256)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return tokenizer()
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; what is empty cannot be graded. Equal pairs of a call are read once.
@@ -135,23 +114,17 @@ class MiniLM:
         return tuple(replace(read[triple], passage_id=p.id) for triple, (_, p) in zip(triples, pairs, strict=True))
 
     def _read(self, triples: Sequence[Triple]) -> list[Grade]:
-        with self._loading:  # once, however many threads ask first
-            model, pieces_of = self._session, self._tokenizer
-        texts = encode(pieces_of, triples)
+        _, reader = self._model.loaded()
+        texts = encode(reader, triples)
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
         read: dict[int, list[SpanReading]] = defaultdict(list)
-        running = [self._pool.submit(self._run, model, *cut[1:]) for cut in cuts]
-        try:
-            for (i, *_), reading in zip(cuts, running, strict=True):
-                read[i].append(cancel.result(reading))
-        finally:
-            for reading in running:
-                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
+        for (i, *_), reading in zip(cuts, self._model.each(self._run, [cut[1:] for cut in cuts]), strict=True):
+            read[i].append(reading)
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 
-    def _run(self, model: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:
-        relevance, evidence = self._files.run(model, pieces.ids, pieces.sides)
+    def _run(self, pieces: Pieces, window: Range | None) -> SpanReading:
+        relevance, evidence = self._model.run(pieces.ids, pieces.sides)
         logit = float(relevance[0])
         if not np.isfinite(evidence).all():
             logit = math.nan

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,9 +26,11 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 from tokenizers import Tokenizer
 
 from surefoot.errors import ConfigError, ModelError, on_one_line
+from surefoot.manifest import cores
 from surefoot.models.wordpiece import wordpiece
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
+from surefoot.threads import cancel, forks
 
 T = TypeVar("T")
 Logits = npt.NDArray[np.float32]
@@ -72,13 +77,13 @@ class ModelFiles:
         try:
             told = parsed(path.read_text(encoding="utf-8"))
             if told["format"] != FORMAT:
-                raise self._broken(f"{path} is of format {told['format']}, and this version reads {FORMAT}")
+                raise self.broken(f"{path} is of format {told['format']}, and this version reads {FORMAT}")
             fitted = told["calibration"]
             return made(told, Calibration(tuple(fitted["logits"]), tuple(fitted["probabilities"])))
         except (OSError, ValueError, TypeError, ConfigError) as error:
-            raise self._broken(f"{path}, which belongs to the {self.role}'s model, cannot be read: {error}") from error
+            raise self.broken(f"{path}, which belongs to the {self.role}'s model, cannot be read: {error}") from error
         except KeyError as error:
-            raise self._broken(f"{path}, the card of the {self.role}'s model, has no {error}") from error
+            raise self.broken(f"{path}, the card of the {self.role}'s model, has no {error}") from error
 
     def session(self, sha256: str) -> InferenceSession:
         """The model, on one thread. Raises ModelError for one that is damaged, or not the one with this hash."""
@@ -87,22 +92,59 @@ class ModelFiles:
         try:
             data = self.path.read_bytes()
             if hashlib.sha256(data).hexdigest() != sha256:
-                raise self._broken(f"the {self.role}'s model {self.path} is not the one that {card} was made for")
+                raise self.broken(f"the {self.role}'s model {self.path} is not the one that {card} was made for")
             # Sums and norms take 8 % less time one after the other than in onnxruntime's fused operator.
             skipped = ["SkipLayerNormFusion"]
             return InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
         except (OSError, *FAULTS) as error:
-            raise self._broken(f"the {self.role}'s model {self.path} does not load: {on_one_line(error)}") from error
+            raise self.broken(f"the {self.role}'s model {self.path} does not load: {on_one_line(error)}") from error
 
-    def run(self, model: InferenceSession, ids: list[int], sides: list[int]) -> tuple[Logits, Logits]:
+    def broken(self, said: str) -> ModelError:
+        """The error for one of the two, with what to do."""
+        return ModelError(f"{said}; reinstall surefoot, or train again: surefoot train {self.role}")
+
+
+class LoadedModel:
+    """A model that is loaded when it is first wanted, and that threads run side by side, a text each.
+
+    `threads` None: one for each core that this process may use.
+    """
+
+    def __init__(self, files: ModelFiles, sha256: str, threads: int | None) -> None:
+        self._files, self._sha256, self._threads = files, sha256, threads or cores()
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
+        self._pool = ThreadPoolExecutor(self._threads, self._files.role)
+        self._loading = Lock()
+
+    def loaded(self) -> tuple[InferenceSession, Tokenizer]:
+        """The model and its tokeniser. Raises ModelError where the model does not load."""
+        with self._loading:  # once, however many threads ask first
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> tuple[InferenceSession, Tokenizer]:
+        return self._files.session(self._sha256), tokenizer()
+
+    def each(self, read: Callable[..., T], inputs: Iterable[tuple[Any, ...]]) -> list[T]:
+        """What `read` makes of each of the inputs, in order, side by side. Raises what it raises, and Cancelled."""
+        running = [self._pool.submit(read, *one) for one in inputs]
+        try:
+            return [cancel.result(one) for one in running]
+        finally:
+            for one in running:
+                one.cancel()  # those that are not begun, where one failed or nobody waits for them
+
+    def run(self, ids: list[int], sides: list[int]) -> tuple[Logits, Logits]:
         """The outputs of both heads for one text: (1,), and (1, pieces, outputs). Raises ModelError for a model with
         other inputs or outputs."""
         feed = {"ids": np.array([ids], np.int64), "sides": np.array([sides], np.int64)}
         try:
-            first, second = model.run(None, feed)
+            first, second = self.loaded()[0].run(None, feed)
         except (*FAULTS, ValueError) as error:
-            raise self._broken(f"the {self.role}'s model {self.path} does not run: {on_one_line(error)}") from error
+            said = f"the {self._files.role}'s model {self._files.path} does not run: {on_one_line(error)}"
+            raise self._files.broken(said) from error
         return first, second
-
-    def _broken(self, said: str) -> ModelError:
-        return ModelError(f"{said}; reinstall surefoot, or train again: surefoot train {self.role}")

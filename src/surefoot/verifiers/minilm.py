@@ -11,22 +11,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
-from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.manifest import cores
-from surefoot.models.cross_encoder import CLS, SEP, ModelFiles, in_latin_script, readable, tokenizer
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, in_latin_script, readable
 from surefoot.stats.calibration import Calibration
 from surefoot.text.words import STOP_WORDS, sentences
-from surefoot.threads import cancel, forks
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
 
@@ -99,58 +93,33 @@ class MiniLMVerifier:
     """
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        self._files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "verifier")
-        self._card = self._files.card(_card)
-        self._threads = threads or cores()
+        files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "verifier")
+        self._card = files.card(_card)
+        self._model = LoadedModel(files, self._card.sha256, threads)
         self.name = f"minilm-{self._card.sha256[:8]}"
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
-        self._pool = ThreadPoolExecutor(self._threads, "verifier")
-        self._loading = Lock()
-
-    @cached_property
-    def _session(self) -> InferenceSession:
-        return self._files.session(self._card.sha256)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return tokenizer()
 
     def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         """One verdict for each; equal ones are read once. Raises ModelError when the model does not load or run."""
         told = {one: found for one in assertions if (found := unjudged(one, self.name) or self._foreign(one))}
         rest = [one for one in dict.fromkeys(assertions) if one not in told]
-        with self._loading:  # once, however many threads ask first
-            model, reader = (self._session, self._tokenizer) if rest else (None, None)
-        if model and reader:
-            pieces = encode(reader, [(one.text, one.context, text_of(one)) for one in rest])
-            readings = self._read(model, pieces)
-            told |= {a: self._verdict(a, p, r) for a, p, r in zip(rest, pieces, readings, strict=True)}
+        if rest:
+            read = self.readings([(one.text, one.context, text_of(one)) for one in rest])
+            told |= {one: self._verdict(one, *pair) for one, pair in zip(rest, read, strict=True)}
         return tuple(told[one] for one in assertions)
 
     def readings(self, triples: Sequence[Triple]) -> list[tuple[ClaimPieces, ClaimReading]]:
         """The network's numbers for each claim, context and evidence, before calibration."""
-        pieces = encode(self._tokenizer, triples)
-        return list(zip(pieces, self._read(self._session, pieces), strict=True))
-
-    def _read(self, model: InferenceSession, pieces: Sequence[ClaimPieces]) -> list[ClaimReading]:
-        running = [self._pool.submit(self._run, model, each) for each in pieces]
-        try:
-            return [cancel.result(reading) for reading in running]
-        finally:
-            for reading in running:
-                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
+        _, reader = self._model.loaded()
+        pieces = encode(reader, triples)
+        return list(zip(pieces, self._model.each(self._run, zip(pieces)), strict=True))
 
     def _foreign(self, assertion: Assertion) -> Support | None:
         if in_latin_script(assertion.text):
             return None
         return Support(None, None, (), "it is not in Latin script, and the verifier learned from English", self.name)
 
-    def _run(self, model: InferenceSession, pieces: ClaimPieces) -> ClaimReading:
-        support, words = self._files.run(model, pieces.ids, pieces.sides)
+    def _run(self, pieces: ClaimPieces) -> ClaimReading:
+        support, words = self._model.run(pieces.ids, pieces.sides)
         broken = not np.isfinite(words).all()
         own = words[0, 1 : 1 + len(pieces.offsets), 0]
         return ClaimReading(math.nan if broken else float(support[0]), tuple(map(float, own)))
