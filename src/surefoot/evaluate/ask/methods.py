@@ -49,13 +49,19 @@ def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
 
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
     """Plain RAG: the same generator reads the first `top` passages, whole and ungraded; its answer is not checked."""
+    run, passages = retrieved(pipeline, question)
+    read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
+    run.set("strips", tuple(strip for strip, _ in read))
+    return _generated(pipeline, run, read)
+
+
+def retrieved(pipeline: Pipeline, question: str) -> tuple[Recorder, tuple[Passage, ...]]:
+    """The recorder of a question for which only the retriever was asked so far, and the passages that it found."""
     run = Recorder(checked(question), pipeline.config)
     find = pipeline.retriever.retrieve
     passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
     run.set("passages", passages)
-    read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
-    run.set("strips", tuple(strip for strip, _ in read))
-    return _generated(pipeline, run, read)
+    return run, passages
 
 
 def none(pipeline: Pipeline, question: str) -> Trace:
