@@ -38,5 +38,5 @@ def long_sentences(text: str) -> Iterator[bytes]:
 
 
 def normal(text: str) -> str:
-    """The text's words alone, in lower case."""
+    """The words of the text, folded, with a space between two."""
     return " ".join(words(text))
