@@ -26,8 +26,9 @@ from surefoot.lab.train.grader_training import (
     read,
     train_grader,
 )
-from surefoot.lab.train.mixture import Lesson, Mixture, Row, find, half
+from surefoot.lab.train.mixture import Lesson, Mixture, find, half
 from surefoot.lab.train.network import GraderNetwork
+from surefoot.lab.train.sources import Row
 from surefoot.lab.train.training import TrainingProgress
 from surefoot.models.cross_encoder import tokenizer
 
