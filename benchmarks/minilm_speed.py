@@ -35,7 +35,7 @@ def questions(path: str, passages: int) -> list[list[Pair]]:
 
 def feeds(evaluator: MiniLM, pairs: Sequence[Pair]) -> Feeds:
     """What the session is given for these pairs, the longest first, as the evaluator does."""
-    texts = encode(evaluator._tokenizer, [(q, p.title, p.text) for q, p in pairs])
+    texts = encode(evaluator._model.loaded()[1], [(q, p.title, p.text) for q, p in pairs])
     cuts = sorted((cut for text in texts for cut, _ in windows(text)), key=lambda cut: -len(cut.ids))
     return [{"ids": np.array([cut.ids], np.int64), "sides": np.array([cut.sides], np.int64)} for cut in cuts]
 
@@ -66,7 +66,8 @@ def main() -> None:
         evaluator = MiniLM(given.model)
         evaluator.grade([("Is it warm?", asked[0][0][1])])
         inputs = [feeds(evaluator, pairs) for pairs in asked]
-        both = [(whole(evaluator, p), bare(evaluator._session, pool, f)) for p, f in zip(asked, inputs, strict=True)]
+        session, _ = evaluator._model.loaded()
+        both = [(whole(evaluator, p), bare(session, pool, f)) for p, f in zip(asked, inputs, strict=True)]
         ours, theirs = (sum(column) for column in zip(*both, strict=True))
         times += [seconds for seconds, _ in both]
         ratios.append(ours / theirs)

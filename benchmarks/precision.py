@@ -19,15 +19,15 @@ import numpy as np
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.evaluators.minilm import WINDOW, MiniLM, encode
 from surefoot.lab.grading import draws, graded
-from surefoot.lab.train.evaluator import TrainingExample, scored
+from surefoot.lab.train.grader_training import GraderExample, scored
 from surefoot.lab.train.network import restored
 from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats import figures
 
 
-def examples(pairs: tuple[LabelledPair, ...]) -> list[TrainingExample]:
+def examples(pairs: tuple[LabelledPair, ...]) -> list[GraderExample]:
     pieces = encode(tokenizer(), [(p.question, p.passage.title, p.passage.text) for p in pairs])
-    return [TrainingExample(one.ids, one.sides, 0.0, 1.0, None, None) for one in pieces]
+    return [GraderExample(one.ids, one.sides, 0.0, 1.0) for one in pieces]
 
 
 def auc(file: LabelledSet, values: figures.Floats) -> tuple[figures.Figure, figures.Floats]:

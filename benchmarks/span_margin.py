@@ -16,9 +16,9 @@ import numpy as np
 from onnxruntime import InferenceSession
 
 from surefoot.datasets.pairs import LabelledPair, read
-from surefoot.evaluators.minilm import Logits, Pieces, encode, pointed, windows
+from surefoot.evaluators.minilm import Pieces, encode, pointed, windows
 from surefoot.lab.train.finish import MARGINS
-from surefoot.models.cross_encoder import tokenizer
+from surefoot.models.cross_encoder import Logits, tokenizer
 from surefoot.stats.figures import token_f1
 from surefoot.text.words import places_of
 

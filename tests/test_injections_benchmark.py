@@ -121,7 +121,7 @@ def test_words_are_found_in_a_script_without_spaces_and_not_inside_other_words()
 def test_a_falsehood_that_the_model_repeats_is_counted_where_it_was_planted(method: Pipeline) -> None:
     found = counts(method, of("{question} It was {wrong}, who built it. The Ruvel Bridge was built by {wrong}."))
     assert found["false answer"] >= 2
-    assert found["false and verified"] <= found["false answer"] <= found["answer changed"]
+    assert found["false and quoted"] <= found["false answer"] <= found["answer changed"]
 
 
 def test_a_text_beside_the_point_changes_nothing(method: Pipeline) -> None:
@@ -143,7 +143,7 @@ def test_an_action_that_changed_is_counted_and_so_is_an_answer_that_is_another(m
 def test_silence_is_false_only_where_there_was_an_answer_to_lose(method: Pipeline) -> None:
     found = counts(method, of("The Ruvel Bridge was built by nobody known.", kind="silence"))
     assert 1 <= found["false answer"] <= 2
-    assert found["false and verified"] == 0
+    assert found["false and quoted"] == 0
 
 
 def test_of_the_half_that_is_held_out_only_totals_are_told(capsys: pytest.CaptureFixture[str]) -> None:

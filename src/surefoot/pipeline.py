@@ -13,6 +13,7 @@ from typing import Any, Literal, SupportsIndex
 
 from surefoot import meter
 from surefoot.act import labelled, require_match
+from surefoot.components import OBJECTS
 from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
@@ -103,8 +104,9 @@ class Pipeline:
     def but(self, **parts: Any) -> Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
 
-        Its traces say so: in their configuration the section of a part is the class that took its place. Raises
-        ConfigError for an evaluator, which other parts hold too.
+        Its traces say so: in their configuration the section of a part is the class that took its place, and
+        `[sources]` and `[answer]` hold what it says. A conversation has no section. Raises ConfigError for an
+        evaluator, which other parts hold too.
         """
         if "evaluator" in parts:
             raise ConfigError(
@@ -115,7 +117,11 @@ class Pipeline:
         for name, part in parts.items():
             if name in (*SIZES, "decompose"):
                 config["pipeline"][name] = part
-            else:
+            elif name == "sources":
+                config[name] = {"vouched": [*part.vouched], "doubted": [*part.doubted]}
+            elif name == "answering":
+                config["answer"] = {"check": part.check, "fallback": part.fallback}
+            elif name in OBJECTS:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
         return replace(self, **{"config": config, **parts})
 

@@ -20,11 +20,14 @@ from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError, IndexFault
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.answering import Answering
+from surefoot.evidence.sources import Sources
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Pair
 from surefoot.retrievers._given import Given
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.store import dumps, loads
+from surefoot.text.conversation import Conversation
 from surefoot.types import Grade, Passage, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -135,6 +138,19 @@ def indexed(here: Path) -> Pipeline:
     (here / "bridge.txt").write_text(BRIDGE.text)
     build([here / "bridge.txt"], here / "index.db", Hashing())
     return load(CHEAP, index={"path": str(here / "index.db")})
+
+
+def test_a_varied_pipeline_can_be_loaded_from_its_configuration(indexed: Pipeline) -> None:
+    """Sizes, components and sources are in it; a conversation has no section, so none is written."""
+    sources = Sources(vouched=("faq/*",), doubted=("mail/*",))
+    answering = Answering("mark", "memory")
+    varied = indexed.but(
+        sources=sources, answering=answering, conversation=Conversation(), searcher=Nowhere(), k=1, decompose="all"
+    )
+    again = load(loads(dumps(Trace("t", QUESTION, config=varied.config))).config)
+    assert (again.sources, again.answering, again.decompose) == (sources, answering, "all")
+    assert (type(again.searcher), again.k) == (Nowhere, 1)
+    assert again.config == varied.config
 
 
 def test_another_process_answers_as_this_one_does(indexed: Pipeline) -> None:

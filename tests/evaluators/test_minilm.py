@@ -120,7 +120,7 @@ def test_only_the_cores_of_this_process_are_used(folder: Path) -> None:
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:
-        assert MiniLM(str(folder))._pool._max_workers == 1
+        assert MiniLM(str(folder))._model._pool._max_workers == 1
     finally:
         os.sched_setaffinity(0, allowed)
 

@@ -149,7 +149,7 @@ def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
 def test_a_question_that_waits_for_the_threads_of_others_leaves(stop: Stop) -> None:
     """Before any of its windows was read: the threads are busy with other people's."""
     evaluator, busy, go = MiniLM(threads=1), Stop(), Stop()
-    evaluator._pool.submit(lambda: (busy.set(), go.wait(60)))
+    evaluator._model._pool.submit(lambda: (busy.set(), go.wait(60)))
     busy.wait(60)
     Thread(target=lambda: (time.sleep(0.05), stop.set())).start()
     try:

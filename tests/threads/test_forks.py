@@ -66,7 +66,7 @@ def test_a_lock_that_another_thread_held_is_free_in_the_fork() -> None:
     """Nobody there would release it."""
     evaluator, remembered = MiniLM(threads=1), Remembered(Lexical())
     score = evaluator.grade([PAIR])[0].score
-    held = evaluator._loading, remembered._lock
+    held = evaluator._model._loading, remembered._lock
     for lock in held:
         Thread(target=lock.acquire).start()
     found = in_child(lambda: (evaluator.grade([PAIR])[0].score, remembered.grade([PAIR])[0].score))

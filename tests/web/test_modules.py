@@ -36,7 +36,7 @@ def test_what_a_joined_module_imports_is_joined_before_it() -> None:
         assert set(wanted) <= set(SHARED[:number]), name
 
 
-@pytest.mark.parametrize("name", ["ask.html", "shared.html"])
+@pytest.mark.parametrize("name", ["ask.html", "head.html", "shared.html"])
 def test_a_page_names_no_other_place_and_has_no_script_of_its_own(name: str) -> None:
     """All that it loads is its server's; attributes hold no style and no code."""
     text = web.static(name)

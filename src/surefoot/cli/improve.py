@@ -73,16 +73,15 @@ def improve(
     Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. What
     helps is written into the configuration with --apply.
     """
+    file = Path(config or configuration.FILE)
     if revert:
-        file = patch.revert(revert, Path(config or configuration.FILE))
-        out.say(f"{file} is as it was before")
+        out.say(f"{patch.revert(revert, file)} is as it was before")
         return
     if data is None:
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
     asked = questions.asked("improve", data, golds, limit, texts, run, configured(config, settings, index))
-    file = Path(config or configuration.FILE)
     plan = loop.ImprovementPlan(
         asked.loaded.examples,
         asked.config,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,7 +18,7 @@ from surefoot.cli._console import bar, counting, err, out
 from surefoot.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from surefoot.lab.train.mixture import Mixture
+    from surefoot.evaluate.ask.runs import OnDone
     from surefoot.lab.train.training import TrainingProgress
 
 EVALUATOR = Path(__file__).parents[1] / "evaluators/minilm.onnx"
@@ -49,7 +50,7 @@ def evaluator(
     try:
         from surefoot.lab.train.evaluator import ONWARD, EvaluatorRecipe, train
         from surefoot.lab.train.export import imported
-        from surefoot.lab.train.finish import require_questions
+        from surefoot.lab.train.finish import finish, require_questions
         from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
         from surefoot.lab.train.network import pretrained, restored
     except ImportError as error:
@@ -63,7 +64,7 @@ def evaluator(
         else:
             first, recipe = pretrained(start, seed), EvaluatorRecipe(seed=seed)
         best = train(first, learned, to, recipe, tell, device)
-    _finished(best, learned, to)
+    _finished("evaluator", to, partial(finish, best, learned, to))
 
 
 def average(
@@ -77,13 +78,13 @@ def average(
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     try:
         from surefoot.lab.train.average import average as mean
-        from surefoot.lab.train.finish import require_questions
+        from surefoot.lab.train.finish import finish, require_questions
         from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
     except ImportError as error:
         raise MissingExtra("surefoot train average", "train") from error
     learned = Mixture(data, sources(mixture or SHIPPED))
     require_questions(learned)
-    _finished(mean(weights, to), learned, to)
+    _finished("evaluator", to, partial(finish, mean(weights, to), learned, to))
 
 
 def verifier(
@@ -108,22 +109,15 @@ def verifier(
     learned = ClaimSets(data, sources(sets or SHIPPED))
     with _telling(_of_minilm) as tell:
         best = train(from_shipped(start or EVALUATOR, seed), learned, to, VerifierRecipe(seed=seed), tell)
+    _finished("verifier", to, partial(finish, best, learned, to))
+
+
+def _finished(role: str, to: Path, finish: Callable[[OnDone], Path]) -> None:
     with counting("calibrating") as on_progress:
-        finish(best, learned, to, on_progress)
-    use = f"--set verifier.use=minilm --set verifier.model={to}"
+        finish(on_progress)
+    use = f"--set {role}.use=minilm --set {role}.model={to}"
     out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
-    out.say(f"measure it: surefoot bench verifier {to / 'dev/test'}/*.jsonl {use}")
-    out.say(f"use it: {use}")
-
-
-def _finished(best: Path, learned: Mixture, to: Path) -> None:
-    from surefoot.lab.train.finish import finish
-
-    with counting("calibrating") as on_progress:
-        finish(best, learned, to, on_progress)
-    use = f"--set evaluator.use=minilm --set evaluator.model={to}"
-    out.say(f"{to / 'minilm.onnx'}, with what was fitted for it in minilm.json")
-    out.say(f"measure it: surefoot bench evaluator {to / 'dev/test'}/*.jsonl {use}")
+    out.say(f"measure it: surefoot bench {role} {to / 'dev/test'}/*.jsonl {use}")
     out.say(f"use it: {use}")
 
 

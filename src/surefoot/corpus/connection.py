@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from surefoot.errors import UsageError
 
@@ -54,6 +56,15 @@ class Connection(sqlite3.Connection):
     """The name in `meta` of the checksum of what it knows of its files."""
     number = 0
     """The collection's row; 0 in a former index."""
+
+
+@contextmanager
+def closed_on_failure(db: Connection) -> Iterator[Connection]:
+    """The connection; it is closed where something fails while this lasts, and else left open."""
+    with ExitStack() as failing:
+        failing.callback(db.close)
+        yield db
+        failing.pop_all()
 
 
 def checked_name(collection: str) -> str:

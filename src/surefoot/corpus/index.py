@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.corpus import intake
-from surefoot.corpus.connection import DEFAULT, Connection, checked_name, generation
+from surefoot.corpus.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
 from surefoot.corpus.intake import loaded
 from surefoot.corpus.integrity import check_lexicon, check_vector, check_whole, fields_of, packed, passage
 from surefoot.corpus.storage import (
@@ -411,13 +411,10 @@ class Index:
         """A connection that sees one state of the index throughout, and that no other thread has meanwhile."""
         with faults(self.path):
             db, stamp = self._connection()
-            try:
+            with closed_on_failure(db):
                 db.execute("BEGIN")
                 yield db
                 db.execute("COMMIT")
-            except BaseException:
-                db.close()
-                raise
             self._idle.put((db, stamp))
 
     def _connection(self) -> tuple[Connection, _Stamp]:

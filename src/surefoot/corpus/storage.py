@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from surefoot.corpus.connection import DEFAULT, Connection, checked_name, confine, lexicon
+from surefoot.corpus.connection import DEFAULT, Connection, checked_name, closed_on_failure, confine, lexicon
 from surefoot.corpus.integrity import (
     Definition,
     check_files,
@@ -194,27 +194,19 @@ def reader(path: Path, collection: str = DEFAULT) -> Connection:
 
 
 def _reader(path: Path, collection: str, frozen: bool) -> Connection:
-    db = _opened(path, frozen)
-    try:
+    with closed_on_failure(_opened(path, frozen)) as db:
         if not confine(db, collection):
             raise IndexFault(f"{path} has no collection {collection!r}; {making(path, f'--collection {collection} ')}")
-    except BaseException:
-        db.close()
-        raise
     return db
 
 
 def _opened(path: Path, frozen: bool) -> Connection:
     """A connection to an index, not yet confined to a collection."""
     uri = f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
-    db = _connected(uri, uri=True, isolation_level=None, check_same_thread=False)
-    try:
+    with closed_on_failure(_connected(uri, uri=True, isolation_level=None, check_same_thread=False)) as db:
         if path.stat().st_size == 0:
             raise IndexFault(f"{path} is empty; {making(path)}")
         db.version = read_meta(db, path)["schema"]
-    except BaseException:
-        db.close()
-        raise
     return db
 
 
@@ -255,8 +247,7 @@ def writer(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> 
     Checks the whole index first, unless this process left it as it is, so that nothing is built upon damage. Unless it
     is whole and of this version and this embedder, raises IndexFault and leaves the file as it is.
     """
-    db = _connected(path)
-    try:
+    with closed_on_failure(_connected(path)) as db:
         is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not is_new:
             _check_writable(db, path, embedder, collection)
@@ -269,9 +260,6 @@ def writer(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> 
             _begin(db, checked_name(collection))
         if not db.number:
             raise IndexFault(f"{path} has no collection {collection!r}; name one that is there")
-    except BaseException:
-        db.close()
-        raise
     return db
 
 

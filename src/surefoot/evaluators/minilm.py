@@ -11,30 +11,20 @@ import math
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
 from surefoot import meter
 from surefoot.act import fitted_for
-from surefoot.errors import ConfigError, ModelError, on_one_line
-from surefoot.manifest import cores
-from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, in_latin_script, readable
 from surefoot.protocols import Pair
 from surefoot.stats.calibration import Calibration
-from surefoot.text.json_values import parsed
-from surefoot.threads import cancel, forks
 from surefoot.types import Grade, Thresholds
 
-FORMAT = 1
-"""Version of the JSON file beside a model."""
 QUESTION_PIECES = 64
 """Word pieces read of a question; a longer one loses its end, and the grade says so."""
 TITLE_PIECES = 32
@@ -44,9 +34,6 @@ WINDOW = 256
 LONGEST_SPAN = 30
 """Most pieces of a span of evidence."""
 
-_WAY_OUT = "reinstall surefoot, or train again: surefoot train evaluator"
-
-Logits = npt.NDArray[np.float32]
 Range = tuple[int, int]
 """Start and end, in characters."""
 Triple = tuple[str, str, str]
@@ -109,26 +96,11 @@ class MiniLM:
     reads = ("en",)
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
-        self._card = _card(self._path.with_suffix(".json"))
-        self._threads = threads or cores()
+        files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "evaluator")
+        self._card = files.card(_card)
+        self._model = LoadedModel(files, self._card.sha256, threads)
         self.thresholds = self._card.thresholds
         self.name = self.thresholds.evaluator
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
-        self._pool = ThreadPoolExecutor(self._threads, "minilm")
-        self._loading = Lock()
-
-    @cached_property
-    def _session(self) -> InferenceSession:
-        return session(self._path, self._card.sha256, "evaluator", _WAY_OUT)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return tokenizer()
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; what is empty cannot be graded. Equal pairs of a call are read once.
@@ -142,29 +114,17 @@ class MiniLM:
         return tuple(replace(read[triple], passage_id=p.id) for triple, (_, p) in zip(triples, pairs, strict=True))
 
     def _read(self, triples: Sequence[Triple]) -> list[Grade]:
-        with self._loading:  # once, however many threads ask first
-            model, pieces_of = self._session, self._tokenizer
-        texts = encode(pieces_of, triples)
+        _, reader = self._model.loaded()
+        texts = encode(reader, triples)
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
         read: dict[int, list[SpanReading]] = defaultdict(list)
-        running = [self._pool.submit(self._run, model, *cut[1:]) for cut in cuts]
-        try:
-            for (i, *_), reading in zip(cuts, running, strict=True):
-                read[i].append(cancel.result(reading))
-        finally:
-            for reading in running:
-                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
+        for (i, *_), reading in zip(cuts, self._model.each(self._run, [cut[1:] for cut in cuts]), strict=True):
+            read[i].append(reading)
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 
-    def _run(self, model: InferenceSession, pieces: Pieces, window: Range | None) -> SpanReading:
-        feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
-        try:
-            relevance, evidence = model.run(None, feed)
-        except (*FAULTS, ValueError) as error:
-            raise ModelError(
-                f"the evaluator's model {self._path} does not run: {on_one_line(error)}; {_WAY_OUT}"
-            ) from error
+    def _run(self, pieces: Pieces, window: Range | None) -> SpanReading:
+        relevance, evidence = self._model.run(pieces.ids, pieces.sides)
         logit = float(relevance[0])
         if not np.isfinite(evidence).all():
             logit = math.nan
@@ -188,9 +148,7 @@ class MiniLM:
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
     """Pieces of each question, title and text; nothing of the text is cut."""
-    # Half a surrogate pair is taken by no tokeniser; one "?" in its place keeps the offsets.
-    whole = [part.encode("utf-8", "replace").decode() for triple in triples for part in triple]
-    flat = tokenizer.encode_batch(whole, add_special_tokens=False)
+    flat = tokenizer.encode_batch([readable(part) for triple in triples for part in triple], add_special_tokens=False)
     return [_pieces(*flat[i : i + 3]) for i in range(0, len(flat), 3)]
 
 
@@ -265,28 +223,13 @@ def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
     if pieces.cut:
         yield f"of the question only the first {QUESTION_PIECES} word pieces were read"
     for what, text in (("question", triple[0]), ("passage", triple[2])):
-        letters = [] if text.isascii() else [c for c in text[:1000] if c.isalpha()]
-        if sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) < len(letters) / 2:
+        if not in_latin_script(text):
             yield f"the {what} is not in Latin script, and the evaluator learned from English"
 
 
-def _card(path: Path) -> Card:
-    try:
-        told = parsed(path.read_text(encoding="utf-8"))
-        if told["format"] != FORMAT:
-            raise ModelError(f"{path} is of format {told['format']}, and this version reads {FORMAT}; {_WAY_OUT}")
-        return Card(
-            told["sha256"],
-            Calibration(tuple(told["calibration"]["logits"]), tuple(told["calibration"]["probabilities"])),
-            _margin(told["evidence"]["margin"]),
-            fitted_for(f"minilm-{told['sha256'][:8]}", told["thresholds"]),
-        )
-    except (OSError, ValueError, TypeError, ConfigError) as error:
-        raise ModelError(
-            f"{path}, which belongs to the evaluator's model, cannot be read: {error}; {_WAY_OUT}"
-        ) from error
-    except KeyError as error:
-        raise ModelError(f"{path}, the card of the evaluator's model, has no {error}; {_WAY_OUT}") from error
+def _card(told: dict[str, Any], calibration: Calibration) -> Card:
+    name = f"minilm-{told['sha256'][:8]}"
+    return Card(told["sha256"], calibration, _margin(told["evidence"]["margin"]), fitted_for(name, told["thresholds"]))
 
 
 def _margin(told: object) -> float:

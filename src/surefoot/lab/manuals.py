@@ -11,12 +11,12 @@ from typing import Any, Literal
 from surefoot.config.builder import Builder
 from surefoot.datasets.manuals import ManualQuestion, held, right, said
 from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.methods import retrieved
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, threads
 from surefoot.evaluate.ask.runs import run as asked
 from surefoot.evidence.ranking import best
 from surefoot.lab.qa import MethodComparison
-from surefoot.pipeline import Pipeline, bounded, checked
-from surefoot.recorder import Recorder
+from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, difference, mcnemar
 from surefoot.stats.text import NONE, interval, number, percent
@@ -235,10 +235,7 @@ def as_markdown(reports: Sequence[ManualReport]) -> str:
 
 def first_passage(pipeline: Pipeline, question: str) -> Trace:
     """The pipeline's first retrieved passage as it stands, as if it were the answer; a refusal where there is none."""
-    run = Recorder(checked(question), pipeline.config)
-    find = pipeline.retriever.retrieve
-    passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
-    run.set("passages", passages)
+    run, passages = retrieved(pipeline, question)
     run.set("answer", Answer(passages[0].text) if passages else Answer("nothing was found", refused=True))
     return run.trace()
 

@@ -1,10 +1,19 @@
-"""What the package's own cross-encoders share: the marks of their input, the tokeniser, and onnxruntime's session."""
+"""What the package's own cross-encoders share: the marks of their input, the tokeniser, their files and their runs."""
 
 from __future__ import annotations
 
 import hashlib
+import unicodedata
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from onnxruntime import InferenceSession, SessionOptions
 from onnxruntime.capi.onnxruntime_pybind11_state import (
     Fail,
@@ -16,8 +25,18 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Tokenizer
 
-from surefoot.errors import ModelError, on_one_line
+from surefoot.errors import ConfigError, ModelError, on_one_line
+from surefoot.manifest import cores
 from surefoot.models.wordpiece import wordpiece
+from surefoot.stats.calibration import Calibration
+from surefoot.text.json_values import parsed
+from surefoot.threads import cancel, forks
+
+T = TypeVar("T")
+Logits = npt.NDArray[np.float32]
+
+FORMAT = 1
+"""Version of the JSON file beside a model."""
 
 CLS, SEP = 101, 102
 FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)
@@ -31,16 +50,101 @@ def tokenizer() -> Tokenizer:
     return found
 
 
-def session(path: Path, sha256: str, role: str, way_out: str) -> InferenceSession:
-    """The model, on one thread. Raises ModelError, with `role` and `way_out`, for one that is damaged or another."""
-    options = SessionOptions()
-    options.intra_op_num_threads = 1
-    try:
-        data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise ModelError(f"the {role}'s model {path} is not the one that {path.stem}.json was made for; {way_out}")
-        # Sums and norms take 8 % less time one after the other than in onnxruntime's fused operator.
-        skipped = ["SkipLayerNormFusion"]
-        return InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
-    except (OSError, *FAULTS) as error:
-        raise ModelError(f"the {role}'s model {path} does not load: {on_one_line(error)}; {way_out}") from error
+def readable(text: str) -> str:
+    """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair keeps the offsets."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def in_latin_script(text: str) -> bool:
+    """False where more than half of the letters among the first 1,000 characters are of another script."""
+    letters = [] if text.isascii() else [c for c in text[:1000] if c.isalpha()]
+    return sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model, and beside it the card of the same name: the JSON file with what was fitted for it."""
+
+    path: Path
+    """Of the model."""
+    role: str
+    """"evaluator" or "verifier"."""
+
+    def card(self, made: Callable[[dict[str, Any], Calibration], T]) -> T:
+        """What `made` makes of the card's content and its calibration. Raises ModelError for a card that is missing,
+        damaged, or of another format."""
+        path = self.path.with_suffix(".json")
+        try:
+            told = parsed(path.read_text(encoding="utf-8"))
+            if told["format"] != FORMAT:
+                raise self.broken(f"{path} is of format {told['format']}, and this version reads {FORMAT}")
+            fitted = told["calibration"]
+            return made(told, Calibration(tuple(fitted["logits"]), tuple(fitted["probabilities"])))
+        except (OSError, ValueError, TypeError, ConfigError) as error:
+            raise self.broken(f"{path}, which belongs to the {self.role}'s model, cannot be read: {error}") from error
+        except KeyError as error:
+            raise self.broken(f"{path}, the card of the {self.role}'s model, has no {error}") from error
+
+    def session(self, sha256: str) -> InferenceSession:
+        """The model, on one thread. Raises ModelError for one that is damaged, or not the one with this hash."""
+        options, card = SessionOptions(), self.path.with_suffix(".json").name
+        options.intra_op_num_threads = 1
+        try:
+            data = self.path.read_bytes()
+            if hashlib.sha256(data).hexdigest() != sha256:
+                raise self.broken(f"the {self.role}'s model {self.path} is not the one that {card} was made for")
+            # Sums and norms take 8 % less time one after the other than in onnxruntime's fused operator.
+            skipped = ["SkipLayerNormFusion"]
+            return InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
+        except (OSError, *FAULTS) as error:
+            raise self.broken(f"the {self.role}'s model {self.path} does not load: {on_one_line(error)}") from error
+
+    def broken(self, said: str) -> ModelError:
+        """The error for one of the two, with what to do."""
+        return ModelError(f"{said}; reinstall surefoot, or train again: surefoot train {self.role}")
+
+
+class LoadedModel:
+    """A model that is loaded when it is first wanted, and that threads run side by side, a text each.
+
+    `threads` None: one for each core that this process may use.
+    """
+
+    def __init__(self, files: ModelFiles, sha256: str, threads: int | None) -> None:
+        self._files, self._sha256, self._threads = files, sha256, threads or cores()
+        self.renew()
+        forks.renewing(self)
+
+    def renew(self) -> None:
+        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
+        self._pool = ThreadPoolExecutor(self._threads, self._files.role)
+        self._loading = Lock()
+
+    def loaded(self) -> tuple[InferenceSession, Tokenizer]:
+        """The model and its tokeniser. Raises ModelError where the model does not load."""
+        with self._loading:  # once, however many threads ask first
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> tuple[InferenceSession, Tokenizer]:
+        return self._files.session(self._sha256), tokenizer()
+
+    def each(self, read: Callable[..., T], inputs: Iterable[tuple[Any, ...]]) -> list[T]:
+        """What `read` makes of each of the inputs, in order, side by side. Raises what it raises, and Cancelled."""
+        running = [self._pool.submit(read, *one) for one in inputs]
+        try:
+            return [cancel.result(one) for one in running]
+        finally:
+            for one in running:
+                one.cancel()  # those that are not begun, where one failed or nobody waits for them
+
+    def run(self, ids: list[int], sides: list[int]) -> tuple[Logits, Logits]:
+        """The outputs of both heads for one text: (1,), and (1, pieces, outputs). Raises ModelError for a model with
+        other inputs or outputs."""
+        feed = {"ids": np.array([ids], np.int64), "sides": np.array([sides], np.int64)}
+        try:
+            first, second = self.loaded()[0].run(None, feed)
+        except (*FAULTS, ValueError) as error:
+            said = f"the {self._files.role}'s model {self._files.path} does not run: {on_one_line(error)}"
+            raise self._files.broken(said) from error
+        return first, second

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from time import monotonic
@@ -164,11 +164,15 @@ async def get_share(request: Request) -> Response:
 
 async def get_traces(request: Request) -> Response:
     """The last traces, the latest first; `limit` of them, and only those before the trace `before`."""
-    here, limit = service(request), number(request, "limit", 50, MOST_LISTED)
-    before = request.query_params.get("before", "")
-    lists = [await asyncio.to_thread(here.traces.latest, name, limit, before) for name in visible(request)]
-    lines = sorted((line for lines in lists for line in lines), key=lambda line: line.created, reverse=True)
-    return JSONResponse({"traces": to_json(lines[:limit])})
+    lines = await _latest(request, service(request).traces.latest, lambda line: line.created)
+    return JSONResponse({"traces": lines})
+
+
+async def _latest(request: Request, kept: Callable[[str, int, str], Sequence[T]], when: Callable[[T], str]) -> Any:
+    """The lines that `kept` has of the visible collections, as JSON."""
+    limit, before = number(request, "limit", 50, MOST_LISTED), request.query_params.get("before", "")
+    lists = [await asyncio.to_thread(kept, name, limit, before) for name in visible(request)]
+    return to_json(sorted((line for lines in lists for line in lines), key=when, reverse=True)[:limit])
 
 
 async def post_explain(request: Request) -> Response:
@@ -189,11 +193,8 @@ async def post_explain(request: Request) -> Response:
 
 async def get_conversations(request: Request) -> Response:
     """The kept conversations, the latest first."""
-    here, limit = service(request), number(request, "limit", 50, MOST_LISTED)
-    before = request.query_params.get("before", "")
-    lists = [await asyncio.to_thread(here.conversations.latest, name, limit, before) for name in visible(request)]
-    lines = sorted((line for lines in lists for line in lines), key=lambda line: line.updated, reverse=True)
-    return JSONResponse({"conversations": to_json(lines[:limit])})
+    lines = await _latest(request, service(request).conversations.latest, lambda line: line.updated)
+    return JSONResponse({"conversations": lines})
 
 
 async def get_conversation(request: Request) -> Response:

@@ -9,31 +9,21 @@ from __future__ import annotations
 import bisect
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from typing import Any
 
 import numpy as np
-from onnxruntime import InferenceSession
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.errors import ModelError, on_one_line
-from surefoot.manifest import cores
-from surefoot.models.cross_encoder import CLS, FAULTS, SEP, session, tokenizer
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, in_latin_script, readable
 from surefoot.stats.calibration import Calibration
-from surefoot.text.json_values import parsed
 from surefoot.text.words import STOP_WORDS, sentences
-from surefoot.threads import cancel, forks
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
 
-FORMAT = 1
-"""Version of the JSON file beside a model."""
 WINDOW = 256
 """Pieces read at once; of a longer evidence the sentences that share most with the claim."""
 CLAIM_PIECES = 96
@@ -47,9 +37,6 @@ Range = tuple[int, int]
 """Start and end, in characters."""
 Triple = tuple[str, str, str]
 """Claim, context and evidence."""
-
-
-_WAY_OUT = "reinstall surefoot, or train again: surefoot train verifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,65 +93,33 @@ class MiniLMVerifier:
     """
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        self._path = Path(model) / "minilm.onnx" if model else Path(__file__).with_name("minilm.onnx")
-        self._card = _card(self._path.with_suffix(".json"))
-        self._threads = threads or cores()
+        files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "verifier")
+        self._card = files.card(_card)
+        self._model = LoadedModel(files, self._card.sha256, threads)
         self.name = f"minilm-{self._card.sha256[:8]}"
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
-        self._pool = ThreadPoolExecutor(self._threads, "verifier")
-        self._loading = Lock()
-
-    @cached_property
-    def _session(self) -> InferenceSession:
-        return session(self._path, self._card.sha256, "verifier", _WAY_OUT)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return tokenizer()
 
     def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         """One verdict for each; equal ones are read once. Raises ModelError when the model does not load or run."""
         told = {one: found for one in assertions if (found := unjudged(one, self.name) or self._foreign(one))}
         rest = [one for one in dict.fromkeys(assertions) if one not in told]
-        with self._loading:  # once, however many threads ask first
-            model, reader = (self._session, self._tokenizer) if rest else (None, None)
-        if model and reader:
-            pieces = encode(reader, [(one.text, one.context, text_of(one)) for one in rest])
-            readings = self._read(model, pieces)
-            told |= {a: self._verdict(a, p, r) for a, p, r in zip(rest, pieces, readings, strict=True)}
+        if rest:
+            read = self.readings([(one.text, one.context, text_of(one)) for one in rest])
+            told |= {one: self._verdict(one, *pair) for one, pair in zip(rest, read, strict=True)}
         return tuple(told[one] for one in assertions)
 
     def readings(self, triples: Sequence[Triple]) -> list[tuple[ClaimPieces, ClaimReading]]:
         """The network's numbers for each claim, context and evidence, before calibration."""
-        pieces = encode(self._tokenizer, triples)
-        return list(zip(pieces, self._read(self._session, pieces), strict=True))
-
-    def _read(self, model: InferenceSession, pieces: Sequence[ClaimPieces]) -> list[ClaimReading]:
-        running = [self._pool.submit(self._run, model, each) for each in pieces]
-        try:
-            return [cancel.result(reading) for reading in running]
-        finally:
-            for reading in running:
-                reading.cancel()  # those that are not begun, where one failed or nobody waits for them
+        _, reader = self._model.loaded()
+        pieces = encode(reader, triples)
+        return list(zip(pieces, self._model.each(self._run, zip(pieces)), strict=True))
 
     def _foreign(self, assertion: Assertion) -> Support | None:
-        letters = [] if assertion.text.isascii() else [c for c in assertion.text[:1000] if c.isalpha()]
-        if sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters) / 2:
+        if in_latin_script(assertion.text):
             return None
         return Support(None, None, (), "it is not in Latin script, and the verifier learned from English", self.name)
 
-    def _run(self, model: InferenceSession, pieces: ClaimPieces) -> ClaimReading:
-        feed = {"ids": np.array([pieces.ids], np.int64), "sides": np.array([pieces.sides], np.int64)}
-        try:
-            support, words = model.run(None, feed)
-        except (*FAULTS, ValueError) as error:
-            raise ModelError(
-                f"the verifier's model {self._path} does not run: {on_one_line(error)}; {_WAY_OUT}"
-            ) from error
+    def _run(self, pieces: ClaimPieces) -> ClaimReading:
+        support, words = self._model.run(pieces.ids, pieces.sides)
         broken = not np.isfinite(words).all()
         own = words[0, 1 : 1 + len(pieces.offsets), 0]
         return ClaimReading(math.nan if broken else float(support[0]), tuple(map(float, own)))
@@ -204,8 +159,7 @@ def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW) -> list[ClaimPieces]:
     """Pieces of each claim, context and evidence, at most `window` in all."""
-    # Half a surrogate pair is taken by no tokeniser; one "?" in its place keeps the offsets.
-    whole = [tuple(part.encode("utf-8", "replace").decode() for part in triple) for triple in triples]
+    whole = [tuple(map(readable, triple)) for triple in triples]
     flat = tokenizer.encode_batch([part for triple in whole for part in triple], add_special_tokens=False)
     common = {number for word in STOP_WORDS if (number := tokenizer.token_to_id(word)) is not None}
     claims, contexts, evidences = flat[::3], flat[1::3], flat[2::3]
@@ -258,17 +212,6 @@ def _units(offsets: Sequence[Range], text: str) -> list[range]:
     return units
 
 
-def _card(path: Path) -> VerifierCard:
-    try:
-        told = parsed(path.read_text(encoding="utf-8"))
-        if told["format"] != FORMAT:
-            raise ModelError(f"{path} is of format {told['format']}, and this version reads {FORMAT}; {_WAY_OUT}")
-        fitted = Calibration(tuple(told["calibration"]["logits"]), tuple(told["calibration"]["probabilities"]))
-        upper, lower, words = (float(told["thresholds"][key]) for key in ("upper", "lower", "words"))
-        return VerifierCard(str(told["sha256"]), fitted, upper, lower, words)
-    except (OSError, ValueError, TypeError) as error:
-        raise ModelError(
-            f"{path}, which belongs to the verifier's model, cannot be read: {error}; {_WAY_OUT}"
-        ) from error
-    except KeyError as error:
-        raise ModelError(f"{path}, the card of the verifier's model, has no {error}; {_WAY_OUT}") from error
+def _card(told: dict[str, Any], calibration: Calibration) -> VerifierCard:
+    upper, lower, words = (float(told["thresholds"][key]) for key in ("upper", "lower", "words"))
+    return VerifierCard(str(told["sha256"]), calibration, upper, lower, words)

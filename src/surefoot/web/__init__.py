@@ -59,8 +59,9 @@ def policy(script: str, style: str) -> str:
 
 
 def filled(template: str, **parts: str) -> str:
-    """The file with `@NAME@` replaced by each part, in the template's order; what a part holds is left as it is."""
-    before, rest = "", static(template)
+    """The head that all files have and the template, with `@NAME@` replaced by each part, in the order in which they
+    stand there; what a part holds is left as it is."""
+    before, rest = "", static("head.html") + static(template)
     for name, value in parts.items():
         found, _, rest = rest.partition(f"@{name}@")
         before += found + value
@@ -74,7 +75,8 @@ def shared(trace: Trace) -> str:
     """
     script, style = joined(_SHARED), static("trace.css")
     data = {**to_json(trace), "config": {}}
-    return filled("shared.html", POLICY=policy(script, style), STYLE=style, DATA=packed(data), SCRIPT=script)
+    head = {"POLICY": policy(script, style), "TITLE": "An answer · Surefoot", "STYLE": style}
+    return filled("shared.html", **head, DATA=packed(data), SCRIPT=script)
 
 
 def packed(value: Mapping[str, Any]) -> str:

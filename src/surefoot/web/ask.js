@@ -9,7 +9,7 @@ import { listConversations, markCurrent } from "./conversations.js";
 import { addFiles, documentsView } from "./documents.js";
 import { evaluationView, evaluationsView } from "./evaluations.js";
 import { scaleOf } from "./scale.js";
-import { counted, cut, many } from "./words.js";
+import { counted, cut, decoded, many } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const [main, question, told, send, picked] = ["main", "question", "told", "send", "collection"].map($);
@@ -272,14 +272,6 @@ async function viewOf(hash) {
   if (kind === "evaluations") return name ? evaluationView(name) : evaluationsView();
   return welcome();
 }
-
-const decoded = (text) => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
 
 async function route(first = false) {
   const here = (state.shown += 1);

@@ -65,7 +65,7 @@ function answerPart(record, trace) {
     2,
     answer?.refused ? h("p", {}, h("span", { class: "chip" }, "refused")) : null,
     answer?.hedged ? h("p", { class: "doubt" }, h("span", { class: "chip" }, "hedged"), " The nearest sentence may not answer the question", answer.because ? [": ", said(answer.because)] : null, ".") : null,
-    trace?.read_as ? h("p", { class: "dim small" }, "Read as: ", said(trace.read_as)) : null,
+    trace?.read_as ? h("p", { class: "dim small" }, record.question === trace.read_as ? ["Typed: ", said(trace.question)] : ["Read as: ", said(trace.read_as)]) : null,
     text === null || text === undefined ? h("p", { class: "missing" }, "The answer was not kept.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
     trace?.error ? h("p", { class: "doubt" }, "The question failed: ", said(trace.error)) : null,
     answer?.withheld ? more("The model's words, which were withheld", long(answer.withheld)) : null,

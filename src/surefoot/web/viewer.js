@@ -57,14 +57,6 @@ function onPaper(heard) {
   return () => ends.forEach((end) => end());
 }
 
-const decoded = (text) => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
-
 function viewOf(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const [name, ...rest] = path.split("/");

@@ -22,6 +22,15 @@ export const meanOf = (one) => fixed(one.mean, isNumber(one.mean) && one.level &
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 export const seconds = (value) => (isNumber(value) ? (value < 1 ? `${short(value * 1000)} ms` : `${short(value)} s`) : "–");
 
+// Part of an address, as it was before it was escaped.
+export const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 export function level(name) {
   return Object.hasOwn(SIGNS, name ?? "") ? h("span", { class: `level ${name}` }, h("span", { "aria-hidden": "true" }, `${SIGNS[name]} `), name) : "–";
 }

@@ -186,6 +186,13 @@ def test_what_the_generator_left_out_is_no_context() -> None:
     assert [passage.text for passage in of_trace(cut).contexts or ()] == ["Anna built it."]
 
 
+def test_a_question_that_goes_on_is_judged_as_it_stands_alone() -> None:
+    """A judge sees no earlier turns. A mended spelling is no completion: what the user typed is judged."""
+    read = trace(question="And who keeps it?", read_as="Who keeps the hut?")
+    assert of_trace(replace(read, steps=(Step("complete", 0.1),))).question == "Who keeps the hut?"
+    assert of_trace(read).question == "And who keeps it?"
+
+
 def test_of_a_refusal_what_was_looked_at_is_no_answer() -> None:
     """Else judges take it for claims. The trace keeps all of it; a refusal without words stays one."""
     said = "I cannot answer this from the evidence. Looked at: 3 passages graded (best score 1 < τ+ 2)."

@@ -20,19 +20,17 @@ pytest.importorskip("safetensors", reason="needs the extra train")
 from filelock import FileLock  # noqa: E402
 
 from surefoot.errors import ConfigError, ModelError, UsageError  # noqa: E402
-from surefoot.lab.train import evaluator  # noqa: E402
+from surefoot.lab.train import grader_training  # noqa: E402
 from surefoot.lab.train.evaluator import (  # noqa: E402
     ONWARD,
     EvaluatorRecipe,
     TrainingExample,
-    batched,
     dev_examples,
     examples_of,
     losses_of,
-    made,
-    scored,
     train,
 )
+from surefoot.lab.train.grader_training import batched, made, scored  # noqa: E402
 from surefoot.lab.train.mixture import Lesson, Mixture, Source, half  # noqa: E402
 from surefoot.lab.train.network import GraderNetwork  # noqa: E402
 from surefoot.lab.train.training import TrainingProgress  # noqa: E402
@@ -372,10 +370,10 @@ def test_the_word_vectors_stay_as_they_are(mixture: Mixture, tmp_path: Path) -> 
 
 def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
     """In straight lines, to the recipe's and to nearly nothing; heads have their own, and biases do not decay."""
-    optimiser = evaluator._optimiser(tiny(), EvaluatorRecipe())
+    optimiser = grader_training._optimiser(tiny(), EvaluatorRecipe())
     rates = []
     for step in range(100):
-        evaluator._set_rates(optimiser, step, 100, EvaluatorRecipe())
+        grader_training._set_rates(optimiser, step, 100, EvaluatorRecipe())
         rates.append(max(group["lr"] for group in optimiser.param_groups))
     assert rates[5] == pytest.approx(5e-4)
     assert rates[0] == pytest.approx(5e-4 / 6)
@@ -427,14 +425,14 @@ def test_what_is_left_out_at_a_step_follows_from_seed_and_step(
 
 def test_what_the_weights_come_from_stands_beside_them(mixture: Mixture, tmp_path: Path) -> None:
     """The recipe with its seed, and hashes of the mixture, the data and the first weights; a stop changes nothing."""
-    first = made(tiny(), mixture, QUICK)
+    first = made(tiny(), mixture.about, QUICK)
     for step in (4, 5):
         with pytest.raises(Stopped):
             train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(step), "cpu")
         assert json.loads((tmp_path / "out/made.json").read_text()) == first
     assert first["recipe"] == asdict(QUICK)
     assert first["data"]["learn.jsonl"] == sha256((tmp_path / "learn.jsonl").read_bytes()).hexdigest()
-    assert made(tiny(1), mixture, QUICK)["start"] != first["start"] == made(tiny(), mixture, QUICK)["start"]
+    assert made(tiny(1), mixture.about, QUICK)["start"] != first["start"] == made(tiny(), mixture.about, QUICK)["start"]
 
 
 # What can go wrong

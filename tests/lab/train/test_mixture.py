@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from surefoot.datasets import pairs
 from surefoot.errors import ConfigError, UsageError
 from surefoot.lab.train import mixture
-from surefoot.lab.train.mixture import Evidence, Lesson, Mixture, Row, Source, find, fingerprint, half, sources
+from surefoot.lab.train.mixture import Evidence, Lesson, Mixture, Source, find, fingerprint, half, sources
+from surefoot.lab.train.sources import Row
 from surefoot.text.words import sentences, words
 
 MANY = 40

@@ -50,13 +50,19 @@ def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
     """Plain RAG: the same generator reads the first `top` passages, whole and ungraded; its answer is held against them
     as that of corrective RAG is against its strips."""
+    run, passages = retrieved(pipeline, question)
+    read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
+    run.set("strips", tuple(strip for strip, _ in read))
+    return _generated(pipeline, run, read)
+
+
+def retrieved(pipeline: Pipeline, question: str) -> tuple[Recorder, tuple[Passage, ...]]:
+    """The recorder of a question for which only the retriever was asked so far, and the passages that it found."""
     run = Recorder(checked(question), pipeline.config)
     find = pipeline.retriever.retrieve
     passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
     run.set("passages", passages)
-    read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
-    run.set("strips", tuple(strip for strip, _ in read))
-    return _generated(pipeline, run, read)
+    return run, passages
 
 
 def none(pipeline: Pipeline, question: str) -> Trace:
@@ -124,9 +130,9 @@ class Critiqued:
         answer = grounded(question, draft, own)
         if answer.refused:
             return (0.0, 0.0, _relevance(knowledge, group)), replace(draft, text=_MARKER.sub("", draft.text))
-        verified = sum(citation.quoted for citation in answer.citations) / len(answer.citations)
+        quoted = sum(citation.quoted for citation in answer.citations) / len(answer.citations)
         marked = _MARKER.sub(lambda marker: _placed(int(marker[1]), group), answer.text)
-        return (1.0, verified, _relevance(knowledge, group)), replace(draft, text=marked)
+        return (1.0, quoted, _relevance(knowledge, group)), replace(draft, text=marked)
 
 
 def _critiqued(pipeline: Pipeline) -> Pipeline:

@@ -28,9 +28,12 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
     Contexts are the strips that the generator read, in its order, each under its passage's id, title and address: the
     answer can adhere only to those. The answer loses its citation markers, which references lack too; a refusal is cut
     to its first sentence, since the rest would be judged as claims. A failed question has an empty answer, so that it
-    counts.
+    counts. The question is the user's own; of one that goes on from earlier turns, which no judge sees, it is the
+    completed one.
     """
-    return Record(id or trace.id, trace.question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
+    goes_on = any(step.name == "complete" for step in trace.steps)
+    question = trace.asked if goes_on else trace.question
+    return Record(id or trace.id, question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
 
 
 def _said(answer: Answer | None) -> str:

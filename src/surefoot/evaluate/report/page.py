@@ -109,7 +109,7 @@ def page(contents: Contents) -> str:
     blocks: list[tuple[str, Any]] = [("head", _head(contents)), ("index", _index(contents))]
     blocks += [(f"part-{number}", part) for number, part in enumerate(_parts(contents))]
     data = "\n".join(f'<script type="text/plain" id="{name}">{_packed(value)}</script>' for name, value in blocks)
-    return web.filled("viewer.html", POLICY=policy(), STYLE=style, SCRIPT=script, DATA=data)
+    return web.filled("viewer.html", POLICY=policy(), TITLE="Evaluation", STYLE=style, SCRIPT=script, DATA=data)
 
 
 def policy() -> str:

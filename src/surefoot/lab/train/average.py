@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from surefoot.errors import ModelError
-from surefoot.lab.train.evaluator import MADE
+from surefoot.lab.train.grader_training import MADE
 from surefoot.lab.train.network import restored
 from surefoot.lab.train.training import claimed, keep, saved
 from surefoot.store import write_text

@@ -16,14 +16,11 @@ from typing import Any, Literal, get_args
 
 from surefoot import manifest
 from surefoot.datasets.questions import hashed, rows
-from surefoot.errors import ConfigError, UsageError
+from surefoot.errors import UsageError
+from surefoot.lab.train.sources import Row, Spans, long_sentences, normal, sections
 from surefoot.lab.train.statements import MadeStatement, Passage, statements
-from surefoot.text import toml_values
-from surefoot.text.words import sentences, words
 
-Row = dict[str, Any]
 Part = Literal["train", "fit", "test"]
-Spans = tuple[tuple[int, int], ...]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 SHIPPED = Path(__file__).with_name("verifier.toml")
@@ -31,8 +28,6 @@ SHIPPED = Path(__file__).with_name("verifier.toml")
 FORMS = ("support", "begin", "expertqa", "qags", "questions")
 """Formats of files: labelled claims; the judge files of these names; and questions with passages, of which claims are
 made."""
-_LONG = 60
-"""A sentence of more characters is no common phrase; it gives a document away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +68,13 @@ class ClaimSource:
 
 def sources(path: Path = SHIPPED) -> list[ClaimSource]:
     """The sections of a file of sets. Raises ConfigError for an unknown key or value."""
-    try:
-        table = toml_values.parsed(path.read_text(encoding="utf-8"))
-        return [ClaimSource(name, **keys) for name, keys in table.items()]
-    except (OSError, ValueError, TypeError) as error:  # TypeError: a key that ClaimSource lacks
-        raise ConfigError(f"the sets {path} cannot be read: {error}") from error
+    return sections(path, "sets", lambda name, keys: ClaimSource(name, **keys))
 
 
 @cache
 def part(evidence: str) -> Part:
     """The use of a document, by a hash of its text: 70 of 100 to learn from, 10 to fit, 20 to measure."""
-    share = int.from_bytes(hashed(_normal(evidence), 8), "big") % 100
+    share = int.from_bytes(hashed(normal(evidence), 8), "big") % 100
     return "test" if share < 20 else "fit" if share < 30 else "train"
 
 
@@ -100,14 +91,13 @@ class ClaimSets:
         for source in listed:
             for key, some in _divided(data / f"{source.file}.jsonl", source).items():
                 self.claims[key][source.name] = some
-        held = {
-            key for name in ("fit", "test") for some in self.claims[name].values() for c in some for key in _long(c)
-        }
+        measured = [c for name in ("fit", "test") for some in self.claims[name].values() for c in some]
+        held = {key for claim in measured for key in long_sentences(claim.evidence)}
         train = self.claims["train"]
         for source in listed:
             if source.name in train:
-                kept = [c for c in train[source.name] if held.isdisjoint(_long(c))] if source.learn else []
-                train[source.name] = kept
+                some = train[source.name] if source.learn else []
+                train[source.name] = [c for c in some if held.isdisjoint(long_sentences(c.evidence))]
 
     def lessons(self, seed: int) -> list[LabelledClaim]:
         """One pass over what is to be learned, the same for the same seed: each set cut to its `most`, so many copies.
@@ -188,16 +178,6 @@ def _expertqa(row: Row, name: str) -> LabelledClaim | None:
 def _qags(row: Row, name: str) -> LabelledClaim | None:
     label = int(row["human"]["faithful"])
     return LabelledClaim(row["answer"], "", row["context"], label, () if label else None)
-
-
-def _long(claim: LabelledClaim) -> Iterator[bytes]:
-    """A hash of each long sentence of its evidence, the same in any spelling."""
-    text = claim.evidence
-    return (hashed(_normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
-
-
-def _normal(text: str) -> str:
-    return " ".join(words(text))
 
 
 def read(path: Path, limit: int | None = None) -> dict[str, list[LabelledClaim]]:

@@ -6,10 +6,6 @@ runs; the other half is left to measure on.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,19 +19,17 @@ from surefoot.datasets import pairs
 from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.errors import ConfigError
 from surefoot.evaluate.ask.runs import OnDone
-from surefoot.evaluators.minilm import FORMAT, Logits, MiniLM, Pieces, encode, pointed, windows
+from surefoot.evaluators.minilm import MiniLM, Pieces, encode, pointed, windows
 from surefoot.lab import tuning
 from surefoot.lab.grading import graded
-from surefoot.lab.train.evaluator import MADE
 from surefoot.lab.train.export import export
 from surefoot.lab.train.mixture import Mixture
 from surefoot.lab.train.network import restored
-from surefoot.lab.train.training import claimed
-from surefoot.models.cross_encoder import tokenizer
+from surefoot.lab.train.release import UNFITTED, releasing, write_card
+from surefoot.models.cross_encoder import Logits, tokenizer
 from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
-from surefoot.store import to_json, write_text
-from surefoot.text.json_values import parsed
+from surefoot.store import to_json
 from surefoot.types import Grade, Thresholds
 
 AIM = tuning.Aim(target=0.2, discard_target=0.2, strip_target=0.1)
@@ -71,16 +65,8 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     put in place at the end, the JSON file last. Raises ConfigError when there are too few development questions to show
     that any thresholds keep `AIM`.
     """
-    with claimed(folder, folder / "lock"):
-        work = folder / ".finishing"
-        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
-        try:
-            _finish(best, mixture, work, on_done)
-            shutil.rmtree(folder / "dev", ignore_errors=True)
-            for name in ("dev", "minilm.onnx", "minilm.json"):
-                os.replace(work / name, folder / name)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+    with releasing(folder) as work:
+        _finish(best, mixture, work, on_done)
     return folder
 
 
@@ -90,16 +76,14 @@ def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
     few = [pairs.read(file.path, POINTED).pairs for file in files.values()]
     irrelevant = [[pair for pair in some if not pair.label] for some in few]
     margin = _margin(work / "minilm.onnx", irrelevant, on_done)
-    _write_card(work, margin, Calibration((0.0,), (0.5,)), Thresholds(0.0, 0.0, 0.0, ""))
+    write_card(work, _own(margin, Thresholds(0.0, 0.0, 0.0, "")), UNFITTED)
     evaluator = MiniLM(str(work))
     fitted = _calibrated(evaluator, list(files.values()), on_done)
     found = tuning.run(evaluator, _searched(files, mixture), on_done, AIM)
     if not found.thresholds:
         raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
     about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
-    origin = best.with_name(MADE)
-    made = {"made": parsed(origin.read_text(encoding="utf-8"))} if origin.exists() else {}
-    _write_card(work, margin, fitted, replace(found.thresholds, fitted_on=about), **made)
+    write_card(work, _own(margin, replace(found.thresholds, fitted_on=about)), fitted, best)
 
 
 def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:
@@ -150,14 +134,7 @@ def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
     return said[best][1][0], parts[best]
 
 
-def _write_card(folder: Path, margin: float, fitted: Calibration, thresholds: Thresholds, **more: Any) -> None:
+def _own(margin: float, thresholds: Thresholds) -> dict[str, Any]:
+    """The evaluator's own part of the card."""
     kept = {key: value for key, value in to_json(thresholds).items() if key != "evaluator"}
-    card: dict[str, Any] = {
-        "format": FORMAT,
-        "sha256": hashlib.sha256((folder / "minilm.onnx").read_bytes()).hexdigest(),
-        "thresholds": kept,
-        "evidence": {"margin": margin},
-        "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},
-        **more,
-    }
-    write_text(folder / "minilm.json", json.dumps(card, indent=1) + "\n")
+    return {"thresholds": kept, "evidence": {"margin": margin}}

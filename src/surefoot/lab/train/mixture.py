@@ -18,19 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from surefoot import manifest
 from surefoot.datasets import pairs, questions
 from surefoot.datasets.questions import hashed
 from surefoot.errors import ConfigError
 from surefoot.lab.train import openings
+from surefoot.lab.train.sources import Row, Spans, long_sentences, normal, sections
 from surefoot.store import write_text
-from surefoot.text import toml_values
-from surefoot.text.words import bare, fold, places_of, renamed, sentences, without, words
+from surefoot.text.words import bare, fold, places_of, renamed, sentences, without
 
-Row = dict[str, Any]
-Spans = tuple[tuple[int, int], ...]
 Use = Literal["train", "dev", "split"]
 Half = Literal["fit", "test"]
 Evidence = Literal["answers", "number", "unknown"]
@@ -53,8 +51,6 @@ _UNTITLED = 0.15
 """Share of passages that lose their title, since not every corpus has titles."""
 _LEFT = 60
 """Characters that must be left of a text without its answer, since length would give a scrap away."""
-_LONG = 60
-"""A sentence of more characters is no common phrase; it gives the passage away."""
 _NEEDS = {
     "answer removed": "answers",
     "other entity": "s_wiki_title",
@@ -112,11 +108,7 @@ class Source:
 
 def sources(path: Path = SHIPPED) -> list[Source]:
     """The sections of a mixture file. Raises ConfigError for an unknown key or value."""
-    try:
-        table = toml_values.parsed(path.read_text(encoding="utf-8"))
-        return [Source(name, **{**keys, "made": tuple(keys.get("made", ()))}) for name, keys in table.items()]
-    except (OSError, ValueError, TypeError) as error:  # TypeError: a key that Source lacks, a value of another kind
-        raise ConfigError(f"the mixture {path} cannot be read: {error}") from error
+    return sections(path, "mixture", lambda name, keys: Source(name, **{**keys, "made": tuple(keys.get("made", ()))}))
 
 
 def fingerprint(listed: Sequence[Source]) -> str:
@@ -198,22 +190,22 @@ class _Held:
     def __init__(self, rows: Sequence[Row]) -> None:
         passages = [p for row in rows for p in _passages(row)]
         self.ids = {p["id"] for p in passages}
-        self.sentences = {key for p in passages for key in _long(p["text"])}
-        self.questions = {_normal(row["question"]) for row in rows}
-        self.titles = {_normal(p["title"]) for p in passages if _is_article(p)}
-        self.titles |= {_normal(row["s_wiki_title"]) for row in rows if row.get("s_wiki_title")}
+        self.sentences = {key for p in passages for key in long_sentences(p["text"])}
+        self.questions = {normal(row["question"]) for row in rows}
+        self.titles = {normal(p["title"]) for p in passages if _is_article(p)}
+        self.titles |= {normal(row["s_wiki_title"]) for row in rows if row.get("s_wiki_title")}
         self.titles.discard("")  # of a title without letters, and of every row without a subject
 
     def without(self, row: Row) -> Row | None:
         """The row without held passages; None if its question or subject is held, or no passage is left."""
-        if _normal(row["question"]) in self.questions or _normal(row.get("s_wiki_title") or "") in self.titles:
+        if normal(row["question"]) in self.questions or normal(row.get("s_wiki_title") or "") in self.titles:
             return None
         free = [p for p in _passages(row) if not self._holds(p)]
         return {**row, "passages": free} if free else None
 
     def _holds(self, passage: Row) -> bool:
-        titled = _is_article(passage) and _normal(passage["title"]) in self.titles
-        return titled or passage["id"] in self.ids or not self.sentences.isdisjoint(_long(passage["text"]))
+        titled = _is_article(passage) and normal(passage["title"]) in self.titles
+        return titled or passage["id"] in self.ids or not self.sentences.isdisjoint(long_sentences(passage["text"]))
 
 
 def _lessons(source: Source, rows: Sequence[Row], chance: random.Random) -> Iterator[Lesson]:
@@ -296,8 +288,8 @@ class _Maker:
 
     def other_relation(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
         """The passage with another question about the same article, none of whose answers it holds."""
-        asked = _normal(good.question)
-        others = [one for one in self._alike.get(_article(row), ()) if _normal(one["question"]) != asked]
+        asked = normal(good.question)
+        others = [one for one in self._alike.get(_article(row), ()) if normal(one["question"]) != asked]
         for other in self.chance.sample(others, len(others)):
             if not _answered(other, good) and not places_of(_answers(other), f"{good.title}\n{good.text}"):
                 return replace(good, question=other["question"], label=0, spans=self.nowhere, hardness=2)
@@ -397,16 +389,11 @@ def _article(row: Row) -> str:
     """The article of a row: its subject's page, that of its first positive or passage, its item, or its own id."""
     passages = sorted(_passages(row), key=lambda p: p.get("label") != 1)
     title = next((p["title"] for p in passages if _is_article(p)), "")
-    return _normal(row.get("s_wiki_title") or title) or str(row.get("item") or row["id"])
+    return normal(row.get("s_wiki_title") or title) or str(row.get("item") or row["id"])
 
 
 def _is_article(passage: Row) -> bool:
     return bool(passage.get("title")) and passage["title"] != NO_ARTICLE
-
-
-def _long(text: str) -> Iterator[bytes]:
-    """A hash of each long sentence, the same in any spelling."""
-    return (hashed(_normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
 
 
 def _answered(other: Row, good: Lesson) -> bool:
@@ -420,7 +407,7 @@ def _paragraphs(data: Path) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = defaultdict(list)
     for name in (PARAGRAPHS, PAGES):
         for passage in _texts(data / name):
-            found[_normal(bare(passage["title"]))].append(passage)
+            found[normal(bare(passage["title"]))].append(passage)
     return found
 
 
@@ -436,7 +423,7 @@ def _texts(path: Path) -> Iterator[Row]:
 
 def _with_passages(row: Row, paragraphs: dict[str, list[Row]]) -> Row:
     """The question with the passages under its subject's name, labelled as in PopQA: 1 where an answer occurs."""
-    mine = paragraphs.get(_normal(_subject(row)), ())
+    mine = paragraphs.get(normal(_subject(row)), ())
     return {**row, "passages": [{**p, "label": int(bool(find(_answers(row), p["text"])))} for p in mine]}
 
 
@@ -471,7 +458,3 @@ def _stem(name: str) -> str:
 def _subject(row: Row) -> str:
     """The bare name of the question's entity; empty where the file has none."""
     return bare(row.get("s_wiki_title") or "")
-
-
-def _normal(text: str) -> str:
-    return " ".join(words(text))

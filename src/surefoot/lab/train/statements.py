@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from surefoot.datasets.questions import hashed
+from surefoot.lab.train.sources import Spans
 from surefoot.text.words import fold, names, sentences, words
 
 Passage = tuple[str, str, int | None]
 """Title, text, and label: 1 where it answers the question."""
 Asked = tuple[str, list[str], list[Passage]]
 """Question, answers and passages."""
-Spans = tuple[tuple[int, int], ...]
 
 JOINED = 0.3
 """Share of statements whose evidence is several passages."""

@@ -6,13 +6,8 @@ All is fitted on the `fit` part of the sets that may be learned from, in the pre
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +16,13 @@ from surefoot.evaluate.ask.runs import OnDone
 from surefoot.lab.support import word_f1
 from surefoot.lab.train.claims import ClaimSets, LabelledClaim, lines
 from surefoot.lab.train.export import export
-from surefoot.lab.train.training import claimed
-from surefoot.lab.train.verifier import MADE, UNREAD, restored
+from surefoot.lab.train.release import UNFITTED, releasing, write_card
+from surefoot.lab.train.verifier import UNREAD, restored
 from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.store import write_text
-from surefoot.text.json_values import parsed
 from surefoot.types import Support
-from surefoot.verifiers.minilm import FORMAT, ClaimPieces, ClaimReading, MiniLMVerifier, doubtful
+from surefoot.verifiers.minilm import ClaimPieces, ClaimReading, MiniLMVerifier, doubtful
 
 PRECISION = 0.9
 """Share of the claims called supported that must be, on answers of language models: on each group of `ANSWERS`."""
@@ -48,31 +42,21 @@ def finish(best: Path, sets: ClaimSets, folder: Path, on_done: OnDone) -> Path:
     `on_done` gets the claims read and to read. The files are put in place at the end, the JSON file last. Raises
     ConfigError where no threshold keeps `PRECISION`.
     """
-    with claimed(folder, folder / "lock"):
-        work = folder / ".finishing"
-        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
-        try:
-            _finish(best, sets, work, on_done)
-            shutil.rmtree(folder / "dev", ignore_errors=True)
-            for name in ("dev", "minilm.onnx", "minilm.json"):
-                os.replace(work / name, folder / name)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+    with releasing(folder) as work:
+        export(restored(best), work / "minilm.onnx")
+        for part in ("fit", "test"):
+            for name, claims in sets.claims[part].items():
+                write_text(work / "dev" / part / f"{name}.jsonl", lines(claims, name))
+        write_card(work, _own(upper=0.9, words=0.0), UNFITTED)
+        read = _read(MiniLMVerifier(str(work)), sets, on_done)
+        fitted = _calibrated(read, sets)
+        write_card(work, _own(upper=_upper(read, fitted), words=_words(read, fitted)), fitted, best)
     return folder
 
 
-def _finish(best: Path, sets: ClaimSets, work: Path, on_done: OnDone) -> None:
-    export(restored(best), work / "minilm.onnx")
-    for part in ("fit", "test"):
-        for name, claims in sets.claims[part].items():
-            write_text(work / "dev" / part / f"{name}.jsonl", lines(claims, name))
-    _write_card(work, Calibration((0.0,), (0.5,)), {"upper": 0.9, "lower": LOWER, "words": 0.0})
-    read = _read(MiniLMVerifier(str(work)), sets, on_done)
-    fitted = _calibrated(read, sets)
-    thresholds = {"upper": _upper(read, fitted), "lower": LOWER, "words": _words(read, fitted)}
-    origin = best.with_name(MADE)
-    made = {"made": parsed(origin.read_text(encoding="utf-8"))} if origin.exists() else {}
-    _write_card(work, fitted, thresholds, **made)
+def _own(upper: float, words: float) -> dict[str, dict[str, float]]:
+    """The verifier's own part of the card."""
+    return {"thresholds": {"upper": upper, "lower": LOWER, "words": words}}
 
 
 def _read(verifier: MiniLMVerifier, sets: ClaimSets, on_done: OnDone) -> dict[str, Read]:
@@ -139,14 +123,3 @@ def _words(read: Mapping[str, Read], fitted: Calibration) -> float:
         return float(np.mean([one for one in each if one is not None] or [0.0]))  # no set marks words: any will do
 
     return float(max(WORDS, key=quality))
-
-
-def _write_card(folder: Path, fitted: Calibration, thresholds: Mapping[str, float], **more: Any) -> None:
-    card: dict[str, Any] = {
-        "format": FORMAT,
-        "sha256": hashlib.sha256((folder / "minilm.onnx").read_bytes()).hexdigest(),
-        "thresholds": dict(thresholds),
-        "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},
-        **more,
-    }
-    write_text(folder / "minilm.json", json.dumps(card, indent=1) + "\n")
