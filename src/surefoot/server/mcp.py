@@ -40,15 +40,14 @@ _TEXT = "text/plain"
 
 
 def manager(service: Service) -> StreamableHTTPSessionManager:
-    """What answers at `/mcp`; its `run()` has to be entered first, once."""
-    return StreamableHTTPSessionManager(
-        app=served(service), stateless=True, max_request_body_size=service.settings.body_bytes
-    )
+    """What answers at `/mcp`, behind the door, which says who calls; its `run()` has to be entered first, once."""
+    app = served(service, lambda ctx: ctx.request.state.key)  # without a request it fails, and opens nothing
+    return StreamableHTTPSessionManager(app=app, stateless=True, max_request_body_size=service.settings.body_bytes)
 
 
-def served(service: Service) -> Server[Any]:
-    """The protocol's server over these parts."""
-    desk = _Desk(service)
+def served(service: Service, key: Callable[[Any], Key | None] = lambda ctx: None) -> Server[Any]:
+    """The protocol's server over these parts. `key` gives the key with which a call came; None: it needs none."""
+    desk = _Desk(service, key)
     return Server(
         "surefoot",
         version=version("surefoot"),
@@ -65,8 +64,8 @@ def served(service: Service) -> Server[Any]:
 class _Desk:
     """Answers the protocol's requests."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, service: Service, key: Callable[[Any], Key | None]) -> None:
+        self._service, self._key = service, key
 
     async def list_tools(self, ctx: Any, params: Any) -> kinds.ListToolsResult:
         """Every tool, with the schemas of what it takes and gives."""
@@ -94,17 +93,17 @@ class _Desk:
         try:
             given = valued(tool.takes, params.arguments or {})
             async with _reporting(ctx) as tell:
-                return _shown(await tool.call(Caller(self._service, _key(ctx), tell), given))
+                return _shown(await tool.call(Caller(self._service, self._key(ctx), tell), given))
         except Exception as error:  # noqa: BLE001 - the model is told what it can mend; the log has the rest
             said = kinds.TextContent(text=problem_of(error).message)
             return kinds.CallToolResult(content=[said], is_error=True)
 
     async def list_resources(self, ctx: Any, params: Any) -> kinds.ListResourcesResult:
         """The documents of every collection that the caller sees, a page of them."""
-        cursor = params.cursor if params else None
+        cursor, key = params.cursor if params else None, self._key(ctx)
 
         def listed() -> list[StoredDocument]:
-            every = (one for index in self._indexes(_key(ctx)) for one in index.documents() if one.state != "unread")
+            every = (one for index in self._indexes(key) for one in index.documents() if one.state != "unread")
             if cursor:
                 every = islice(dropwhile(lambda one: address("document", one.id) != cursor, every), 1, None)
             return list(islice(every, LISTED + 1))
@@ -130,11 +129,11 @@ class _Desk:
 
     async def read(self, ctx: Any, params: Any) -> kinds.ReadResourceResult:
         """The text of a passage or a document. What belongs to somebody else is answered as what is not there."""
-        kind, id = addressed(params.uri)
+        (kind, id), key = addressed(params.uri), self._key(ctx)
         find = {"passage": _passage_text, "document": _document_text}.get(kind)
 
         def found() -> str | None:
-            texts = (find(index, id) for index in self._indexes(_key(ctx))) if find else iter(())
+            texts = (find(index, id) for index in self._indexes(key)) if find else iter(())
             return next((text for text in texts if text is not None), None)
 
         text = await asyncio.to_thread(found)
@@ -148,11 +147,6 @@ class _Desk:
         for name in opened(self._service, key):
             if index := self._service.library.index(name):
                 yield index
-
-
-def _key(ctx: Any) -> Key | None:
-    """The key that opened the door; None: nobody needs one, or it is whoever started this process."""
-    return ctx.request.state.key if ctx.request is not None else None
 
 
 @asynccontextmanager

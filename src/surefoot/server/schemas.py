@@ -167,5 +167,4 @@ def _told(module: str) -> dict[str, dict[str, str]]:
 def _worded(one: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for field, below in pairwise(one.body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
-            words = ast.literal_eval(below.value)
-            yield field.target.id, " ".join(words.split())
+            yield field.target.id, " ".join(str(ast.literal_eval(below.value)).split())
