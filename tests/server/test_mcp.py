@@ -34,13 +34,19 @@ QUESTION = "Who built the Ruvel Bridge?"
 
 
 def talk(server: Any, work: Callable[[Client], Awaitable[T]], **options: Any) -> T:
-    """What `work` gives with a client of this server."""
+    """What `work` gives, or raises, with a client of this server."""
 
-    async def talking() -> T:
+    async def talking() -> T | MCPError:
         async with Client(server, **options) as client:
-            return await work(client)
+            try:
+                return await work(client)
+            except MCPError as error:  # which the client's tasks would wrap
+                return error
 
-    return asyncio.run(talking())
+    found = asyncio.run(talking())
+    if isinstance(found, MCPError):
+        raise found
+    return found
 
 
 @pytest.fixture(params=["auto", "legacy"])

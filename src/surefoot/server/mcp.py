@@ -91,7 +91,7 @@ class _Desk:
         if tool is None:
             raise MCPError(kinds.INVALID_PARAMS, misnamed("there is no tool called", params.name[:60], TOOLS))
         try:
-            given = valued(tool.takes, params.arguments or {})
+            given: Any = valued(tool.takes, params.arguments or {})
             async with _reporting(ctx) as tell:
                 return _shown(await tool.call(Caller(self._service, self._key(ctx), tell), given))
         except Exception as error:  # noqa: BLE001 - the model is told what it can mend; the log has the rest
@@ -103,7 +103,9 @@ class _Desk:
         cursor, key = params.cursor if params else None, self._key(ctx)
 
         def listed() -> list[StoredDocument]:
-            every = (one for index in self._indexes(key) for one in index.documents() if one.state != "unread")
+            indexes = self._indexes(key)
+            every: Iterator[StoredDocument] = (one for index in indexes for one in index.documents())
+            every = (one for one in every if one.state != "unread")
             if cursor:
                 every = islice(dropwhile(lambda one: address("document", one.id) != cursor, every), 1, None)
             return list(islice(every, LISTED + 1))
