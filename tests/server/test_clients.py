@@ -111,8 +111,9 @@ def _joined(chunks: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")  # of their own libraries
-def test_haystack_s_chat_generator_runs_and_streams(live: str) -> None:
+def test_haystack_s_chat_generator_runs_and_streams(live: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reply, and the same in pieces."""
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
     generators = pytest.importorskip("haystack.components.generators.chat", reason="not installed")
     from haystack.dataclasses import ChatMessage
     from haystack.utils import Secret
