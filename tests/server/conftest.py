@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +105,48 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with TestClient(app, base_url="http://localhost:8710") as client:
         upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
         yield client
+
+
+@contextmanager
+def listening(service: Service) -> Iterator[str]:
+    """The address of these parts on a real socket, in a thread of this process."""
+    uvicorn = pytest.importorskip("uvicorn", reason="needs the extra server")
+    quiet = {"log_level": "error", "timeout_graceful_shutdown": 1}
+    server = uvicorn.Server(uvicorn.Config(create_app(service), host="127.0.0.1", port=0, **quiet))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def filled(folder: Path, **settings: Any) -> Service:
+    """The parts of a server with the bridge and the hut."""
+    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
+    index, network = {"path": str(folder / "index.db")}, {"allow": [], "cache": ""}
+    given = ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"), **settings)
+    service = assembled(given, read({"index": index, "network": network, **parts}))
+    uploads = service.library.uploads("default")
+    uploads.mkdir(parents=True)
+    for name, text in (("bridge.md", BRIDGE), ("hut.md", HUT)):
+        (uploads / name).write_text(text)
+    assert service.library.update("default", lambda file, passages: None) == ()
+    return service
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Service:
+    """The parts of a server with the bridge and the hut, of this test's own, where two questions may be at a time."""
+    return filled(tmp_path, seconds=20, workers=1, waiting=1)
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running server with the bridge and the hut, for tests that change nothing of it."""
+    with listening(filled(tmp_path_factory.mktemp("live"), seconds=60)) as address:
+        yield address

@@ -13,13 +13,11 @@ from surefoot.cli._configuration import CollectionName, ConfigFile, Filters, Ind
 from surefoot.cli._console import out, pulling
 from surefoot.cli._trace_view import decided
 from surefoot.config.builder import Builder
+from surefoot.config.searching import searching
 from surefoot.errors import UsageError
 from surefoot.evidence.ranking import best
-from surefoot.pipeline import Pipeline
-from surefoot.rewriters.verbatim import Verbatim
-from surefoot.searchers.nowhere import Nowhere
 from surefoot.store import to_json
-from surefoot.types import Passage, Strip, Trace
+from surefoot.types import Trace
 
 SHOWN = 5
 
@@ -39,26 +37,13 @@ def search(
         raise UsageError(f'put the question in quotes: surefoot search "{" ".join(question)}"')
     builder = Builder(configured(config, settings, index, collection))
     with pulling():
-        found = _searching(builder.pipeline(), k).run(question[0], filter=filtering(filters))
+        found = searching(builder.pipeline(), k).run(question[0], filter=filtering(filters))
     if json:
         typer.echo(_encoded(found, k).encode())
     else:
         out.print(*decided(found), *passages("Passages", found, opening(builder.index), k, short=True))
     if any(step.error for step in found.steps):
         raise typer.Exit(3)
-
-
-class Unrefined:
-    """A refiner that keeps nothing, so that nothing is left to answer from."""
-
-    def refine(self, question: str, passages: tuple[Passage, ...]) -> tuple[Strip, ...]:
-        """No strips."""
-        return ()
-
-
-def _searching(pipeline: Pipeline, k: int) -> Pipeline:
-    """The pipeline up to its grades, over at least `k` passages."""
-    return pipeline.but(k=max(k, pipeline.k), searcher=Nowhere(), rewriter=Verbatim(), refiner=Unrefined())
 
 
 def _encoded(found: Trace, k: int) -> str:

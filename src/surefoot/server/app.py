@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from surefoot.config.settings import Config
 from surefoot.errors import SurefootError
@@ -68,9 +71,21 @@ def create_app(service: Service) -> Starlette:
     keys = keys_of(settings)
     door = Middleware(Door, keys, service.metrics, settings.host, settings.name)
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
-    app = Starlette(routes=ROUTES, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
+    tools = _tools(service)
+    routes = [*ROUTES, *([Route("/mcp", tools.asgi_app, methods=["POST"])] if tools else [])]
+    app = Starlette(routes=routes, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
     app.state.service, app.state.keys, app.state.openapi = service, keys, openapi.document(ROUTES)
+    app.state.tools = tools
     return app
+
+
+def _tools(service: Service) -> Any:
+    """What answers at `/mcp`; None: the extra is not installed."""
+    if find_spec("mcp") is None:
+        return None
+    from surefoot.server import mcp
+
+    return mcp.manager(service)
 
 
 @asynccontextmanager
@@ -80,9 +95,12 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service.jobs.start()
     for name in service.library.uploaded():
         service.jobs.add(name, ())
-    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(_warm, service))]
+    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(warm, service))]
     try:
-        yield
+        async with AsyncExitStack() as stack:
+            if app.state.tools:
+                await stack.enter_async_context(app.state.tools.run())
+            yield
     finally:
         for task in tasks:
             task.cancel()
@@ -90,7 +108,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         await asyncio.to_thread(service.workers.close)
 
 
-def _warm(service: Service) -> None:
+def warm(service: Service) -> None:
     """Load the models before the first question."""
     try:
         service.library.grader()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from typing import Any
 
+from surefoot.config.searching import searching
 from surefoot.server.conversations import Turn
 from surefoot.server.service import Service
 from surefoot.server.workers import Place, stopping
@@ -35,19 +36,26 @@ class Inquiry:
     """Empty: none is kept."""
     inside: bool = False
     """Whoever asks needs no key here, and may know where a part failed."""
+    passages: int = 0
+    """How many graded passages are wanted in place of an answer; 0: an answer is wanted."""
+    keep: bool = True
+    """Whether the trace is kept."""
 
 
 def ask(service: Service, inquiry: Inquiry, hear: Hear = lambda id, name, value: None) -> Place[Trace]:
-    """Take a place for a question, whose trace is kept. Raises Problem where none is free."""
+    """Take a place for a question. Raises Problem where none is free."""
 
     def work(stop: Flag) -> Trace:
-        pipeline = service.library.pipeline(inquiry.collection)
+        whole = service.library.pipeline(inquiry.collection)
+        pipeline = searching(whole, inquiry.passages) if inquiry.passages else whole
         listener = _Listener(inquiry, to_json(pipeline.policy.thresholds), hear)
         history = [(turn.question, turn.answer) for turn in inquiry.history]
         trace = pipeline.run(inquiry.question, listener, history=history, filter=inquiry.filter, cancel=stop)
         if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
             raise stopping()
-        _keep(service, inquiry, trace)
+        if inquiry.keep:
+            _keep(service, inquiry, trace)
+        _count(service, trace)
         return trace
 
     return service.workers.start(work)
@@ -101,6 +109,9 @@ def _keep(service: Service, inquiry: Inquiry, trace: Trace) -> None:
     if inquiry.conversation:
         said = trace.answer.text if trace.answer else ""
         service.conversations.add(inquiry.collection, inquiry.conversation, Turn(inquiry.question, said, trace.id))
+
+
+def _count(service: Service, trace: Trace) -> None:
     action = trace.decision.action.value if trace.decision else "none"
     service.metrics.count("surefoot_questions_total", f'action="{action}"')
     service.metrics.count("surefoot_question_seconds_count")

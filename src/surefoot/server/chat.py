@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import time
 from typing import Any
@@ -21,7 +21,7 @@ from starlette.routing import Route
 from surefoot.pipeline import checked
 from surefoot.server.asking import Inquiry, ask, ask_aloud
 from surefoot.server.bodies import body
-from surefoot.server.chores import done
+from surefoot.server.chores import done, unwrapped
 from surefoot.server.conversations import Turn
 from surefoot.server.problems import Problem, invalid, problem_of
 from surefoot.server.questions import MOST_TURNS, awaited, stream
@@ -43,12 +43,15 @@ class ContentPart:
     text: str | None = None
 
 
+Content = str | tuple[ContentPart, ...] | None
+
+
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """A message of a conversation; those of system and tools are passed over."""
 
     role: str
-    content: str | tuple[ContentPart, ...] | None = None
+    content: Content = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +114,11 @@ async def post_chat(request: Request) -> Response:
     """Answer the last user message of a conversation."""
     asked = await body(request, ChatBody, service(request).settings.body_bytes, others=True)
     collection, with_sources = model(request, asked.model)
-    said = [(message.role, text(message.content)) for message in asked.messages]
-    question, history = last_question(said)
-    if (reply := done(question)) is not None:
+    said = spoken((message.role, message.content) for message in asked.messages)
+    if (reply := done(said)) is not None:
         return _at_once(ChatReply("chatcmpl-chore", asked.model, int(time()), reply, [], tokens(None)), asked)
-    inquiry = Inquiry(collection, checked(question), history)
+    question, history = last_question(said)
+    inquiry = Inquiry(collection, checked(unwrapped(question)), history)
     base = str(request.base_url).rstrip("/")
 
     def replied(trace: Trace) -> ChatReply:
@@ -162,13 +165,21 @@ def _usage_wanted(asked: ChatBody) -> bool:
     return bool(asked.stream_options and asked.stream_options.include_usage)
 
 
-def text(content: str | tuple[ContentPart, ...] | None) -> str:
-    """The words of a message. Raises Problem for a part that is no text."""
+def spoken(messages: Iterable[tuple[str, Content]]) -> list[tuple[str, str]]:
+    """The words of each message, with whose they are. Raises Problem where the last one of the user has a part that is
+    no text: a picture that nobody looks at must not seem to be answered. Those of earlier messages were told so."""
+    every = [*messages]
+    last = next((content for role, content in reversed(every) if role == "user"), None)
+    parts = () if last is None or isinstance(last, str) else last
+    if other := next((part.type for part in parts if part.text is None), None):
+        raise invalid(f"this model reads text alone, and a message has a part of the type {other[:40]!r}; leave it out")
+    return [(role, _words(content)) for role, content in every]
+
+
+def _words(content: Content) -> str:
     if content is None or isinstance(content, str):
         return content or ""
-    if other := next((part.type for part in content if part.text is None), None):
-        raise invalid(f"this model reads text alone, and a message has a part of the type {other[:40]!r}; leave it out")
-    return "\n".join(part.text or "" for part in content)
+    return "\n".join(part.text for part in content if part.text is not None)
 
 
 def last_question(said: Sequence[tuple[str, str]]) -> tuple[str, tuple[Turn, ...]]:

@@ -79,6 +79,8 @@ OPERATIONS: Mapping[Any, Operation] = {
     marking.post_feedback: Operation(body=Mark, status=204, kinds=(), query=_COLLECTION),
     chat.post_chat: Operation(body=chat.ChatBody, kinds=("application/json", EVENTS)),
     responses.post_response: Operation(body=responses.ResponsesBody, kinds=("application/json", EVENTS)),
+    responses.get_response: Operation(query=_COLLECTION),
+    responses.delete_response: Operation(query=_COLLECTION),
     rerank.post_rerank: Operation(body=rerank.RerankBody),
     evaluations.get_evaluation: Operation(kinds=("text/html",)),
     pages.get_page: Operation(kinds=("text/html", "text/plain")),

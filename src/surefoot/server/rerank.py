@@ -56,7 +56,9 @@ async def post_rerank(request: Request) -> Response:
     ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: asked.top_n or MOST]
     results = [_result(number, score, texts if asked.return_documents else None) for number, score in ranked]
     usage = {"total_tokens": 0, "prompt_tokens": 0}
-    return JSONResponse({"id": uuid4().hex, "model": asked.model or "surefoot", "results": results, "usage": usage})
+    # Jina's and Cohere's clients read `results`, Voyage's and Continue read `data`.
+    lists = {"object": "list", "results": results, "data": results}
+    return JSONResponse({"id": uuid4().hex, "model": asked.model or "surefoot", **lists, "usage": usage})
 
 
 def _texts(asked: RerankBody) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
 from time import time
 from typing import Any
@@ -18,9 +20,9 @@ from starlette.routing import Route
 from surefoot.pipeline import checked
 from surefoot.server.asking import Inquiry, ask, ask_aloud
 from surefoot.server.bodies import body
-from surefoot.server.chat import _PIECE, ContentPart, last_question, model, text, tokens
+from surefoot.server.chat import _PIECE, PREFIX, SOURCES, Content, last_question, model, spoken, tokens
 from surefoot.server.conversations import Turn
-from surefoot.server.problems import problem_of
+from surefoot.server.problems import invalid, missing, problem_of
 from surefoot.server.questions import awaited, found, stream
 from surefoot.server.service import service, visible
 from surefoot.server.sources import file_citations, footer, places
@@ -28,6 +30,8 @@ from surefoot.types import Trace
 
 RESULTS = "file_search_call.results"
 """What a client includes to get the passages too."""
+_ID = re.compile(r"resp_([0-9a-f]{12})(s?)")
+"""Of a response: the id of its trace, and whether the sources stand behind the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class InputItem:
     """A message of the input, or another item of an earlier output, which is passed over."""
 
     role: str | None = None
-    content: str | tuple[ContentPart, ...] | None = None
+    content: Content = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +51,21 @@ class ResponsesBody:
     stream: bool | None = None
     include: tuple[str, ...] | None = None
     previous_response_id: str | None = None
+    store: bool | None = None
+    """False: it is not kept, and nothing can go on from it."""
 
 
 async def post_response(request: Request) -> Response:
     """Answer the input's last user message."""
     asked = await body(request, ResponsesBody, service(request).settings.body_bytes, others=True)
-    collection, with_sources = model(request, asked.model)
+    collection, _ = model(request, asked.model)
     said = [("user", asked.input)] if isinstance(asked.input, str) else _said(asked.input)
     question, history = last_question(said)
     earlier = await _earlier(request, asked.previous_response_id)
-    inquiry = Inquiry(collection, checked(question), (*earlier, *history))
-    base = str(request.base_url).rstrip("/")
+    inquiry = Inquiry(collection, checked(question), (*earlier, *history), keep=asked.store is not False)
 
     def replied(trace: Trace) -> dict[str, Any]:
-        return _response(trace, asked, collection, base, with_sources)
+        return _response(trace, asked, collection, _base(request))
 
     if not asked.stream:
         return JSONResponse(replied(await awaited(request, ask(service(request), inquiry))))
@@ -68,23 +73,60 @@ async def post_response(request: Request) -> Response:
 
 
 def _said(items: tuple[InputItem, ...]) -> list[tuple[str, str]]:
-    return [(item.role, text(item.content)) for item in items if item.role]
+    return spoken((item.role, item.content) for item in items if item.role)
+
+
+async def get_response(request: Request) -> Response:
+    """A kept response, as it was given; which one it went on from is not kept."""
+    query = request.query_params
+    if query.get("stream", "false") == "true":
+        raise invalid("a kept response is given whole; leave `stream` out")
+    collection, trace, with_sources = await _kept(request, request.path_params["id"])
+    name = f"{PREFIX}{collection}{SOURCES if with_sources else ''}"
+    include = tuple(query.getlist("include") + query.getlist("include[]"))
+    return JSONResponse(_response(trace, ResponsesBody(name, "", include=include), collection, _base(request)))
+
+
+async def delete_response(request: Request) -> Response:
+    """Forget a kept response, with its trace."""
+    id = request.path_params["id"]
+    collection, trace, _ = await _kept(request, id)
+    await asyncio.to_thread(service(request).traces.remove, collection, trace.id)
+    return JSONResponse({"id": id, "object": "response", "deleted": True})
+
+
+async def _kept(request: Request, id: str) -> tuple[str, Trace, bool]:
+    """The collection and the trace of a response, and whether the sources stand behind its answer. Raises Problem."""
+    if (match := _ID.fullmatch(id)) is None:
+        raise missing("response")
+    collection, trace = await asyncio.to_thread(found, service(request), visible(request), match[1])
+    return collection, trace, bool(match[2])
 
 
 async def _earlier(request: Request, id: str | None) -> tuple[Turn, ...]:
     if id is None:
         return ()
-    _, trace = await asyncio.to_thread(found, service(request), visible(request), id.removeprefix("resp_"))
+    _, trace, _ = await _kept(request, id)
     return (Turn(trace.asked, trace.answer.text if trace.answer else "", trace.id),)
 
 
-def _response(trace: Trace, asked: ResponsesBody, collection: str, base: str, with_sources: bool) -> dict[str, Any]:
+def _base(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
+
+
+def _response(trace: Trace, asked: ResponsesBody, collection: str, base: str) -> dict[str, Any]:
     cited = places(trace, collection, base)
-    words = (trace.answer.text if trace.answer else "") + (footer(cited) if with_sources else "")
+    words = (trace.answer.text if trace.answer else "") + (footer(cited) if asked.model.endswith(SOURCES) else "")
     part = {"type": "output_text", "text": words, "annotations": file_citations(cited), "logprobs": []}
     message = {"type": "message", "id": f"msg_{trace.id}", "role": "assistant", "status": "completed"}
     output = [_search(trace, RESULTS in (asked.include or ())), {**message, "content": [part]}]
-    return {**_head(f"resp_{trace.id}", asked, "completed"), "output": output, "usage": _usage(trace)}
+    head = _head(trace.id, asked, "completed", _seconds(trace.created))
+    return {**head, "output": output, "usage": _usage(trace)}
+
+
+def _seconds(created: str) -> int:
+    """The time of a trace, in seconds since 1970."""
+    return int(datetime.fromisoformat(created).timestamp())
 
 
 def _search(trace: Trace, with_results: bool) -> dict[str, Any]:
@@ -109,12 +151,12 @@ def _results(trace: Trace) -> list[dict[str, Any]]:
     ]
 
 
-def _head(id: str, asked: ResponsesBody, status: str) -> dict[str, Any]:
+def _head(trace: str, asked: ResponsesBody, status: str, created: int) -> dict[str, Any]:
     nothing = ("error", "incomplete_details", "instructions", "temperature", "top_p", "max_output_tokens", "user")
     return {
-        "id": id,
+        "id": f"resp_{trace}{'s' if asked.model.endswith(SOURCES) else ''}",
         "object": "response",
-        "created_at": int(time()),
+        "created_at": created,
         "status": status,
         "model": asked.model,
         "output": [],
@@ -125,7 +167,7 @@ def _head(id: str, asked: ResponsesBody, status: str) -> dict[str, Any]:
         "tools": [],
         "text": {"format": {"type": "text"}},
         "truncation": "disabled",
-        "store": True,
+        "store": asked.store is not False,
         "usage": None,
         **dict.fromkeys(nothing),
     }
@@ -153,9 +195,9 @@ async def _streamed(
     def event(kind: str, **fields: Any) -> ServerSentEvent:
         return ServerSentEvent(json.dumps({"type": kind, "sequence_number": next(numbers), **fields}), event=kind)
 
-    first = _head("resp_", asked, "in_progress")
+    first = _head("", asked, "in_progress", int(time()))
     try:
-        first = {**first, "id": f"resp_{await begun}"}
+        first = _head(await begun, asked, "in_progress", first["created_at"])
         yield event("response.created", response=first)
         yield event("response.in_progress", response=first)
         whole = replied(await result)
@@ -197,4 +239,8 @@ def _written(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "response.output_item.done", {**item, "item": message}
 
 
-ROUTES = [Route("/v1/responses", post_response, methods=["POST"])]
+ROUTES = [
+    Route("/v1/responses", post_response, methods=["POST"]),
+    Route("/v1/responses/{id}", get_response, methods=["GET"]),
+    Route("/v1/responses/{id}", delete_response, methods=["DELETE"]),
+]

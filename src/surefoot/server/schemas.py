@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
+import json
 import math
+import sys
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from surefoot.components import misnamed
@@ -19,6 +24,8 @@ from surefoot.server.problems import invalid
 
 T = TypeVar("T")
 
+_NAMED = "#/components/schemas/"
+"""Where an OpenAPI document keeps its schemas."""
 _PLAIN: dict[Any, tuple[str, str]] = {
     str: ("string", "a text"),
     bool: ("boolean", "true or false"),
@@ -102,6 +109,15 @@ def _hints(kind: Any) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
+def closed(kind: type) -> dict[str, Any]:
+    """The JSON schema of a dataclass as a document of its own: what it refers to stands in `$defs`."""
+    named: dict[str, Any] = {}
+    schema(kind, named)
+    text = json.dumps({**named.pop(kind.__name__), **({"$defs": named} if named else {})})
+    found: dict[str, Any] = json.loads(text.replace(_NAMED, "#/$defs/"))
+    return found
+
+
 def schema(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of a type; each dataclass goes into `named` once, and is referred to."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -131,10 +147,24 @@ def _referred(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
     if name not in named:
         named[name] = {}  # a value may hold its own kind
         required = [field.name for field in dataclasses.fields(kind) if _required(field)]
+        told = {key: {"description": words} for key, words in _told(kind.__module__).get(name, {}).items()}
         named[name] = {
             "type": "object",
             "description": (kind.__doc__ or "").partition("\n")[0],
-            "properties": {key: schema(hint, named) for key, hint in _hints(kind).items()},
+            "properties": {key: schema(hint, named) | told.get(key, {}) for key, hint in _hints(kind).items()},
             **({"required": required} if required else {}),
         }
-    return {"$ref": f"#/components/schemas/{name}"}
+    return {"$ref": f"{_NAMED}{name}"}
+
+
+@cache
+def _told(module: str) -> dict[str, dict[str, str]]:
+    """By class of a module, the words below each of its fields."""
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {one.name: dict(_worded(one)) for one in body if isinstance(one, ast.ClassDef)}
+
+
+def _worded(one: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(one.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
+            yield field.target.id, " ".join(str(ast.literal_eval(below.value)).split())

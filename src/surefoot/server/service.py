@@ -45,11 +45,15 @@ def inside(request: Request) -> bool:
 def visible(request: Request) -> tuple[str, ...]:
     """The collections that a request may see, the one first that is meant where none is named. Where `?collection=`
     names one, that alone. Raises Problem for a foreign one just as for one that is not there."""
-    key: Key | None = request.state.key
     named = request.query_params.get("collection")
     if named is not None:
         return (chosen(request, named),)
-    return service(request).library.names() if key is None else key.collections
+    return opened(service(request), request.state.key)
+
+
+def opened(here: Service, key: Key | None) -> tuple[str, ...]:
+    """The collections that a key opens, the one first that is meant where none is named; without a key, all."""
+    return here.library.names() if key is None else key.collections
 
 
 def chosen(request: Request, named: str | None, *, new: bool = False) -> str:
@@ -57,13 +61,17 @@ def chosen(request: Request, named: str | None, *, new: bool = False) -> str:
 
     Raises Problem for a foreign one just as for one that is not there.
     """
-    key: Key | None = request.state.key
+    return meant(service(request), request.state.key, named, new=new)
+
+
+def meant(here: Service, key: Key | None, named: str | None, *, new: bool = False) -> str:
+    """`chosen`, by the key itself."""
     if key is not None:
         name = named or key.collections[0]
         allowed = name in key.collections
     else:
         name = named or DEFAULT
-        allowed = bool(COLLECTION.fullmatch(name)) and (new or service(request).library.has(name))
+        allowed = bool(COLLECTION.fullmatch(name)) and (new or here.library.has(name))
     if not allowed:
         raise missing("collection")
     return name

@@ -1,0 +1,50 @@
+"""`surefoot mcp`: tools for the clients of language models."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from surefoot import components
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli.serve import serve
+from surefoot.errors import MissingExtra, UsageError
+
+
+def mcp(
+    http: Annotated[bool, Option("--http", help="Serve it at /mcp, as surefoot serve does, without its page.")] = False,
+    directory: Annotated[
+        Path | None, Option("--directory", metavar="DIR", help="Work in this folder, as if started there.")
+    ] = None,
+    index: IndexFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Offer the tools ask, retrieve and grade to a client of a language model, over standard input and output.
+
+    Clients start it themselves; docs/mcp.md has what to tell them.
+    """
+    stdio = _stdio()
+    if directory:
+        try:
+            os.chdir(directory)
+        except OSError as error:
+            raise UsageError(f"{directory} is no folder to work in: {error.strerror}") from error
+    if http:
+        serve(no_browser=True, index=index, config=config, settings=settings)
+        return
+    whole = configured(config, settings, index)
+    stdio.run(components.assemble("[server]", stdio.ServerSettings, whole["server"], {}), whole)
+
+
+def _stdio() -> Any:
+    try:
+        from surefoot.server import stdio
+    except ImportError as error:
+        if (error.name or "").startswith("surefoot"):
+            raise
+        raise MissingExtra("surefoot mcp", "mcp") from error
+    return stdio

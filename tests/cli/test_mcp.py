@@ -1,0 +1,65 @@
+"""`surefoot mcp`, up to where the protocol begins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra server")
+
+
+def test_it_works_in_the_folder_that_it_is_given(
+    surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the configuration that lies there; standard output stays the protocol's."""
+    pytest.importorskip("mcp", reason="needs the extra mcp")
+    from surefoot.server import stdio
+
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(stdio, "run", lambda settings, config: seen.update(settings=settings, config=config))
+    folder = here / "handbook"
+    folder.mkdir()
+    (folder / "surefoot.toml").write_text('evaluator = "lexical"\n[server]\nworkers = 7\n')
+    done = surefoot("mcp", "--directory", str(folder))
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert Path.cwd() == folder
+    assert seen["settings"].workers == 7
+
+
+def test_over_http_it_is_the_server_without_its_page(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the same address, with the same settings."""
+    pytest.importorskip("mcp", reason="needs the extra mcp")
+    from surefoot.server import running
+
+    seen: list[Any] = []
+    monkeypatch.setattr(running, "run", lambda settings, config: seen.append(settings))
+    done = surefoot("mcp", "--http", "--set", "server.port=8999")
+    assert done.code == 0
+    assert "http://localhost:8999" in done.out
+    assert seen[0].port == 8999
+
+
+def test_a_folder_that_is_not_there_is_told(surefoot: Callable[..., Any]) -> None:
+    """In one line, with code 2."""
+    pytest.importorskip("mcp", reason="needs the extra mcp")
+    done = surefoot("mcp", "--directory", "nowhere")
+    assert done.code == 2
+    assert "nowhere is no folder to work in" in done.err
+
+
+def test_without_its_libraries_it_says_how_to_install_them(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, and no traceback."""
+    for name in [name for name in sys.modules if name.startswith("surefoot.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
+    done = surefoot("mcp")
+    assert done.code == 2
+    assert "pip install 'surefoot[mcp]'" in done.err
