@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
 from surefoot.errors import SurefootError
@@ -62,14 +62,22 @@ def keys_of(settings: ServerSettings) -> Keys:
     return Keys(Path(settings.folder) / "keys.json")
 
 
+class _Application(Starlette):
+    """Starlette with the door before all of it: answers to faults pass it too."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Called once, with the first request."""
+        state = self.state
+        settings: ServerSettings = state.service.settings
+        return Door(super().build_middleware_stack(), state.keys, state.service.metrics, settings.host, settings.name)
+
+
 def create_app(service: Service) -> Starlette:
     """The ASGI application over these parts, which it starts and stops."""
-    settings = service.settings
-    keys = keys_of(settings)
-    door = Middleware(Door, keys, service.metrics, settings.host, settings.name)
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
-    app = Starlette(routes=ROUTES, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
-    app.state.service, app.state.keys, app.state.openapi = service, keys, openapi.document(ROUTES)
+    app = _Application(routes=ROUTES, exception_handlers=handlers, lifespan=_lifespan)
+    app.state.service, app.state.openapi = service, openapi.document(ROUTES)
+    app.state.keys = keys_of(service.settings)
     return app
 
 
@@ -91,9 +99,12 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def _warm(service: Service) -> None:
-    """Load the models before the first question."""
+    """Load the models, and the collection that is meant where none is named, before the first question."""
+    library = service.library
     try:
-        service.library.grader()
+        library.grader()
+        if library.index(library.default):
+            library.pipeline(library.default)
     except SurefootError as error:
         LOG.error("the models cannot be loaded", exc_info=error)
 
