@@ -114,6 +114,7 @@ async def post_documents(request: Request) -> Response:
 
 async def _received(request: Request) -> Job:
     here = service(request)
+    labels: Any
     named = request.query_params.get("collection")
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         chosen(request, named, new=True)  # before a body of many megabytes is read

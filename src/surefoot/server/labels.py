@@ -22,7 +22,7 @@ class Labels:
     def of(self, uploads: Path) -> Mapping[str, Any]:
         """The fields of each file that has some. Raises ValueError where the file is damaged."""
         place = _place(uploads)
-        return parsed(place.read_bytes()) if place.is_file() else {}  # type: ignore[no-any-return]
+        return parsed(place.read_bytes()) if place.is_file() else {}
 
     def give(self, uploads: Path, names: Sequence[str], fields: Meta) -> None:
         """Label these files with the fields, and with no others."""
