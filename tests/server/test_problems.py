@@ -61,7 +61,8 @@ def test_a_wrong_address_or_method(shared: TestClient, method: str, path: str, s
 
 
 @pytest.mark.parametrize(
-    ("path", "allowed"), [("/documents", "GET, HEAD, POST"), ("/conversations/x", "DELETE, GET, HEAD"), ("/ask", "POST")]
+    ("path", "allowed"),
+    [("/documents", "GET, HEAD, POST"), ("/conversations/x", "DELETE, GET, HEAD"), ("/ask", "POST")],
 )
 def test_a_wrong_method_is_told_the_right_ones(shared: TestClient, path: str, allowed: str) -> None:
     """All of them, also where several routes share the address."""

@@ -32,7 +32,10 @@ def _files() -> dict[str, tuple[bytes, str, str]]:
     """The page's own files by name: content, media type and tag. A request names one of them or none."""
     found = ((place.name, place.name.rpartition(".")[2]) for place in (files("surefoot") / "web").iterdir())
     contents = {name: static(name).encode() for name, kind in found if kind in _KINDS}
-    return {name: (text, _KINDS[name.rpartition(".")[2]], f'"{sha256(text).hexdigest()[:32]}"') for name, text in contents.items()}
+    return {
+        name: (text, _KINDS[name.rpartition(".")[2]], f'"{sha256(text).hexdigest()[:32]}"')
+        for name, text in contents.items()
+    }
 
 
 async def get_static(request: Request) -> Response:

@@ -59,7 +59,7 @@ function row({ passage, grade, rank }, strips, trace, actions) {
       "summary",
       {},
       h("span", { class: `grade ${label}` }, grade ? (isNumber(grade.score) ? scored(grade.score) : "n/a") : "…", h("span", { class: "unseen" }, grade?.label ? ` ${grade.label}` : grade ? " could not be graded" : " not graded yet")),
-      h("span", { class: "title" }, titled(passage), passage.source === "external" ? h("span", { class: "tag" }, "outside") : null),
+      h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null),
       strips.length ? bar(passage, strips) : null,
       h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, grade?.span)),
     ),
