@@ -567,7 +567,7 @@ def kills(given: argparse.Namespace) -> bool:
             busy += [threading.Thread(target=asking, args=(server.url, turn, over)) for _ in range(2)]
             for thread in busy:
                 thread.start()
-            time.sleep(chance.uniform(0.05, 2.5))
+            time.sleep(chance.uniform(0.05, 4))
             server.process.kill()
             server.process.wait()
             over.set()

@@ -30,12 +30,12 @@ async def get_page(_: Request) -> Response:
 @cache
 def _files() -> dict[str, tuple[bytes, str, str]]:
     """The page's own files by name: content, media type and tag. A request names one of them or none."""
-    found = ((place.name, place.name.rpartition(".")[2]) for place in (files("surefoot") / "web").iterdir())
-    contents = {name: static(name).encode() for name, kind in found if kind in _KINDS}
-    return {
-        name: (text, _KINDS[name.rpartition(".")[2]], f'"{sha256(text).hexdigest()[:32]}"')
-        for name, text in contents.items()
-    }
+    found = [(place.name, place.name.rpartition(".")[2]) for place in (files("surefoot") / "web").iterdir()]
+    return {name: _tagged(static(name).encode(), _KINDS[suffix]) for name, suffix in found if suffix in _KINDS}
+
+
+def _tagged(content: bytes, kind: str) -> tuple[bytes, str, str]:
+    return content, kind, f'"{sha256(content).hexdigest()[:32]}"'
 
 
 async def get_static(request: Request) -> Response:
