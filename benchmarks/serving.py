@@ -4,6 +4,7 @@
     python benchmarks/serving.py tenants --requests 10000
     python benchmarks/serving.py kills --kills 20
     python benchmarks/serving.py uploads --files 10000
+    python benchmarks/serving.py page --times 20
 
 Each starts `surefoot serve` as a process of its own in a folder that is thrown away, and ends with code 1 where what it
 promises does not hold.
@@ -703,6 +704,45 @@ async def _upload_all(url: str, files: int, statuses: Counter[int]) -> None:
     await asyncio.gather(*(one() for _ in range(64)))
 
 
+# ---- the page
+
+
+def page(given: argparse.Namespace) -> bool:
+    """The first paint in a fresh browser, and the first event of a question, on a server that does nothing else."""
+    from playwright.sync_api import sync_playwright
+
+    questions = [json.loads(line)["question"] for line in QUESTIONS.read_text().splitlines()]
+    chromium = os.environ.get("SUREFOOT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    folder, heard, paints = Path(tempfile.mkdtemp(prefix="page-")), Heard(), list[float]()
+    first = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    try:
+        (folder / "surefoot.toml").write_text(OFFLINE)
+        surefoot(folder, "index", str(ROOT / "README.md"), str(ROOT / "docs"))
+        with serving(folder, OFFLINE) as server:
+            with sync_playwright() as engine:
+                browser = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+                for _ in range(given.times):
+                    tab = browser.new_context().new_page()
+                    tab.goto(server.url)
+                    tab.wait_for_selector("main h1")
+                    tab.wait_for_function(first)
+                    paints.append(tab.evaluate(first) / 1000)
+                    tab.context.close()
+                browser.close()
+            asyncio.run(_asked_in_turn(server.url, questions[: given.times], heard))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"first paint: median, 99th of 100, slowest of {len(paints)}: {quantiles(paints)}")
+    print(f"first event: median, 99th of 100, slowest of {len(heard.first)}: {quantiles(heard.first)}")
+    return max(paints) < 0.3 and max(heard.first) < 0.15
+
+
+async def _asked_in_turn(url: str, questions: Sequence[str], heard: Heard) -> None:
+    async with httpx.AsyncClient(base_url=url, timeout=120) as client:
+        for question in questions:
+            await watched(client, {"question": question}, time.perf_counter(), heard)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ways = parser.add_subparsers(required=True)
@@ -723,6 +763,9 @@ def main() -> None:
     way = ways.add_parser("uploads")
     way.add_argument("--files", type=int, default=10_000)
     way.set_defaults(run=uploads)
+    way = ways.add_parser("page")
+    way.add_argument("--times", type=int, default=20)
+    way.set_defaults(run=page)
     given = parser.parse_args()
     sys.exit(0 if given.run(given) else 1)
 
