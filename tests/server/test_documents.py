@@ -96,6 +96,35 @@ def test_a_text_can_be_sent_as_json(client: TestClient) -> None:
     assert counted == {"default": 1, "huts": 1}
 
 
+def test_fields_that_an_upload_gives_can_be_asked_for(client: TestClient) -> None:
+    """As JSON and in a form; they stay when others are uploaded, and go with a file of the same name without any."""
+
+    def found(**filter: Any) -> set[str]:
+        asked = {"question": "Who built the bridge and the hut?", "filter": filter}
+        return {one["file"] for one in client.post("/ask", json=asked).json()["passages"]}
+
+    sent = {"name": "bridge.md", "text": BRIDGE, "meta": {"product": "x", "year": 1911}}
+    finished(client, client.post("/documents", json=sent).json()["job"])
+    form = {"data": {"meta": '{"product": "y"}'}, "files": [("file", ("hut.md", HUT.encode()))]}
+    finished(client, client.post("/documents", **form).json()["job"])
+    assert found(product="x") == {"uploads/bridge.md"}
+    assert found(product="y") == {"uploads/hut.md"}
+    assert found(year={"<": 1920}) == {"uploads/bridge.md"}
+    assert client.get("/documents").json()["documents"][0]["meta"] == {"product": "x", "year": 1911}
+    upload(client, {"bridge.md": BRIDGE})
+    assert found(product="x") == set()
+    assert found(product="y") == {"uploads/hut.md"}
+
+
+@pytest.mark.parametrize(("meta", "said"), [("{", "not JSON"), ("[]", "an object"), ('{"a b": 1}', "field")])
+def test_fields_that_no_document_can_have_are_refused(client: TestClient, meta: str, said: str) -> None:
+    """And the file with them."""
+    reply = client.post("/documents", data={"meta": meta}, files=[("file", ("hut.md", HUT.encode()))])
+    assert reply.status_code == 400
+    assert said in reply.json()["error"]["message"]
+    assert client.get("/documents").json()["documents"] == []
+
+
 def test_a_job_can_be_watched(client: TestClient) -> None:
     """Its events end with its end."""
     files = [("file", ("bridge.md", BRIDGE.encode()))]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from server.conftest import finished
 from surefoot.config.settings import Config
 from surefoot.errors import ConfigError, UsageError
 from surefoot.server.app import assembled, create_app
@@ -160,3 +161,21 @@ def test_no_answer_names_a_key(client: TestClient, secret: Secret) -> None:
     wrong = header["Authorization"][:-4] + "abcd"
     reply = client.get("/collections", headers={"Authorization": wrong})
     assert wrong.removeprefix("Bearer ") not in json.dumps(dict(reply.headers)) + reply.text
+
+
+def test_another_collection_can_be_meant_where_none_is_named(settings: ServerSettings, config: Config) -> None:
+    """`--collection`, which is `[index] collection`; its name has to be one that a server takes."""
+    handbook = {**config, "index": {**config["index"], "collection": "handbook"}}
+    with TestClient(create_app(assembled(settings, handbook)), base_url="http://localhost:8710") as client:
+        text = {"name": "bridge.md", "text": "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911.\n"}
+        finished(client, client.post("/documents", json=text).json()["job"])
+        assert [one["name"] for one in client.get("/collections").json()["collections"]] == ["handbook"]
+        assert "1911" in client.post("/ask", json={"question": "When was the Ruvel Bridge built?"}).text
+    with pytest.raises(ConfigError, match="cannot be served"):
+        assembled(settings, {**config, "index": {**config["index"], "collection": "Hand.Book"}})
+
+
+def test_keys_that_cannot_be_read_let_nobody_in(client: TestClient, settings: ServerSettings) -> None:
+    """503: neither open to all, nor a fault of the server's."""
+    (Path(settings.folder) / "keys.json").mkdir(parents=True)
+    assert client.get("/collections").status_code == 503

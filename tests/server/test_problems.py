@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import surefoot
+from surefoot.web import PAGE_POLICY
 
 INSIDE = re.compile(r"Traceback|surefoot\.|\.py\b|/work|/tmp|/home|index\.db|sqlite|starlette|0x[0-9a-f]{6}")
 """What no answer may say."""
@@ -41,6 +42,8 @@ def wrong(client: TestClient, method: str, path: str, status: int, **sent: Any) 
         ("GET", "/static/app.py", 404),
         ("GET", "/conversations/..%2f..%2fx", 404),
         ("GET", "/evaluations/..%2fserver", 404),
+        ("GET", f"/evaluations/{'x' * 300}", 404),
+        ("DELETE", "/documents/nobody/text", 405),
         ("GET", "/passages/nobody", 404),
         ("GET", "/documents/nobody", 404),
         ("GET", "/jobs/nobody", 404),
@@ -55,6 +58,15 @@ def wrong(client: TestClient, method: str, path: str, status: int, **sent: Any) 
 def test_a_wrong_address_or_method(shared: TestClient, method: str, path: str, status: int) -> None:
     """And parameters that are none."""
     wrong(shared, method, path, status)
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/documents", "GET, HEAD, POST"), ("/conversations/x", "DELETE, GET, HEAD"), ("/ask", "POST")],
+)
+def test_a_wrong_method_is_told_the_right_ones(shared: TestClient, path: str, allowed: str) -> None:
+    """All of them, also where several routes share the address."""
+    assert shared.request("PATCH", path).headers["allow"] == allowed
 
 
 @pytest.mark.parametrize(
@@ -166,6 +178,10 @@ def test_a_fault_of_ours_says_nothing_of_itself(shared: TestClient, monkeypatch:
     monkeypatch.setattr(app.state.service.library, "pipeline", fail)
     client = TestClient(app, base_url="http://localhost:8710", raise_server_exceptions=False)
     assert wrong(client, "POST", "/ask", 500, json={"question": "Who?"})["code"] == "internal"
+    plain = client.post("/ask", json={"question": "Who?"})
+    assert plain.headers["content-security-policy"] == PAGE_POLICY
+    assert plain.headers["x-content-type-options"] == "nosniff"
+    assert 'surefoot_requests_total{status="500"} 2' in client.get("/metrics").text
     reply = client.post("/ask", json={"question": "Who?"}, headers={"Accept": "text/event-stream"})
     assert "event: error" in reply.text
     assert not INSIDE.search(reply.text)

@@ -2,70 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from server.process import httpx, serving
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import others
 from surefoot.store import read_trace
 
-httpx = pytest.importorskip("httpx")
 pytest.importorskip("uvicorn", reason="needs the extra server")
 
 pytestmark = pytest.mark.slow
-
-CONFIG = """
-searcher = "nowhere"
-retriever = "bm25"
-evaluator = "lexical"
-generator = "extractive"
-[network]
-allow = []
-cache = ""
-[server]
-waiting = 64
-"""
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Any]]:
-    """`surefoot serve` in a folder of its own, and a client of it."""
-    (folder / "surefoot.toml").write_text(CONFIG)
-    port = free_port()
-    command = [sys.executable, "-m", "surefoot", "serve", "--no-browser", "--port", str(port)]
-    log = (folder / "log").open("ab")
-    process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=os.environ)
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            for _ in range(600):
-                with suppress(httpx.TransportError):
-                    client.get("/health")
-                    break
-                assert process.poll() is None, (folder / "log").read_text()
-                time.sleep(0.1)
-            yield process, client
-    finally:
-        process.kill()
-        process.wait()
-        log.close()
 
 
 def test_it_stops_gracefully_and_says_nothing_of_what_was_asked(tmp_path: Path) -> None:

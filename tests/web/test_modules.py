@@ -44,6 +44,17 @@ def test_a_page_names_no_other_place_and_has_no_script_of_its_own(name: str) -> 
     assert all(place.startswith("/static/") for place in re.findall(r'(?:src|href)="(/[^"]*)"', text))
 
 
+def test_all_modules_of_the_page_are_asked_for_at_once() -> None:
+    """None waits until the one that imports it has come."""
+    wanted, found = ["ask"], set[str]()
+    while wanted:
+        name = wanted.pop()
+        wanted += {*re.findall(r'^import .* from "\./(\w+)\.js";$', web.static(f"{name}.js"), re.MULTILINE)} - found
+        found.add(name)
+    named = re.findall(r'<link rel="modulepreload" href="/static/(\w+)\.js">', web.static("ask.html"))
+    assert sorted(named) == sorted(found - {"ask"})
+
+
 def test_nothing_makes_markup_of_text() -> None:
     """What strangers wrote goes into the page as text alone."""
     for name in ("ask", "requests", "source", "conversations", "documents", "evaluations", *SHARED):

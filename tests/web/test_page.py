@@ -483,6 +483,33 @@ def test_an_evaluation_opens_within_the_page(open_page: Open, double: Double, tm
     frame.locator("svg.diamond").first.wait_for()
     assert tab.get_attribute("iframe", "sandbox") == "allow-scripts allow-popups"
     assert tab.locator("iframe").bounding_box()["height"] > 600
+    paper = "getComputedStyle(document.body).backgroundColor"
+    before = tab.frames[1].evaluate(paper)
+    tab.click("#theme")
+    tab.click("#theme")
+    assert tab.inner_text("#theme") == "Theme: dark"
+    tab.frames[1].wait_for_function(f"{paper} !== '{before}'")
+    tab.reload()
+    tab.frame_locator("iframe").locator(":root[data-theme=dark] svg.diamond").first.wait_for()
+
+
+def test_signs_of_markdown_are_left_out_where_only_words_have_room(open_page: Open) -> None:
+    """Cells stand apart, a fence and a table's rule go, and what is no sign stays; offsets are those of the text."""
+    tab = open_page()
+    text = "## Sizes\n\n| name | *size* |\n| --- | ---: |\n| **a** | 3 |\n\n- `x | y` of 2 * 3\n```sh\nls | wc\n```\n"
+    draw = """async text => { const { unsigned } = await import("/static/blocks.js");
+        const plain = unsigned(text);
+        return [plain.length, plain.replaceAll("\\0", "").split(/\\s+/).join(" ").trim()] }"""
+    assert tab.evaluate(draw, text) == [len(text), "Sizes name · *size* a · 3 x | y of 2 * 3 ls | wc"]
+
+
+def test_the_address_of_a_citation_opens_its_passage(open_page: Open, double: Double) -> None:
+    """As chat clients show it: the collection, the passage, and the answer behind them."""
+    double.traces["0" * 12] = double.recording["asked"][BORN]["trace"] | {"id": "0" * 12}
+    passage = double.traces["0" * 12]["passages"][0]["id"]
+    tab = open_page(f"?collection=demo&passage={passage}#/t/{'0' * 12}")
+    tab.wait_for_selector("#source .block")
+    assert tab.locator(".turn").count() == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

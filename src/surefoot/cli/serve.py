@@ -11,7 +11,7 @@ from rich.markup import escape
 from typer import Argument, Option
 
 from surefoot import components
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import headed, out, plain
 from surefoot.errors import MissingExtra
 
@@ -23,6 +23,7 @@ def serve(
     port: Annotated[int | None, Option("--port", min=1, max=65535, help="Port to listen on, instead of 8710.")] = None,
     no_browser: Annotated[bool, Option("--no-browser", help="Do not open the page.")] = False,
     index: IndexFile = None,
+    collection: CollectionName = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -30,7 +31,7 @@ def serve(
 
     On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys add NAME.
     """
-    chosen, whole = _settings(config, settings, index)
+    chosen, whole = _settings(config, settings, index, collection)
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     chosen = replace(chosen, **given)
     server = _server()
@@ -54,13 +55,13 @@ def add_key(
     settings: Settings = None,
 ) -> None:
     """Make a key, and print it: it is shown this once, and only its hash is kept."""
-    chosen, _ = _settings(config, settings, None)
+    chosen, _ = _settings(config, settings)
     out.print(_server().keys_of(chosen).add(name, collection or []), soft_wrap=True)
 
 
 def list_keys(config: ConfigFile = None, settings: Settings = None) -> None:
     """List the keys by name, with the collections that they open."""
-    chosen, _ = _settings(config, settings, None)
+    chosen, _ = _settings(config, settings)
     table = headed(["key", "collections", "created"], [])
     for key in _server().keys_of(chosen).all():
         table.add_row(escape(plain(key.name)), ", ".join(key.collections), key.created)
@@ -69,13 +70,15 @@ def list_keys(config: ConfigFile = None, settings: Settings = None) -> None:
 
 def remove_key(name: KeyName, config: ConfigFile = None, settings: Settings = None) -> None:
     """Forget a key, at once also in a running server."""
-    chosen, _ = _settings(config, settings, None)
+    chosen, _ = _settings(config, settings)
     _server().keys_of(chosen).remove(name)
 
 
-def _settings(config: str | None, sets: list[str] | None, index: str | None) -> tuple[Any, Any]:
+def _settings(
+    config: str | None, sets: list[str] | None, index: str | None = None, collection: str | None = None
+) -> tuple[Any, Any]:
     """`[server]`, and the whole configuration."""
-    whole = configured(config, sets, index)
+    whole = configured(config, sets, index, collection)
     return components.assemble("[server]", _server().ServerSettings, whole["server"], {}), whole
 
 

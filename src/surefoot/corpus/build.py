@@ -47,6 +47,9 @@ class IndexProgress:
 OnProgress = Callable[[IndexProgress], None]
 """Gets each step of a run, on the thread that runs it. Whatever it raises ends the run: what was committed stays."""
 
+Labels = Callable[[str], Meta]
+"""From the path of a file to the fields that whoever indexes it gives it."""
+
 _TOLD = 20
 # A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
 _YOUNG_NS = 2_000_000_000
@@ -88,7 +91,7 @@ def build(
     embedder: Embedder,
     *,
     collection: str = DEFAULT,
-    meta: Mapping[str, Any] | None = None,
+    meta: Mapping[str, Any] | Callable[[str], Mapping[str, Any]] | None = None,
     rebuild: bool = False,
     max_bytes: int = MAX_BYTES,
     patterns: Patterns = ALL,
@@ -100,12 +103,13 @@ def build(
     `patterns` choose among the files below a folder, in this run alone; what they leave out leaves the index too. A
     file that was not touched is not opened, unless its name does not tell its format; of a changed file only the
     changed documents are embedded, each passage as its title, a line end, and its text. `meta` are fields for all
-    documents of these files, over those that a document has itself; None: as the last run said. `rebuild` makes a new
-    index, of `paths` alone, and puts it in place when it is complete. Interrupted at any point, even by a kill, it
-    leaves an index that can be searched, with every document whole, and the next run completes it. Waits `patience`
-    seconds for another writer. Raises IndexFault, FieldFault, and what the embedder raises.
+    documents of these files, or a function from a file's path to its fields; they stand over those that a document has
+    itself. None: as the last run said. `rebuild` makes a new index, of `paths` alone, and puts it in place when it is
+    complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, with every document
+    whole, and the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault,
+    and what the embedder raises.
     """
-    started, live, given = perf_counter(), Path(index_path), None if meta is None else Meta(meta)
+    started, live, given = perf_counter(), Path(index_path), _labels(meta)
     checked_name(collection)
     found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
     if not any(each.files for each in found):
@@ -123,6 +127,15 @@ def build(
         if rebuild:
             settle(db)
         return run.report(found, started)
+
+
+def _labels(meta: Mapping[str, Any] | Callable[[str], Mapping[str, Any]] | None) -> Labels | None:
+    if meta is None:
+        return None
+    if callable(meta):
+        return lambda path: Meta(meta(path))
+    fields = Meta(meta)
+    return lambda path: fields
 
 
 def _alone(live: Path, collection: str) -> Path:
@@ -146,7 +159,7 @@ class _Build:
     """One run over the files that were found: reads, compares, writes and counts."""
 
     def __init__(
-        self, db: Connection, home: Path, embedder: Embedder, given: Meta | None, on_progress: OnProgress
+        self, db: Connection, home: Path, embedder: Embedder, given: Labels | None, on_progress: OnProgress
     ) -> None:
         self._db = db
         self._home = home
@@ -236,21 +249,21 @@ class _Build:
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
-            labelled = known and self._given is not None and known.meta != self._given
+            given = self._given(file.path) if self._given else None
+            labelled = known and given is not None and known.meta != given
             if known and known.complete and known.stamp == file.stamp and not labelled:
                 self._tell(known, loaded(known.problems))
                 continue
             if known:
                 self._db.execute("UPDATE main.files SET complete = 0 WHERE rowid = ?", (known.rowid,))
             if known and labelled:
-                known = self._labelled(known)
-            changed.append((known or self._intake.file(file.path, location, self._given or NO_META, False), file))
+                known = self._labelled(known, given or NO_META)
+            changed.append((known or self._intake.file(file.path, location, given or NO_META, False), file))
         self._intake.commit()
         return changed
 
-    def _labelled(self, known: StoredFile) -> StoredFile:
+    def _labelled(self, known: StoredFile, meta: Meta) -> StoredFile:
         """The file with other fields; its documents are read again, since they carry them."""
-        meta = self._given or NO_META
         row = json.dumps(dict(meta)), known.rowid
         self._db.execute("UPDATE main.files SET meta = ?, hash = NULL WHERE rowid = ?", row)
         return known._replace(meta=meta, hash=None)

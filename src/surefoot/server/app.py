@@ -11,8 +11,8 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
 from surefoot.errors import SurefootError
@@ -65,17 +65,24 @@ def keys_of(settings: ServerSettings) -> Keys:
     return Keys(Path(settings.folder) / "keys.json")
 
 
+class _Application(Starlette):
+    """Starlette with the door before all of it: answers to faults pass it too."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Called once, with the first request."""
+        state = self.state
+        settings: ServerSettings = state.service.settings
+        return Door(super().build_middleware_stack(), state.keys, state.service.metrics, settings.host, settings.name)
+
+
 def create_app(service: Service) -> Starlette:
     """The ASGI application over these parts, which it starts and stops."""
-    settings = service.settings
-    keys = keys_of(settings)
-    door = Middleware(Door, keys, service.metrics, settings.host, settings.name)
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
     tools = _tools(service)
     routes = [*ROUTES, *([Route("/mcp", tools.asgi_app, methods=["POST"])] if tools else [])]
-    app = Starlette(routes=routes, middleware=[door], exception_handlers=handlers, lifespan=_lifespan)
-    app.state.service, app.state.keys, app.state.openapi = service, keys, openapi.document(ROUTES)
-    app.state.tools = tools
+    app = _Application(routes=routes, exception_handlers=handlers, lifespan=_lifespan)
+    app.state.service, app.state.openapi = service, openapi.document(ROUTES)
+    app.state.keys, app.state.tools = keys_of(service.settings), tools
     return app
 
 
@@ -109,9 +116,12 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def warm(service: Service) -> None:
-    """Load the models before the first question."""
+    """Load the models, and the collection that is meant where none is named, before the first question."""
+    library = service.library
     try:
-        service.library.grader()
+        library.grader()
+        if library.index(library.default):
+            library.pipeline(library.default)
     except SurefootError as error:
         LOG.error("the models cannot be loaded", exc_info=error)
 

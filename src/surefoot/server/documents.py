@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import dropwhile, islice
 from typing import Any
 
@@ -20,6 +20,7 @@ from surefoot.corpus.index import Index, StoredDocument
 from surefoot.corpus.loaders import Unreadable, head_of, loader_of, needs_head, supported
 from surefoot.corpus.readers import READERS
 from surefoot.corpus.readers import Request as Reading
+from surefoot.meta import Meta
 from surefoot.server.bodies import body
 from surefoot.server.jobs import Job, Unread
 from surefoot.server.problems import LOG, Problem, invalid, missing
@@ -28,6 +29,7 @@ from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.uploads import kept, received, safe
 from surefoot.store import to_json
 from surefoot.text.blocks import parts
+from surefoot.text.json_values import parsed
 from surefoot.types import Passage
 
 MOST_READ = 20_000
@@ -46,6 +48,8 @@ class TextBody:
     name: str
     text: str
     collection: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    """Fields that a filter can ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,10 @@ class TextBlock:
 
 
 async def post_documents(request: Request) -> Response:
-    """Take files, or one text as JSON, and read them in; `GET /jobs/{id}` tells how far that has come."""
+    """Take files, or one text as JSON, and read them in; `GET /jobs/{id}` tells how far that has come.
+
+    A field `meta` of the form, a JSON object, gives all of its files fields that a filter can ask for.
+    """
     with service(request).jobs.arriving():
         job = await _received(request)
     return JSONResponse({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})
@@ -107,36 +114,51 @@ async def post_documents(request: Request) -> Response:
 
 async def _received(request: Request) -> Job:
     here = service(request)
+    labels: Any
     named = request.query_params.get("collection")
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         chosen(request, named, new=True)  # before a body of many megabytes is read
         form = await received(request, here.settings.upload_bytes, here.settings.upload_seconds)
         said, files = form.get("collection"), [one for _, one in form.multi_items() if isinstance(one, UploadFile)]
         given = [(one.filename or "", one.file) for one in files]
-        named = said if isinstance(said, str) and said else named
+        named, labels = said if isinstance(said, str) and said else named, form.get("meta", "{}")
     else:
         text = await body(request, TextBody, here.settings.body_bytes)
         given, named = [(text.name, io.BytesIO(text.text.encode()))], text.collection or named
+        labels = text.meta
     try:
-        return await asyncio.to_thread(_taken_in, request, chosen(request, named, new=True), given)
+        fields, collection = _fields(labels), chosen(request, named, new=True)
+        return await asyncio.to_thread(_taken_in, here, collection, given, fields)
     finally:
         for _, file in given:
             file.close()
 
 
-def _taken_in(request: Request, collection: str, files: list[tuple[str, Any]]) -> Job:
+def _fields(said: Any) -> Meta:
+    """The fields that an upload gives to its files. Raises Problem, and FieldFault for what no document can have."""
+    try:
+        found = parsed(said.encode()) if isinstance(said, str) else said
+    except ValueError as error:
+        raise invalid(f"`meta` is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise invalid('`meta` must be an object of fields, such as {"product": "x"}')
+    return Meta(found)
+
+
+def _taken_in(here: Service, collection: str, files: list[tuple[str, Any]], fields: Meta) -> Job:
     """Keep the files that can be read; the job also tells of those that cannot."""
     if not files:
         raise invalid("there is no file in the upload; send each as a part with a file name")
-    here = service(request)
+    uploads = here.library.uploads(collection)
     taken, unread = [], []
     for given, file in files:
         name = safe(given)
         if reason := _unfit(name, file):
             unread.append(Unread(name or given[:100], reason))
         else:
-            kept(file, here.library.uploads(collection), name)
+            kept(file, uploads, name)
             taken.append(name)
+    here.library.labels.give(uploads, taken, fields)
     return here.jobs.add(collection, tuple(taken), tuple(unread))
 
 
@@ -327,11 +349,11 @@ def read_only() -> Problem:
 ROUTES = [
     Route("/documents", post_documents, methods=["POST"]),
     Route("/documents", get_documents, methods=["GET"]),
-    Route("/documents/{id:path}/pages/{number:int}.png", get_page_picture, methods=["GET"]),
-    Route("/documents/{id:path}/text", get_text, methods=["GET"]),
-    Route("/documents/{id:path}", get_document, methods=["GET"]),
-    Route("/documents/{id:path}", delete_document, methods=["DELETE"]),
-    Route("/passages/{id:path}", get_passage, methods=["GET"]),
+    Route("/documents/{id}/pages/{number:int}.png", get_page_picture, methods=["GET"]),
+    Route("/documents/{id}/text", get_text, methods=["GET"]),
+    Route("/documents/{id}", get_document, methods=["GET"]),
+    Route("/documents/{id}", delete_document, methods=["DELETE"]),
+    Route("/passages/{id}", get_passage, methods=["GET"]),
     Route("/jobs/{id}", get_job, methods=["GET"]),
     Route("/collections", get_collections, methods=["GET"]),
 ]

@@ -90,7 +90,7 @@ class Door:
     def _holder(self, secret: str) -> Key | None:
         try:
             found = self._keys.holder(secret) if secret else None
-        except TraceFault as error:
+        except (OSError, TraceFault) as error:
             raise _damaged(error) from error
         self._unlocked = self._unlocked and found is None
         return found
@@ -98,7 +98,7 @@ class Door:
     def _is_unlocked(self) -> bool:
         try:
             self._unlocked = self._unlocked and not self._keys.all()
-        except TraceFault as error:
+        except (OSError, TraceFault) as error:
             raise _damaged(error) from error
         return self._unlocked
 

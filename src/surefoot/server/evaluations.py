@@ -6,7 +6,6 @@ A run is of no collection, so that no key can open one: they are shown only wher
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ from surefoot.evaluate.report.page import page, policy, read
 from surefoot.server.problems import missing
 from surefoot.server.service import inside, service
 
-_NAME = re.compile(r"[^/\\\0.][^/\\\0]*")
-
 
 async def get_evaluations(request: Request) -> Response:
     """The evaluations below the folder of runs, the latest first."""
@@ -28,9 +25,12 @@ async def get_evaluations(request: Request) -> Response:
 
 
 def _listed(folder: Path | None) -> list[dict[str, Any]]:
-    places = [place.parent for place in folder.glob("*/records.jsonl")] if folder else []
-    found = [line for place in places if (line := _line(place))]
+    found = [line for place in (_runs(folder) if folder else ()) if (line := _line(place))]
     return sorted(found, key=lambda line: line["created"], reverse=True)
+
+
+def _runs(folder: Path) -> list[Path]:
+    return [place.parent for place in folder.glob("*/records.jsonl")]
 
 
 def _line(place: Path) -> dict[str, Any] | None:
@@ -45,7 +45,7 @@ def _line(place: Path) -> dict[str, Any] | None:
 async def get_evaluation(request: Request) -> Response:
     """The page of one evaluation, for a frame of the page."""
     folder, name = _folder(request), request.path_params["name"]
-    if folder is None or not _NAME.fullmatch(name) or not (folder / name / "records.jsonl").is_file():
+    if folder is None or name not in {place.name for place in _runs(folder)}:
         raise missing("evaluation")
     text = await asyncio.to_thread(lambda: page(read(folder / name)))
     headers = {"Content-Security-Policy": f"{policy()}; frame-ancestors 'self'"}

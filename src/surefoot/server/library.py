@@ -13,14 +13,15 @@ from surefoot.config.builder import Builder
 from surefoot.config.faults import OBJECT
 from surefoot.config.settings import Config
 from surefoot.corpus.build import IndexProgress, build
-from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import others
+from surefoot.errors import ConfigError
 from surefoot.pipeline import Pipeline
 from surefoot.protocols import Embedder, Evaluator
 from surefoot.retrievers._given import Given
 from surefoot.server.jobs import Progress, Unread
-from surefoot.server.keys import COLLECTION
+from surefoot.server.keys import COLLECTION, DEFAULT
+from surefoot.server.labels import Labels
 from surefoot.server.problems import Problem
 from surefoot.server.uploads import swept
 
@@ -32,10 +33,20 @@ _SHARED = ("network", "embedder", "llm", "evaluator", "generator")
 
 
 class Library:
-    """All collections: those of the index, and those that files were uploaded to. The default one is always there."""
+    """All collections: those of the index, and those that files were uploaded to.
+
+    Raises ConfigError where the default one has a name that a server takes for none.
+    """
 
     def __init__(self, folder: Path, config: Config) -> None:
         self.folder = folder
+        self.default: str = config["index"].get("collection", DEFAULT)
+        """The collection that is meant where none is named; it is always there."""
+        if not COLLECTION.fullmatch(self.default):
+            raise ConfigError(
+                f"[index] collection '{self.default}' cannot be served; use lower-case letters, digits, - and _"
+            )
+        self.labels = Labels()
         self._config: Config = {name: of for name, of in config.items() if name != "server"}
         nothing = Given()
         alone = {"use": components.described("retriever", nothing), OBJECT: True}
@@ -53,11 +64,11 @@ class Library:
     def names(self) -> tuple[str, ...]:
         """Every collection, the default one first."""
         found = {place.name for place in self.folder.glob("*/")} | {*others(self.path, "")}
-        return (DEFAULT, *sorted(name for name in found - {DEFAULT} if COLLECTION.fullmatch(name)))
+        return (self.default, *sorted(name for name in found - {self.default} if COLLECTION.fullmatch(name)))
 
     def has(self, name: str) -> bool:
         """Whether there is a collection of this name."""
-        return name == DEFAULT or name in self.names()
+        return name in self.names()
 
     def index(self, name: str) -> Index | None:
         """The collection's part of the index; None: nothing was ever put into it. Raises IndexFault where the index is
@@ -121,7 +132,16 @@ class Library:
         if not any(folder.glob("*")):  # a build would rather stop than empty an index
             self._emptied(name)
             return ()
-        report = build([folder], self.path, self.embedder, collection=name, patience=PATIENCE, on_progress=told)
+        labels = self.labels.of(self.uploads(name))
+        report = build(
+            [folder],
+            self.path,
+            self.embedder,
+            collection=name,
+            meta=lambda path: labels.get(Path(path).name, {}),
+            patience=PATIENCE,
+            on_progress=told,
+        )
         return tuple(Unread(Path(path).name, reason) for path, reason in report.skipped)
 
     def _emptied(self, name: str) -> None:

@@ -83,8 +83,8 @@ OPERATIONS: Mapping[Any, Operation] = {
     responses.delete_response: Operation(query=_COLLECTION),
     rerank.post_rerank: Operation(body=rerank.RerankBody),
     evaluations.get_evaluation: Operation(kinds=("text/html",)),
-    pages.get_page: Operation(kinds=("text/html", "text/plain")),
-    pages.get_static: Operation(kinds=("text/javascript", "text/css", "image/svg+xml", "image/png", "font/woff2")),
+    pages.get_page: Operation(kinds=("text/html",)),
+    pages.get_static: Operation(kinds=("text/javascript", "text/css", "image/svg+xml")),
     pages.post_session: Operation(body=pages.SessionBody, status=204, kinds=()),
     pages.delete_session: Operation(status=204, kinds=()),
     pages.get_metrics: Operation(kinds=("text/plain",)),
@@ -155,7 +155,9 @@ def _request(of: Operation, named: dict[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {"application/json": {"schema": schema(of.body, named)}}
     if of.uploads:
         files = {"type": "array", "items": {"type": "string", "format": "binary"}}
-        content["multipart/form-data"] = {"schema": {"type": "object", "properties": {"file": files}}}
+        texts = {"collection": {"type": "string"}, "meta": {"type": "string", "contentMediaType": "application/json"}}
+        form = {"type": "object", "properties": {"file": files, **texts}, "required": ["file"]}
+        content["multipart/form-data"] = {"schema": form}
     return {"required": True, "content": content}
 
 

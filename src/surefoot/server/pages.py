@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -17,37 +17,36 @@ from surefoot.server.bodies import body
 from surefoot.server.door import COOKIE, unknown
 from surefoot.server.problems import LOG, Problem, missing
 from surefoot.server.service import service
+from surefoot.web import static
 
-_WEB = files("surefoot") / "web"
-_NAME = re.compile(r"[a-z0-9_-]+\.(js|css|svg|png|woff2)")
-_KINDS = {
-    "js": "text/javascript; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "woff2": "font/woff2",
-}
+_KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
 
 
 async def get_page(_: Request) -> Response:
     """The page."""
-    page = _WEB / "ask.html"
-    if not page.is_file():
-        return PlainTextResponse("Surefoot answers at POST /ask; GET /openapi.json says how.\n")
-    return Response(page.read_bytes(), media_type="text/html; charset=utf-8")
+    return Response(static("ask.html"), media_type="text/html; charset=utf-8")
+
+
+@cache
+def _files() -> dict[str, tuple[bytes, str, str]]:
+    """The page's own files by name: content, media type and tag. A request names one of them or none."""
+    found = [(place.name, place.name.rpartition(".")[2]) for place in (files("surefoot") / "web").iterdir()]
+    return {name: _tagged(static(name).encode(), _KINDS[suffix]) for name, suffix in found if suffix in _KINDS}
+
+
+def _tagged(content: bytes, kind: str) -> tuple[bytes, str, str]:
+    return content, kind, f'"{sha256(content).hexdigest()[:32]}"'
 
 
 async def get_static(request: Request) -> Response:
-    """A file of the page. Its name is one of a few letters and a known ending: none leads out of the folder."""
-    name = request.path_params["name"]
-    if not (found := _NAME.fullmatch(name)) or not (file := _WEB / name).is_file():
+    """A file of the page."""
+    if not (found := _files().get(request.path_params["name"])):
         raise missing("file")
-    content = file.read_bytes()
-    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    content, kind, tag = found
     headers = {"Cache-Control": "no-cache", "ETag": tag}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(content, media_type=_KINDS[found[1]], headers=headers)
+    return Response(content, media_type=kind, headers=headers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.routing import Match, Route
 
 from surefoot.errors import FieldFault, QuestionError, SurefootError
 
@@ -73,6 +74,16 @@ def problem_of(error: Exception) -> Problem:
     return Problem(500, "internal", "the server has a fault, which its log names; ask whoever runs it")
 
 
-async def answer_problem(_: Request, error: Exception) -> JSONResponse:
+async def answer_problem(request: Request, error: Exception) -> JSONResponse:
     """Starlette's handler of exceptions."""
-    return problem_of(error).response()
+    problem = problem_of(error)
+    if problem.status == 405:
+        problem.headers = {"Allow": _allowed(request)}
+    return problem.response()
+
+
+def _allowed(request: Request) -> str:
+    """The methods of this address, also where several routes share it: Starlette names those of the first alone."""
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    fitting = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for route in fitting for method in route.methods or ()}))

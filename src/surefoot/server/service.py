@@ -9,7 +9,7 @@ from starlette.requests import Request
 from surefoot.server.conversations import Conversations
 from surefoot.server.feedback import Feedback
 from surefoot.server.jobs import Jobs
-from surefoot.server.keys import COLLECTION, DEFAULT, Key
+from surefoot.server.keys import COLLECTION, Key
 from surefoot.server.library import Library
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import missing
@@ -70,7 +70,7 @@ def meant(here: Service, key: Key | None, named: str | None, *, new: bool = Fals
         name = named or key.collections[0]
         allowed = name in key.collections
     else:
-        name = named or DEFAULT
+        name = named or here.library.default
         allowed = bool(COLLECTION.fullmatch(name)) and (new or here.library.has(name))
     if not allowed:
         raise missing("collection")

@@ -1,7 +1,7 @@
 // The answer: checked text with its markers, what each of them quotes, and what no source carries.
 
 import { h, said } from "./dom.js";
-import { positions, rendered } from "./blocks.js";
+import { positions, rendered, unsigned } from "./blocks.js";
 import { percent, snippet, titled } from "./passages.js";
 import { cut, isNumber, scored } from "./words.js";
 
@@ -86,7 +86,7 @@ function sources(answer, actions, hedged) {
       "li",
       { id: `source-${marker}`, tabindex: "-1" },
       h("span", { class: "number", "aria-hidden": "true" }, String(marker)),
-      h("div", {}, actions.cited ? h("button", { type: "button", class: "link", click: (event) => actions.cited(cited, event.currentTarget) }, name) : h("span", {}, name), quote ? h("q", { dir: "auto" }, cut(quote.replace(/```\w*/g, " ").replace(/\s+/g, " "), 240)) : null, h("p", { class: "checks" }, hedged ? null : checks(cited), url ? h("span", { class: "place", dir: "auto" }, url) : null)),
+      h("div", {}, actions.cited ? h("button", { type: "button", class: "link", click: (event) => actions.cited(cited, event.currentTarget) }, name) : h("span", {}, name), quote ? h("q", { dir: "auto" }, cut(unsigned(quote).replaceAll("\0", "").replace(/\s+/g, " "), 240)) : null, h("p", { class: "checks" }, hedged ? null : checks(cited), url ? h("span", { class: "place", dir: "auto" }, url) : null)),
     );
   };
   const bare = answer.uncited.map((sentence) => h("li", {}, h("span", { class: "number none", "aria-hidden": "true" }, "–"), h("div", {}, h("q", { dir: "auto" }, cut(sentence, 240)), h("p", { class: "checks" }, h("span", { class: "check no" }, "not supported by any source")))));

@@ -2,12 +2,12 @@
 
 import { h, said, svg } from "./dom.js";
 import { attributionPart } from "./evidence.js";
-import { Problem, asked, get, place, post } from "./requests.js";
+import { Problem, asked, get, place, post, within } from "./requests.js";
 import { Turn } from "./turn.js";
 import { closeSource, isOpen, openSource } from "./source.js";
 import { listConversations, markCurrent } from "./conversations.js";
 import { addFiles, documentsView } from "./documents.js";
-import { evaluationView, evaluationsView } from "./evaluations.js";
+import { evaluationView, evaluationsView, themeFrame } from "./evaluations.js";
 import { scaleOf } from "./scale.js";
 import { counted, cut, decoded, many } from "./words.js";
 
@@ -373,6 +373,7 @@ $("centre").addEventListener("click", shut);
 function themed() {
   const kept = document.documentElement.dataset.theme ?? "system";
   $("theme").textContent = `Theme: ${kept}`;
+  themeFrame();
   return kept;
 }
 $("theme").addEventListener("click", () => {
@@ -431,6 +432,15 @@ async function collections() {
   $("pick").hidden = known.length < 2;
 }
 
+// A citation that a chat client shows leads to `/?collection=C&passage=ID#/t/TRACE`.
+async function citedInAddress() {
+  const cited = new URLSearchParams(location.search);
+  const id = cited.get("passage");
+  if (!id) return;
+  const found = await get(within(place("passages", id), { collection: cited.get("collection") })).catch((error) => notice(error.message));
+  if (found) await openSource(found.passage, [], main.querySelector("h1"));
+}
+
 async function start() {
   try {
     await Promise.all([collections(), listConversations(null)]);
@@ -440,6 +450,7 @@ async function start() {
     return recover(error);
   }
   await route(true);
+  await citedInAddress();
   if (matchMedia("(hover: hover)").matches) question.focus({ preventScroll: true });
   return undefined;
 }

@@ -8,7 +8,16 @@ const ITEM = /^(\s*)([-*+•]|\d{1,3}[.)])\s+(?=\S)/;
 const HEADING = /^(#{1,6})(?:\s+|$)/;
 const RULE = /^\|(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?)?$/;
 const WORDS = /`([^`\n]{1,400})`|\*\*([^*\n]{1,400})\*\*/g;
+const LEAD = /^[ \t]*(?:(?:`{3,}|~{3,}).*|#{1,6}(?=[ \t])|[-*+•](?=[ \t])|:(?=[ \t]))/gm;
 const LONGEST_LINE = 20000;
+
+// The text with a NUL in place of each of its signs, so that offsets stay: for where plain words alone have room.
+const erased = (signs) => "\0".repeat(signs.length);
+export const unsigned = (text) =>
+  text
+    .replace(WORDS, (_, code, strong) => (code === undefined ? `\0\0${strong}\0\0` : `\0${code}\0`))
+    .replace(/^[ \t]*\|.*$/gm, (row) => (RULE.test(row.trim()) ? erased(row) : row.replace(/^[ \t]*\||\|[ \t]*$/g, erased).replaceAll("|", "·")))
+    .replace(LEAD, erased);
 
 // Offsets of Python, which counts characters, as JavaScript's, which counts an emoji as two.
 export function positions(text) {

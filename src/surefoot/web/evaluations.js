@@ -14,7 +14,13 @@ export async function evaluationsView() {
   return h("div", { class: "view" }, h("h1", { tabindex: "-1" }, "Evaluations"), evaluations.length ? h("ol", { class: "runs" }, evaluations.map(card)) : h("div", { class: "missing" }, h("p", {}, "No run has been evaluated here."), h("p", {}, "To make one: ", h("code", {}, "surefoot evaluate --run runs/NAME FILE"))));
 }
 
+// The frame is of no origin, and reads nothing of ours: it is told the theme.
+export function themeFrame() {
+  const { theme = "system" } = document.documentElement.dataset;
+  document.querySelector("iframe")?.contentWindow.postMessage({ theme }, "*");
+}
+
 export function evaluationView(name) {
-  const frame = h("iframe", { src: place("evaluations", name), sandbox: "allow-scripts allow-popups", title: `Evaluation ${name}` });
+  const frame = h("iframe", { src: place("evaluations", name), sandbox: "allow-scripts allow-popups", title: `Evaluation ${name}`, load: themeFrame });
   return h("div", { class: "view framed" }, h("p", { class: "path" }, h("a", { href: "#/evaluations" }, "Evaluations"), " › ", said(name)), h("h1", { class: "unseen", tabindex: "-1" }, `Evaluation ${name}`), frame);
 }

@@ -1,12 +1,12 @@
 // Passages with their grades, the words that answer, and the strips that were cut from them.
 
 import { address, facts, h, said } from "./dom.js";
-import { positions, rendered } from "./blocks.js";
+import { positions, rendered, unsigned } from "./blocks.js";
 import { counted, cut, isNumber, many, scored } from "./words.js";
 
 const SHOWN = 6;
 const SNIPPET = 300;
-const LEAD = 40;
+const LEAD_IN = 40;
 const WHOLE = 20000;
 
 export const percent = (grade) => (isNumber(grade?.probability) ? `${Math.round(grade.probability * 100)} %` : null);
@@ -59,7 +59,7 @@ function row({ passage, grade, rank }, strips, trace, actions) {
       "summary",
       {},
       h("span", { class: `grade ${label}` }, grade ? (isNumber(grade.score) ? scored(grade.score) : "n/a") : "…", h("span", { class: "unseen" }, grade?.label ? ` ${grade.label}` : grade ? " could not be graded" : " not graded yet")),
-      h("span", { class: "title" }, titled(passage), passage.source === "external" ? h("span", { class: "tag" }, "outside") : null),
+      h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null),
       strips.length ? bar(passage, strips) : null,
       h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, grade?.span)),
     ),
@@ -82,12 +82,13 @@ function bar(passage, strips) {
 }
 
 // The words that answer with a little around them, or the beginning.
-export function snippet(text, span, lead = LEAD) {
-  const at = positions(text.slice(0, WHOLE));
+export function snippet(words, span, lead = LEAD_IN) {
+  const text = unsigned(words.slice(0, WHOLE));
+  const at = positions(text);
   const [start, end] = span ? span.map(at) : [0, 0];
   const from = start > lead + 20 ? start - lead : 0;
   const to = Math.min(text.length, Math.max(end, from + SNIPPET));
-  const plain = (words) => words.replace(/^[ \t]*(```\w*|[-*•]|\|)[ \t]*/gm, "").replace(/\s+/g, " ");
+  const plain = (part) => part.replaceAll("\0", "").replace(/\s+/g, " ");
   const before = plain(text.slice(from, start));
   return start < end ? [from ? `… ${before.replace(/^\S*\s/, "")}` : before, h("mark", {}, plain(text.slice(start, Math.min(end, start + 2 * SNIPPET)))), plain(text.slice(end, to)), to < text.length ? "…" : ""] : [plain(text.slice(0, SNIPPET)), text.length > SNIPPET ? "…" : ""];
 }

@@ -8,7 +8,7 @@ import { counted, isNumber, many, seconds, upper } from "./words.js";
 
 const MEANS = {
   correct: "The documents carry the answer.",
-  ambiguous: "The documents alone may not answer this, so a search outside was due.",
+  ambiguous: "The documents alone may not answer this.",
   incorrect: "The documents do not answer this: what was retrieved is set aside.",
 };
 const DOING = {

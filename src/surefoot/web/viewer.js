@@ -94,6 +94,11 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 
+// In a frame of the page that asks: it says which of its themes is chosen.
+addEventListener("message", ({ source, data }) => {
+  if (source !== window && source === parent && ["system", "light", "dark"].includes(data?.theme)) document.documentElement.dataset.theme = data.theme;
+});
+
 // Read when all of it is there: the script stands before the data, so that the page shows at once.
 const ready = document.getElementById("head") ? Promise.resolve() : new Promise((done) => {
   const watch = new MutationObserver(() => document.getElementById("index") && (watch.disconnect(), done()));
