@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -181,6 +182,35 @@ def test_a_call_ends_with_its_budget_and_says_how_far_it_came(own: Service, monk
     assert "Call `retrieve`" in said
     over.set()
     own.workers.close()
+    assert own.traces.latest("default", 5) == ()
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """Nobody waits for the answer: it is given up, and no trace is kept."""
+    generator = type(own.library.pipeline("default").generator)
+    generate, begun, over = generator.generate, threading.Event(), threading.Event()
+
+    def slow(*arguments: Any) -> Any:
+        begun.set()
+        over.wait(20)
+        return generate(*arguments)
+
+    monkeypatch.setattr(generator, "generate", slow)
+
+    async def leave(client: Client) -> None:
+        asking = asyncio.create_task(client.call_tool("ask", {"question": QUESTION}))
+        await asyncio.to_thread(begun.wait, 20)
+        asking.cancel()
+        await asyncio.wait([asking])
+
+    with listening(own) as address:
+        talk(f"{address}/mcp", leave, mode=mode)
+        time.sleep(0.5)  # for the server to notice
+        over.set()
+        while own.workers.taken:
+            time.sleep(0.02)
+    assert begun.is_set()
     assert own.traces.latest("default", 5) == ()
 
 

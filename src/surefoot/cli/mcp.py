@@ -23,9 +23,9 @@ def mcp(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Offer the tools ask, retrieve and grade to a client of a language model, over standard input and output.
+    """Offer the tools ask, retrieve and grade to a client of a language model.
 
-    Clients start it themselves; docs/mcp.md has what to tell them.
+    Over standard input and output: clients start it themselves, and docs/mcp.md has what to tell them.
     """
     stdio = _stdio()
     if directory:
