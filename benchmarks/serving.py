@@ -184,7 +184,7 @@ def health_process(url: str, until: float, out: Any) -> None:
 
 
 def in_a_row(folder: Path, questions: Sequence[str], seconds: float, seed: int) -> float:
-    """Questions a second of `run_many` in a process of its own, forty at a time until the seconds are over."""
+    """Questions a second of `run_many` in a process of its own, until the seconds are over."""
     code = (
         "import json, random, sys, time, surefoot\n"
         "questions, seconds, seed, workers = json.loads(sys.argv[1])\n"
@@ -193,7 +193,7 @@ def in_a_row(folder: Path, questions: Sequence[str], seconds: float, seed: int) 
         "list(pipeline.run_many(questions[:4], workers=workers))\n"
         "begun, done = time.perf_counter(), 0\n"
         "while time.perf_counter() - begun < seconds:\n"
-        "    done += len(list(pipeline.run_many(chance.choices(questions, k=40), workers=workers)))\n"
+        "    done += len(list(pipeline.run_many(chance.choices(questions, k=8 * workers), workers=workers)))\n"
         "print(done / (time.perf_counter() - begun))\n"
     )
     asked = json.dumps([list(questions), seconds, seed, WORKERS])
