@@ -98,6 +98,8 @@ ELSEWHERE = {
     ("llm", "local"): "needs its model file: tests/llms/test_contract_llm.py",
     ("llm", "openai"): "needs a server: tests/llms/test_contract_llm.py",
     ("embedder", "minilm"): "needs its model file: tests/embedders/test_minilm.py",
+    ("embedder", "openai"): "needs a server: tests/embedders/test_openai.py",
+    ("embedder", "transformers"): "needs an extra and a checkpoint: tests/embedders/test_transformers.py",
     ("searcher", "zim"): "needs an extra and a file: tests/searchers/test_zim.py",
     ("searcher", "tavily"): "needs a key: tests/searchers/test_tavily.py",
     ("searcher", "serper"): "needs a key: tests/searchers/test_serper.py",

@@ -25,6 +25,7 @@ from surefoot.retrievers import _given
 INSIDE = {
     "searcher": {"nowhere", "folder", "zim"},
     "llm": {"local", "scripted"},
+    "embedder": {"hashing", "minilm", "static"},
     "retriever": {"bm25", "dense", "hybrid"},
 }
 """Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
