@@ -38,6 +38,7 @@ from surefoot.refiners.strips import CUTS, Strips
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.retrievers.dense import Dense
 from surefoot.retrievers.hybrid import Hybrid
+from surefoot.retrievers.reranked import Reranked
 from surefoot.rewriters.keywords import Keywords
 from surefoot.rewriters.stepwise import Stepwise
 from surefoot.rewriters.templates import Templates
@@ -62,6 +63,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("retriever", "bm25"): lambda index: Bm25(index),
     ("retriever", "dense"): lambda index: Dense(index, Hashing()),
     ("retriever", "hybrid"): lambda index: Hybrid([Bm25(index), Dense(index, Hashing())]),
+    ("retriever", "reranked"): lambda index: Reranked(Bm25(index), Lexical()),
     ("evaluator", "lexical"): lambda index: Lexical(),
     ("evaluator", "cosine"): lambda index: Cosine(Hashing(), FITTED),
     ("evaluator", "minilm"): lambda index: minilm(),
@@ -108,6 +110,7 @@ ELSEWHERE = {
     ("searcher", "wikipedia"): "needs a server: tests/searchers/test_wikipedia.py",
     ("evaluator", "t5"): "needs an extra and a checkpoint: tests/evaluators/test_t5.py",
     ("evaluator", "cross_encoder"): "needs an extra and a checkpoint: tests/evaluators/test_cross_encoder.py",
+    ("evaluator", "rerank"): "needs a server: tests/evaluators/test_rerank.py",
     ("verifier", "nli"): "needs an extra and a checkpoint: tests/verifiers/test_nli.py",
     ("verifier", "minilm"): "needs its weights: tests/verifiers/test_minilm.py",
 }
