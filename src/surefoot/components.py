@@ -57,6 +57,7 @@ EXTRAS = {
     "t5": "transformers",
     "cross_encoder": "transformers",
     "nli": "transformers",
+    "transformers": "transformers",
     "zim": "zim",
     "pptx": "formats",
     "xlsx": "formats",

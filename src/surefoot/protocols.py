@@ -163,7 +163,8 @@ class Generator(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors."""
+    """Turns texts into vectors. One that was trained to read questions otherwise than passages, as e5 was, may also
+    have `embed_questions(texts)`."""
 
     @property
     def name(self) -> str:

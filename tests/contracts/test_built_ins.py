@@ -38,6 +38,7 @@ from surefoot.refiners.strips import CUTS, Strips
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.retrievers.dense import Dense
 from surefoot.retrievers.hybrid import Hybrid
+from surefoot.retrievers.reranked import Reranked
 from surefoot.rewriters.keywords import Keywords
 from surefoot.rewriters.stepwise import Stepwise
 from surefoot.rewriters.templates import Templates
@@ -62,6 +63,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("retriever", "bm25"): lambda index: Bm25(index),
     ("retriever", "dense"): lambda index: Dense(index, Hashing()),
     ("retriever", "hybrid"): lambda index: Hybrid([Bm25(index), Dense(index, Hashing())]),
+    ("retriever", "reranked"): lambda index: Reranked(Bm25(index), Lexical()),
     ("evaluator", "lexical"): lambda index: Lexical(),
     ("evaluator", "cosine"): lambda index: Cosine(Hashing(), FITTED),
     ("evaluator", "minilm"): lambda index: minilm(),
@@ -98,6 +100,8 @@ ELSEWHERE = {
     ("llm", "local"): "needs its model file: tests/llms/test_contract_llm.py",
     ("llm", "openai"): "needs a server: tests/llms/test_contract_llm.py",
     ("embedder", "minilm"): "needs its model file: tests/embedders/test_minilm.py",
+    ("embedder", "openai"): "needs a server: tests/embedders/test_openai.py",
+    ("embedder", "transformers"): "needs an extra and a checkpoint: tests/embedders/test_transformers.py",
     ("searcher", "zim"): "needs an extra and a file: tests/searchers/test_zim.py",
     ("searcher", "tavily"): "needs a key: tests/searchers/test_tavily.py",
     ("searcher", "serper"): "needs a key: tests/searchers/test_serper.py",
@@ -106,6 +110,7 @@ ELSEWHERE = {
     ("searcher", "wikipedia"): "needs a server: tests/searchers/test_wikipedia.py",
     ("evaluator", "t5"): "needs an extra and a checkpoint: tests/evaluators/test_t5.py",
     ("evaluator", "cross_encoder"): "needs an extra and a checkpoint: tests/evaluators/test_cross_encoder.py",
+    ("evaluator", "rerank"): "needs a server: tests/evaluators/test_rerank.py",
     ("verifier", "nli"): "needs an extra and a checkpoint: tests/verifiers/test_nli.py",
     ("verifier", "minilm"): "needs its weights: tests/verifiers/test_minilm.py",
 }

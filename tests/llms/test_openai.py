@@ -17,8 +17,8 @@ import pytest
 from faults import PLANTED, faults
 from surefoot import meter
 from surefoot.errors import ConfigError, EndpointError
-from surefoot.llms import openai
 from surefoot.llms.openai import OpenAI
+from surefoot.network import endpoint
 from surefoot.network.pace import within
 from surefoot.types import Completion, Message
 
@@ -225,7 +225,7 @@ def test_an_endpoint_that_is_never_silent_and_never_done_is_given_up(
     monkeypatch: pytest.MonkeyPatch, stream: bool
 ) -> None:
     """A byte now and then must not hold a question for ever."""
-    monkeypatch.setattr(openai, "_MAX_SECONDS", 0.5)
+    monkeypatch.setattr(endpoint, "_MAX_SECONDS", 0.5)
     with faults() as server:
         begun = time.monotonic()
         message = fails(OpenAI("m", f"{server.url}/drip/body"), stream)
@@ -265,7 +265,7 @@ def test_a_pause_is_what_the_endpoint_asks_for_up_to_five_seconds(
 ) -> None:
     """Half a second at most where it asks for nothing that can be read."""
     paused: list[float] = []
-    monkeypatch.setattr(openai.cancel, "pause", paused.append)
+    monkeypatch.setattr(endpoint.cancel, "pause", paused.append)
     server.llm(Reply("", 503, {"Retry-After": asked}), said("4"), retries=1).complete(ASK)
     assert least <= max(paused) <= most  # the server sleeps too, not at all
 

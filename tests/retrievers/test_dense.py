@@ -42,3 +42,14 @@ def test_an_index_rebuilt_with_another_embedder_is_refused(index, tmp_path):
     build([tmp_path / "a.csv"], tmp_path / "index.db", Other(), rebuild=True)
     with pytest.raises(IndexFault, match="other"):
         retriever.retrieve("the glacier", 1)
+
+
+def test_a_question_is_embedded_as_one(index):
+    """Where the embedder reads questions otherwise than passages."""
+
+    class Asked(Hashing):
+        def embed_questions(self, texts):
+            return self.embed([text.replace("mountain", "glacier") for text in texts])
+
+    (found,) = Dense(index, Asked()).retrieve("mountain", 1)
+    assert found.id.endswith("ice")

@@ -106,3 +106,32 @@ def test_a_retriever_that_cannot_filter_is_refused_by_name():
     assert len(both.retrieve("?", 5)) == 2
     with pytest.raises(ConfigError, match="retriever 'Listed' cannot filter; use one whose verb takes a filter"):
         both.retrieve("?", 5, Filter.of({"a": True}))
+
+
+def test_each_retriever_is_asked_for_its_own_depth():
+    """By its name, fifty where it has none; for more where more are asked for."""
+    asked = {}
+
+    class Counting(Listed):
+        def __init__(self, name):
+            super().__init__("ab")
+            self.name = name
+
+        def retrieve(self, question, k):
+            asked[self.name] = k
+            return super().retrieve(question, k)
+
+    retrievers = [Counting("bm25"), Counting("dense"), Counting("third")]
+    Hybrid(retrievers, depth={"bm25": 100, "dense": 7}).retrieve("?", 10)
+    assert asked == {"bm25": 100, "dense": 10, "third": 50}
+    Hybrid(retrievers, depth=20).retrieve("?", 10)
+    assert set(asked.values()) == {20}
+
+
+@pytest.mark.parametrize("depth", [0, -1, True, "5", 2.5, {"listed": 0}, {"bm52": 5}])
+def test_a_depth_that_is_none_or_nobodys_is_refused(depth):
+    """A misspelt name would change nothing, in silence."""
+    named = Listed("a")
+    named.name = "listed"
+    with pytest.raises(ConfigError, match="depth"):
+        Hybrid([named], depth=depth)

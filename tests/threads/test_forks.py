@@ -106,10 +106,10 @@ def test_a_fork_talks_to_other_machines_by_connections_of_its_own() -> None:
     """Two processes that read from one connection would get each other's answers."""
     network = Network()
     llm = OpenAI("m", "http://127.0.0.1:1/v1", network=network)
-    before = llm._client, network._made
+    before = llm._endpoint._client, network._made
     assert all(before)
-    assert in_child(lambda: (llm._client is before[0], network._made is before[1])) == "(False, False)"
-    assert (llm._client, network._made) == before
+    assert in_child(lambda: (llm._endpoint._client is before[0], network._made is before[1])) == "(False, False)"
+    assert (llm._endpoint._client, network._made) == before
 
 
 def test_what_is_no_longer_there_is_not_made_anew() -> None:

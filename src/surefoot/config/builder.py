@@ -142,7 +142,9 @@ class Builder:
     @cached_property
     def retrievers(self) -> tuple[Any, ...]:
         """The retrievers that `hybrid` fuses."""
-        chosen = self.config["retriever"].get("retrievers", HYBRID)
+        return self._fused(self.config["retriever"].get("retrievers", HYBRID))
+
+    def _fused(self, chosen: Any) -> tuple[Any, ...]:
         if not listed(chosen) or "hybrid" in chosen:
             raise ConfigError(f"retrievers must be a list of retrievers other than hybrid, not {chosen!r}")
         return tuple(components.build("retriever", name, {}, self._parts) for name in chosen)
@@ -150,7 +152,9 @@ class Builder:
     @cached_property
     def evaluators(self) -> tuple[Any, ...]:
         """The evaluators that `cascade` is made of; each a name, or a table of `use` and options."""
-        chosen = self.config["evaluator"].get("evaluators", CASCADE)
+        return self._graders(self.config["evaluator"].get("evaluators", CASCADE))
+
+    def _graders(self, chosen: Any) -> tuple[Any, ...]:
         parts = [{"use": part} if isinstance(part, str) else part for part in listed(chosen)]
         if not parts or not all(_stands_alone(part) for part in parts):
             raise ConfigError(f"evaluators must be a list of evaluators other than cascade, not {chosen!r}")
@@ -312,9 +316,13 @@ class Builder:
     def _component(self, role: str, section: Mapping[str, Any]) -> Any:
         if role == "searcher":
             section = {**section, **self._inner_searchers(section)}
+        if role == "retriever":
+            inner = {"of": "retriever", "reranker": "evaluator"}
+            section = {**section, **{key: self._inner(inner[key], section[key]) for key in inner.keys() & section}}
         options = options_of(section)
         _raise(taken(role, options))
-        options |= {key: getattr(self, key) for key in options.keys() & LISTS}
+        made = {"retrievers": self._fused, "evaluators": self._graders}
+        options |= {key: made[key](options[key]) for key in options.keys() & LISTS}
         return components.build(role, section["use"], options, self._parts)
 
     def _object(self, role: str) -> Any:
@@ -327,16 +335,16 @@ class Builder:
 
     def _inner_searchers(self, section: Mapping[str, Any]) -> dict[str, Any]:
         """The searchers inside a searcher, to any depth: `of` is one, `searchers` are several."""
-        made: dict[str, Any] = {"of": self._searcher(section["of"])} if "of" in section else {}
+        made: dict[str, Any] = {"of": self._inner("searcher", section["of"])} if "of" in section else {}
         if "searchers" in section:
-            made["searchers"] = tuple(self._searcher(part) for part in listed(section["searchers"]))
+            made["searchers"] = tuple(self._inner("searcher", part) for part in listed(section["searchers"]))
         return made
 
-    def _searcher(self, part: Any) -> Any:
+    def _inner(self, role: str, part: Any) -> Any:
         section = {"use": part} if isinstance(part, str) else part
         if not isinstance(section, Mapping) or not isinstance(section.get("use"), str):
-            raise ConfigError(f"a searcher within a searcher is a name, or a table with `use`, not {part!r}")
-        return self._built("searcher", section)
+            raise ConfigError(f"a {role} within a component is a name, or a table with `use`, not {part!r}")
+        return self._built(role, section)
 
     @property
     def _parts(self) -> dict[str, Callable[[], Any]]:

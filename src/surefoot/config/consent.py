@@ -28,7 +28,7 @@ ALLOWED = "SUREFOOT_TRUST"
 DEEPEST = 16
 """Tables within tables of a configuration; those that there are need four."""
 
-NAMES = ("use", "of", "searchers", "retrievers", "evaluators")
+NAMES = ("use", "of", "searchers", "retrievers", "evaluators", "reranker")
 """Keys under which components are named."""
 
 

@@ -133,3 +133,4 @@ def _section_faults(role: str, section: Any) -> Iterator[str]:
         for part in listed(options.get(key)):
             yield from _section_faults(role, part)
     yield from _section_faults(role, options.get("of"))
+    yield from _section_faults("evaluator", options.get("reranker"))

@@ -29,7 +29,8 @@ from surefoot.retrievers import _given
 INSIDE = {
     "searcher": {"nowhere", "folder", "zim"},
     "llm": {"local", "scripted"},
-    "retriever": {"bm25", "dense", "hybrid"},
+    "embedder": {"hashing", "minilm", "static"},
+    "retriever": {"bm25", "dense", "hybrid", "reranked"},
 }
 """Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
 
@@ -46,6 +47,7 @@ WORDS: dict[tuple[str, str], Sequence[str]] = {
     ("answer", "check"): get_args(Check),
     ("answer", "fallback"): get_args(Fallback),
     ("pipeline", "decompose"): get_args(Decompose),
+    ("retriever", "reranker"): ("cosine", "lexical", "minilm"),
 }
 """Words that an option knows, by section and key."""
 
@@ -126,11 +128,11 @@ def _below_here(path: Path) -> bool:
 def knows(section: str, key: str, word: str) -> bool:
     """True for a text that means the same on every machine: a component of Surefoot's, a word that an option knows, or
     a label."""
+    if (section, key) in WORDS:
+        return word in WORDS[section, key]
     if key in NAMES and section in components.ROOMS:
         return word in components.built_in(section)
-    if key in _LABELS and section in ("thresholds", "evaluator"):
-        return True
-    return word in WORDS.get((section, key), ())
+    return key in _LABELS and section in ("thresholds", "evaluator")
 
 
 def _foreign(section: str, values: Any, own: Config) -> list[str]:
@@ -141,7 +143,7 @@ def _foreign(section: str, values: Any, own: Config) -> list[str]:
     return [
         word
         for word in named(section, values)
-        if not (word in mine or _OWN.fullmatch(word) or knows(section, "use", word))
+        if not (word in mine or _OWN.fullmatch(word) or knows(section, "use", word) or _reranks(section, word))
     ]
 
 
@@ -175,11 +177,16 @@ def _plain(role: str, key: str, value: Any) -> bool:
     if isinstance(value, int | float):
         return key not in _MACHINE and abs(value) <= LARGEST
     if isinstance(value, str):
-        goes_out = role in _GOING_OUT and key in NAMES and not _inside(role, value)
+        goes_out = role in _GOING_OUT and key in NAMES and (role, key) not in WORDS and not _inside(role, value)
         return knows(role, key, value) and not goes_out
     if isinstance(value, Mapping):
         return all(_plain(role, str(inner), one) for inner, one in value.items())
     return isinstance(value, list | tuple) and all(_plain(role, key, one) for one in value)
+
+
+def _reranks(section: str, word: str) -> bool:
+    """True for an evaluator of Surefoot's, which a retriever may be made of."""
+    return section == "retriever" and word in components.built_in("evaluator")
 
 
 def _inside(role: str, use: str | None) -> bool:

@@ -50,9 +50,12 @@ class Cosine:
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; a text without words cannot be graded."""
         meter.count(graded=len(pairs))
-        texts = list(dict.fromkeys(text for question, p in pairs for text in (question, _text(p.title, p.text))))
+        texts = list(dict.fromkeys(_text(p.title, p.text) for _, p in pairs))
+        questions = list(dict.fromkeys(question for question, _ in pairs))
+        embed = getattr(self.embedder, "embed_questions", self.embedder.embed)
         rows = dict(zip(texts, self.embedder.embed(texts), strict=True))
-        return tuple(self._grade(p.id, rows[question], rows[_text(p.title, p.text)]) for question, p in pairs)
+        asked = dict(zip(questions, embed(questions), strict=True))
+        return tuple(self._grade(p.id, asked[question], rows[_text(p.title, p.text)]) for question, p in pairs)
 
     def _grade(self, passage_id: str, question: np.ndarray, passage: np.ndarray) -> Grade:
         if not question.any() or not passage.any():

@@ -48,7 +48,7 @@ class CrossEncoder:
         check_batch(batch, max_pieces)
         self._checkpoint = opened("AutoModelForSequenceClassification", model, device=device, network=network)
         self._two_labels = _labels(self._checkpoint) == 2
-        self._batch, self._max_pieces = batch, min(max_pieces, _longest(self._checkpoint))
+        self._batch, self._max_pieces = batch, min(max_pieces, self._checkpoint.longest)
         self.name = f"cross_encoder:{Path(model).name}-{self._checkpoint.fingerprint()}"
         self._fitted = None if fitted is None else fitted_for(self.name, fitted)
 
@@ -116,9 +116,3 @@ def _labels(checkpoint: Checkpoint) -> int:
             f"{checkpoint.source} has {labels} labels; a cross-encoder that grades has one (relevance) or two"
         )
     return labels
-
-
-def _longest(checkpoint: Checkpoint) -> int:
-    """The most pieces that the model has positions for."""
-    known = (checkpoint.tokenizer.model_max_length, getattr(checkpoint.model.config, "max_position_embeddings", None))
-    return min(int(most) for most in known if most)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import chain
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import httpx
-
 from surefoot import meter
-from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
-from surefoot.network import Network, Reply
-from surefoot.network.credentials import address, excerpt, key_if_any
-from surefoot.network.pace import backoff, left, within
-from surefoot.text.json_values import parsed
-from surefoot.threads import cancel, forks
+from surefoot.network import Network
+from surefoot.network.endpoint import JsonEndpoint
 from surefoot.types import Completion, Message
 
 _ENVELOPE = 1 << 16
@@ -26,21 +17,12 @@ _PER_TOKEN = 1 << 10
 endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20
 """Most bytes of a list of models."""
-_MAX_SECONDS = 600.0
-"""Longest time for one answer, retries included: an endpoint that keeps sending a byte is never silent."""
-_MAX_WAIT = 5.0
-"""Longest pause before a retry, in seconds, whatever the endpoint asks for."""
 
 
 class OpenAI:
     """A model behind an OpenAI-compatible endpoint.
 
-    `key_env` names the environment variable of the key, which is read when the object is built and sent to `base_url`;
-    it may be unset. `timeout` is how many seconds the endpoint may stay silent; no answer takes longer than ten
-    minutes. `retries` are made after a failed connection, HTTP 429 and 5xx, before any of the answer has come, with
-    pauses that grow from half a second or are what Retry-After says, up to five. Redirects are not followed, and
-    proxies not used. `network` None: one without restrictions; otherwise it may raise NetworkError. Raises ConfigError
-    for a `base_url` that is no address or holds a secret, and for a key that cannot be one.
+    `base_url`, `key_env`, `timeout`, `retries` and `network` are those of a `JsonEndpoint`, and so are the errors.
     """
 
     def __init__(
@@ -53,34 +35,10 @@ class OpenAI:
         network: Network | None = None,
     ) -> None:
         self.name = model
-        self._where = _readable(address(base_url))
-        self._key_env = key_env
-        self._key = key_if_any(key_env)
-        self._timeout = timeout
-        self._retries = retries
-        self._network = network or Network()
-        self._client = self._connected()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with connections of this process."""
-        forks.abandon(self._client)
-        self._client = self._connected()
-
-    def _connected(self) -> httpx.Client:
-        client = httpx.Client(
-            base_url=self._where,
-            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0)),
-            transport=self._network.transport(self._where),
-            event_hooks={"response": [_unled]},
-            trust_env=False,  # a login for this host in ~/.netrc would take the key's place
-            headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
-        )
-        weakref.finalize(self, client.close)
-        return client
+        self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
 
     def __repr__(self) -> str:
-        return f"OpenAI({self.name!r}, base_url={self._where!r}, key_env={self._key_env!r})"
+        return repr(self._endpoint).replace("JsonEndpoint", "OpenAI", 1)
 
     def complete(
         self,
@@ -98,174 +56,42 @@ class OpenAI:
         EndpointError, which says what is wrong with the endpoint.
         """
         asked = chat_request(messages, schema, max_tokens, stop, model=self.name)
-        completion = self._streamed(asked, on_text) if on_text else self._whole(asked)
+        answer = StreamedReply(max_tokens, on_text)
+        if on_text:
+            self._stream(asked, answer)
+        else:
+            self._take(answer, self._endpoint.post("chat/completions", asked, _most(asked)), "message")
+        completion = answer.completion(self.name)
         counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
         meter.count(calls=1, **counted)
         return completion
 
     def probe(self) -> tuple[str, ...]:
         """The names of the endpoint's models; raises EndpointError."""
-        with self._answer("GET", "models") as response:
-            listed = self._json(b"".join(self._bounded(response, _MAX_BYTES)))
+        listed = self._endpoint.get("models", _MAX_BYTES)
         models = listed.get("data") if isinstance(listed, dict) else None
         named = [one.get("id") for one in models if isinstance(one, dict)] if isinstance(models, list) else []
         names = tuple(name for name in named if isinstance(name, str))
         if not isinstance(models, list) or len(names) < len(models):
-            raise self._nonsense("a list without models", listed)
+            raise self._endpoint.nonsense("a list without models", listed)
         return names
 
-    def _whole(self, request: dict[str, Any]) -> Completion:
-        answer = StreamedReply(request["max_tokens"])
-        with self._answer("POST", "chat/completions", request) as response:
-            sent = self._json(b"".join(self._bounded(response, _most(request))))
-            self._take(answer, sent, "message")
-        return answer.completion(self.name)
-
-    def _streamed(self, request: dict[str, Any], on_text: Callable[[str], None]) -> Completion:
+    def _stream(self, request: dict[str, Any], answer: StreamedReply) -> None:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
-        answer = StreamedReply(request["max_tokens"], on_text)
-        with self._answer("POST", "chat/completions", request) as response:
-            for event in self._events(self._bounded(response, _most(request))):
+        with self._endpoint.events("chat/completions", request, _most(request)) as events:
+            for event in events:
                 self._take(answer, event, "delta")
         if not answer.ended:
-            raise self._broken("without an end") if answer.begun else self._nonsense("a stream without an answer", "")
-        return answer.completion(self.name)
+            without = self._endpoint.nonsense("a stream without an answer", "")
+            raise self._endpoint.broken("without an end") if answer.begun else without
 
     def _take(self, answer: StreamedReply, sent: Any, part: Literal["message", "delta"]) -> None:
         try:
             answer.take(sent, part)
         except Malformed as error:
-            raise self._nonsense(str(error), sent) from error
+            raise self._endpoint.nonsense(str(error), sent) from error
         except Reported as error:
-            raise self._broken(f"with {self._excerpt(error)}") from error
-
-    @contextmanager
-    def _answer(self, method: str, path: str, request: dict[str, Any] | None = None) -> Iterator[httpx.Response]:
-        """A successful answer, its body still to be read, after as many retries as it takes."""
-        with within(_MAX_SECONDS):
-            response = self._send(self._client.build_request(method, path, json=request))
-            try:
-                if response.status_code != 200:
-                    raise self._status(response)
-                yield response
-            except httpx.TimeoutException as error:
-                raise self._silent(error) from error
-            except httpx.HTTPError as error:
-                raise self._broken(f"in the middle: {error}") from error
-            finally:
-                response.close()
-
-    def _send(self, request: httpx.Request) -> httpx.Response:
-        for failures in range(1, self._retries + 2):
-            last = failures > self._retries
-            wait = backoff(failures, _MAX_WAIT)
-            try:
-                response = self._client.send(request, stream=True)
-            except httpx.TimeoutException as error:
-                raise self._silent(error) from error
-            except httpx.TransportError as error:
-                if last:
-                    raise self._down(error) from error
-            else:
-                if last or (response.status_code != 429 and response.status_code < 500):
-                    break
-                response.close()
-                if (asked := self._reply(response).wait) is not None:
-                    wait = min(asked, _MAX_WAIT)
-            cancel.pause(max(0.0, min(wait, left())))
-        return response
-
-    def _bounded(self, response: httpx.Response, most: int) -> Iterator[bytes]:
-        if (coding := response.headers.get("Content-Encoding", "identity").lower()) != "identity":
-            raise self._nonsense("its answer packed, which nobody asked for", coding)
-        size = 0
-        for piece in response.iter_raw():
-            size += len(piece)
-            if size > most:
-                raise self._nonsense(f"more than {most:,} bytes", "")
-            yield piece
-
-    def _events(self, pieces: Iterable[bytes]) -> Iterator[Any]:
-        # Not `iter_lines`: that splits at U+2028 and its like too, which may stand inside JSON.
-        rest: list[bytes] = []
-        for piece in chain(pieces, (b"\n",)):
-            first, *lines = piece.split(b"\n")
-            rest.append(first)
-            if not lines:
-                continue
-            lines, rest = [b"".join(rest), *lines[:-1]], lines[-1:]
-            for line in lines:
-                data = line.removeprefix(b"data:").strip()
-                if data == b"[DONE]":
-                    return
-                if line.startswith(b"data:") and data:
-                    yield self._json(data)
-
-    def _json(self, body: bytes) -> Any:
-        try:
-            return parsed(body)
-        except ValueError as error:
-            raise self._nonsense("no JSON", body.decode(errors="replace")) from error
-
-    def _status(self, response: httpx.Response) -> EndpointError:
-        body = next(response.iter_raw(), b"").decode(errors="replace")
-        what = f"answered HTTP {response.status_code} ({self._excerpt(body)})"
-        return self._error(what, self._hint(response), response)
-
-    def _hint(self, response: httpx.Response) -> str:
-        if response.status_code in (401, 403):
-            return f"check the key in the environment variable {self._key_env}"
-        if response.is_redirect:
-            return "redirects are not followed: set base_url to the address that answers"
-        if response.status_code == 404:
-            return f"check base_url and the model's name, {self.name}"
-        return "run: surefoot doctor"
-
-    def _down(self, error: Exception) -> EndpointError:
-        remedy = "start it, or check base_url; then run: surefoot doctor"
-        return self._error(f"cannot be reached ({self._excerpt(error)})", remedy, cause=error)
-
-    def _silent(self, error: Exception) -> EndpointError:
-        if left() <= 0:
-            return self._error("gave no whole answer in time", "ask for less at once, or use a faster endpoint")
-        remedy = "set a longer timeout or run: surefoot doctor"
-        return self._error(f"was silent for {self._timeout:g} s", remedy, cause=error)
-
-    def _broken(self, how: str) -> EndpointError:
-        return self._error(f"broke off its answer {how}", "ask again, or run: surefoot doctor")
-
-    def _nonsense(self, what: str, body: object) -> EndpointError:
-        said = f": {self._excerpt(body)}" if body else ""
-        return self._error(f"sent {what}{said}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
-
-    def _error(
-        self, what: str, remedy: str, response: httpx.Response | None = None, cause: Exception | None = None
-    ) -> EndpointError:
-        reply = self._reply(response) if response else None
-        said = f"the endpoint {self._where} {what}; {remedy}"
-        reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-        return EndpointError(said, reply.status if reply else None, reply.wait if reply else None, reached)
-
-    def _reply(self, response: httpx.Response) -> Reply:
-        """Without its body."""
-        return Reply(self._where, response.status_code, response.headers, b"")
-
-    def _excerpt(self, body: object) -> str:
-        return excerpt(str(body), self._key)
-
-
-def _readable(where: str) -> str:
-    """The address; raises ConfigError now where httpx would complain in the middle of a question."""
-    try:
-        httpx.URL(where).host.isascii()
-    except (httpx.InvalidURL, UnicodeError):  # "xn--" is no name
-        raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:11434/v1") from None
-    return where
-
-
-def _unled(response: httpx.Response) -> None:
-    """Drop the target of a redirect: httpx reads it even where it does not follow, and fails on a name like "xn--"."""
-    response.headers.pop("Location", None)
+            raise self._endpoint.reported(error) from error
 
 
 def _most(request: dict[str, Any]) -> int:

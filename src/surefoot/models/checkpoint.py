@@ -1,4 +1,4 @@
-"""Checkpoints of Hugging Face's transformers that classify texts, opened without running anybody's code.
+"""Checkpoints of Hugging Face's transformers, opened without running anybody's code.
 
 Weights are read from safetensors if there are any, else from a pickle by `torch.load(weights_only=True)`, which builds
 tensors and calls nothing; `trust_remote_code` is never given.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import torch
 import transformers
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HFValidationError
+from huggingface_hub import hf_hub_download, snapshot_download, try_to_load_from_cache
+from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
 from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers.utils import logging
@@ -28,6 +28,7 @@ from transformers.utils import logging
 from surefoot.errors import ConfigError, ModelError, NetworkError, on_one_line
 from surefoot.models import registry
 from surefoot.network import Network
+from surefoot.text.json_values import parsed
 from surefoot.threads import cancel
 
 _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
@@ -69,18 +70,29 @@ class Checkpoint:
         """The number of pieces that `finished` adds."""
         return int(self.tokenizer.backend_tokenizer.num_special_tokens_to_add(pair))
 
+    @property
+    def longest(self) -> int:
+        """The most pieces that the model has positions for."""
+        known = (self.tokenizer.model_max_length, getattr(self.model.config, "max_position_embeddings", None))
+        return min(int(most) for most in known if most)
+
     def logits(self, inputs: Sequence[Encoding], batch: int) -> list[list[float]]:
-        """A row for each input, in order; it may hold NaN. Raises ModelError when a run fails.
+        """A row for each input, in order; it may hold NaN. Raises ModelError when a run fails."""
+        return self.rows(inputs, batch, lambda output, _: output.logits.float())
+
+    def rows(self, inputs: Sequence[Encoding], batch: int, read: Callable[[Any, Any], Any]) -> list[list[float]]:
+        """A row for each input, in order, as `read` makes them of the model's output and the mask of its pieces.
 
         Inputs of like length share a run of `batch`, padded and masked. With a batch of 1 a row is the same to the last
-        bit whatever else is graded; in larger ones rounding depends on the neighbours, and rows agree to 1e-4.
+        bit whatever else is read; in larger ones rounding depends on the neighbours, and rows agree to 1e-4. Raises
+        ModelError when a run fails.
         """
         order = sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids))
         rows: dict[int, list[float]] = {}
         for start in range(0, len(order), batch):
             cancel.check()
             places = order[start : start + batch]
-            rows |= zip(places, self._run([inputs[place] for place in places]), strict=True)
+            rows |= zip(places, self._run([inputs[place] for place in places], read), strict=True)
         return [rows[place] for place in range(len(inputs))]
 
     def tensors(self, inputs: Sequence[Encoding]) -> dict[str, Any]:
@@ -97,10 +109,11 @@ class Checkpoint:
             self.model.save_pretrained(folder)
             self.tokenizer.save_pretrained(folder)
 
-    def _run(self, inputs: Sequence[Encoding]) -> list[list[float]]:
+    def _run(self, inputs: Sequence[Encoding], read: Callable[[Any, Any], Any]) -> list[list[float]]:
         try:
             with torch.inference_mode():
-                rows: list[list[float]] = self.model(**self.tensors(inputs)).logits.float().tolist()
+                tensors = self.tensors(inputs)
+                rows: list[list[float]] = read(self.model(**tensors), tensors["attention_mask"]).tolist()
         except (RuntimeError, IndexError, ValueError) as error:
             longest = max(len(e.ids) for e in inputs)
             raise ModelError(
@@ -157,6 +170,24 @@ def opened(
     )
 
 
+def beside(source: str, file: str, network: Network | None = None) -> Any:
+    """The JSON of a file beside the checkpoint's weights; None: it has no such file. Raises ModelError for one that is
+    damaged or cannot be fetched, and NetworkError as `opened` does."""
+    try:
+        path = Path(_here(source)) / file
+        if not path.is_file():
+            # Also where the hub has said before that there is none: it is asked once.
+            if Path(source).is_dir() or registry.offline() or try_to_load_from_cache(source, file) is not None:
+                return None
+            _require_hub(network)
+            path = Path(hf_hub_download(source, file))  # nosec B615 # JSON, which is only read
+        return parsed(path.read_bytes())
+    except (EntryNotFoundError, OSError, ValueError) as error:
+        if isinstance(error, EntryNotFoundError) and not isinstance(error, LocalEntryNotFoundError):
+            return None
+        raise ModelError(f"{file} of {source} cannot be read: {on_one_line(error)}; copy it again") from error
+
+
 def check_batch(batch: int, max_pieces: int) -> None:
     """Raise ConfigError for sizes that nothing can be run with."""
     if batch < 1:
@@ -191,9 +222,13 @@ def _anywhere(make: str, source: str, network: Network | None, **options: Any) -
     except OSError:
         if Path(source).is_dir() or registry.offline():
             raise
+    _require_hub(network)
+    return load(source, trust_remote_code=False, **options)
+
+
+def _require_hub(network: Network | None) -> None:
     hub = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
     (network or Network()).require(hub.hostname or "huggingface.co", hub.port)
-    return load(source, trust_remote_code=False, **options)
 
 
 def _here(source: str) -> str:

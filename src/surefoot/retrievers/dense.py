@@ -22,4 +22,5 @@ class Dense:
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` nearest passages. Costs one embedding. Raises IndexFault as the constructor does."""
         self._index.check(self._embedder)
-        return self._index.nearest(self._embedder.embed([question])[0], k, filter)
+        embed = getattr(self._embedder, "embed_questions", self._embedder.embed)
+        return self._index.nearest(embed([question])[0], k, filter)

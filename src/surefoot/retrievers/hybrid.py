@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from surefoot.errors import ConfigError
 from surefoot.evidence.ranking import CONSTANT
 from surefoot.meta import NO_FILTER, Filter, Find, filtered
 from surefoot.protocols import Retriever
@@ -17,13 +18,16 @@ WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
 question sets this finds as much among the first five as BM25 alone or up to 3 points more, for up to 4 points fewer
 first places; equal weights and a constant of 60 lose up to 6 points among the first five (benchmarks/embedders.md)."""
 
+DEPTH = 50
+"""Passages taken from each retriever, unless it is asked for more."""
+
 
 class Hybrid:
     """Reciprocal rank fusion: the sum of weight / (constant + rank) over the retrievers that found a passage.
 
     Only ranks count, so that scores of any scales can be fused (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh
     all alike and set the constant to 60; with 10, first places count for more). Costs one retrieval of `depth`
-    passages from each.
+    passages from each: a number, or a table of numbers by the retriever's name, 50 for one that is not in it.
     """
 
     name = "hybrid"
@@ -32,14 +36,16 @@ class Hybrid:
         self,
         retrievers: Sequence[Retriever],
         weights: Mapping[str, float] = WEIGHTS,
-        depth: int = 50,
+        depth: int | Mapping[str, int] = DEPTH,
         constant: int = CONSTANT,
     ) -> None:
+        names = [getattr(retriever, "name", "") for retriever in retrievers]
+        depths = _depths(depth, names)
         self._retrievers = tuple(
-            (retriever, weights.get(getattr(retriever, "name", ""), 1.0)) for retriever in retrievers
+            (retriever, weights.get(name, 1.0), depths.get(name, DEPTH))
+            for retriever, name in zip(retrievers, names, strict=True)
         )
         self._mended = next((each.mended for each in retrievers if hasattr(each, "mended")), str)
-        self._depth = depth
         self._constant = constant
 
     def mended(self, question: str) -> str:
@@ -49,11 +55,11 @@ class Hybrid:
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one of the retrievers
         cannot filter."""
-        finds = [(self._filtered(each, filter), weight) for each, weight in self._retrievers]
+        finds = [(self._filtered(each, filter), weight, depth) for each, weight, depth in self._retrievers]
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)
-        for find, weight in finds:
-            for rank, passage in enumerate(find(question, max(k, self._depth)), start=1):
+        for find, weight, depth in finds:
+            for rank, passage in enumerate(find(question, max(k, depth)), start=1):
                 found.setdefault(passage.id, passage)
                 scores[passage.id] += weight / (self._constant + rank)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
@@ -63,3 +69,14 @@ class Hybrid:
     def _filtered(retriever: Retriever, filter: Filter) -> Find[tuple[Passage, ...]]:
         name = getattr(retriever, "name", type(retriever).__name__)
         return filtered(retriever.retrieve, filter, f"retriever '{name}'")
+
+
+def _depths(depth: int | Mapping[str, int], names: Sequence[str]) -> Mapping[str, int]:
+    """The depth of each retriever that has one of its own. Raises ConfigError for one that is no number or nobody's."""
+    depths = depth if isinstance(depth, Mapping) else dict.fromkeys(names, depth)
+    for name, most in depths.items():
+        if name not in names:
+            raise ConfigError(f"depth names {name!r}; the retrievers are: {', '.join(names)}")
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+            raise ConfigError(f"depth must be a whole number from 1 up, not {most!r}")
+    return depths

@@ -204,9 +204,10 @@ class Pgvector:
         """At most `k` passages, best first. With a filter the nearest are exact, and every passage that matches is
         read. Raises EndpointError; IndexFault where the table is absent or another embedder's."""
         text = _storable(question)
+        embed = getattr(self.embedder, "embed_questions", self.embedder.embed)
         parameters: dict[str, object] = {
             "question": text,
-            "vector": "[" + ",".join(map(str, self.embedder.embed([text])[0].tolist())) + "]",
+            "vector": "[" + ",".join(map(str, embed([text])[0].tolist())) + "]",
             "embedder": self.embedder.name,
             "depth": self.depth,
             "constant": self.constant,

@@ -54,7 +54,7 @@ class NLIVerifier:
         make = "AutoModelForTokenClassification" if self._points else "AutoModelForSequenceClassification"
         self._checkpoint = opened(make, model, device=device, network=network)
         self._label = _label(self._checkpoint, label, MADE_UP if self._points else CARRIED)
-        self._max_pieces = min(max_pieces, _longest(self._checkpoint))
+        self._max_pieces = min(max_pieces, self._checkpoint.longest)
         self.name = f"nli:{Path(model).name}-{self._checkpoint.fingerprint()}"
 
     def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
@@ -143,9 +143,3 @@ def _label(checkpoint: Checkpoint, given: str | int | None, known: frozenset[str
         told = ", ".join(f"{number}: {name}" for number, name in sorted(names.items()))
         raise ConfigError(f"say which label of {checkpoint.source} counts: label = one of {told}")
     return int(found[0])
-
-
-def _longest(checkpoint: Checkpoint) -> int:
-    """The most pieces that the model has positions for."""
-    known = (checkpoint.tokenizer.model_max_length, getattr(checkpoint.model.config, "max_position_embeddings", None))
-    return min(int(most) for most in known if most)

@@ -1,0 +1,117 @@
+"""The embedding model behind any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp, TEI and the like."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from surefoot.embedders.static import unit
+from surefoot.errors import ConfigError
+from surefoot.models.wordpiece import encodable
+from surefoot.network import Network
+from surefoot.network.endpoint import JsonEndpoint
+from surefoot.protocols import Matrix
+from surefoot.threads import cancel
+
+_ENVELOPE = 1 << 16
+_PER_TEXT = 1 << 19
+"""Most bytes of an answer, and more for each text: 16,000 numbers of some thirty characters."""
+_LARGEST = 1e9
+"""The largest number in a vector; a model's are below a thousand."""
+
+
+class OpenAIEmbedder:
+    """The vectors that an endpoint's `/embeddings` gives, at length 1.
+
+    `query_prefix` is put before each question and `passage_prefix` before each other text, as e5's models want
+    ("query: ", "passage: "). `batch` texts are sent at a time. `base_url`, `key_env`, `timeout`, `retries` and
+    `network` are those of a `JsonEndpoint`, and so are the errors.
+
+    `name` holds the model and a hash of model and prefixes, and not the address: an index may be searched by the same
+    model elsewhere. An endpoint that serves other weights under the same name goes unnoticed unless their vectors have
+    another length. Whether a row depends on its text alone, to the last bit, is up to the endpoint.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str = "https://api.openai.com/v1",
+        key_env: str = "OPENAI_API_KEY",
+        batch: int = 64,
+        query_prefix: str = "",
+        passage_prefix: str = "",
+        timeout: float = 60.0,
+        retries: int = 2,
+        network: Network | None = None,
+    ) -> None:
+        if batch < 1:
+            raise ConfigError(f"batch must be 1 or more, not {batch}")
+        self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
+        self._batch = batch
+        self._query_prefix, self._passage_prefix = query_prefix, passage_prefix
+        digest = hashlib.sha256(repr((model, query_prefix, passage_prefix)).encode()).hexdigest()
+        self.name = f"openai:{model}-{digest[:8]}"
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Length of a vector, learned from the endpoint's first answer; raises EndpointError."""
+        return len(self._asked(["dimensions"])[0])
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Rows of length 1, one for each passage; 0 for a blank text, which is not sent. Raises EndpointError."""
+        return self._embedded(texts, self._passage_prefix)
+
+    def embed_questions(self, texts: Sequence[str]) -> Matrix:
+        """The same for questions, which have a prefix of their own."""
+        return self._embedded(texts, self._query_prefix)
+
+    def _embedded(self, texts: Sequence[str], prefix: str) -> Matrix:
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        said = [(n, prefix + text) for n, text in enumerate(encodable(texts)) if text.strip()]
+        for start in range(0, len(said), self._batch):
+            cancel.check()
+            places, sent = zip(*said[start : start + self._batch], strict=True)
+            rows[[*places]] = self._checked(self._asked(sent))
+        return unit(rows)
+
+    def _checked(self, found: Matrix) -> Matrix:
+        if found.shape[1] != self.dimensions:
+            raise self._endpoint.nonsense(f"vectors of {found.shape[1]} numbers after some of {self.dimensions}", "")
+        return found
+
+    def _asked(self, texts: Sequence[str]) -> Matrix:
+        """A row for each text, as the endpoint gave it."""
+        request = {"model": self._endpoint.model, "input": [*texts]}
+        sent = self._endpoint.post("embeddings", request, _ENVELOPE + _PER_TEXT * len(texts))
+        if isinstance(sent, dict) and sent.get("error"):
+            raise self._endpoint.reported(sent["error"])
+        rows = _rows(sent, len(texts))
+        if rows is None:
+            raise self._endpoint.nonsense(f"no vector for each of {len(texts)} texts", sent)
+        return rows
+
+
+def _rows(sent: Any, count: int) -> Matrix | None:
+    """The vectors in the order of the texts; None: they are not whole, not of one length, or not of numbers."""
+    data = sent.get("data") if isinstance(sent, dict) else None
+    if not isinstance(data, list) or len(data) != count or not all(isinstance(one, dict) for one in data):
+        return None
+    placed = {one.get("index", n): one.get("embedding") for n, one in enumerate(data) if _whole(one.get("index", n))}
+    if placed.keys() != {*range(count)} or not all(isinstance(row, list) and row for row in placed.values()):
+        return None
+    rows = [placed[n] for n in range(count)]
+    if len({len(row) for row in rows}) > 1 or not all(_number(value) for row in rows for value in row):
+        return None
+    return np.array(rows, np.float32)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST

@@ -1,0 +1,113 @@
+"""Any server's `/rerank`: the shape of Cohere and Jina, which vLLM, llama.cpp and `surefoot serve` have too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+from surefoot import meter
+from surefoot.act import fitted_for, require_fitted
+from surefoot.errors import ConfigError
+from surefoot.network import Network
+from surefoot.network.endpoint import JsonEndpoint
+from surefoot.protocols import Pair
+from surefoot.threads import cancel
+from surefoot.types import Grade, Passage, Thresholds
+
+_ENVELOPE = 1 << 16
+_PER_TEXT = 1 << 10
+"""Most bytes of an answer, and more for each text, beside as many as the texts have: some servers send them back."""
+_LARGEST = 1e9
+"""The largest score that is believed."""
+
+
+class Rerank:
+    """The relevance that a server's `/rerank` gives to a question and a passage.
+
+    A passage is sent as title and text, `batch` at a time. What range scores have is up to the server: a cross-encoder
+    behind one may give probabilities or raw logits, so there are no thresholds until they are `fitted`: a table of
+    `upper`, `lower` and `strip`. A reranker of retrieval (`[retriever] use = "reranked"`) needs none. `base_url` is
+    what stands before `/rerank`, such as `https://api.jina.ai/v1`; it, `key_env`, `timeout`, `retries` and `network`
+    are those of a `JsonEndpoint`, and so are the errors.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        key_env: str = "RERANK_API_KEY",
+        fitted: Thresholds | Mapping[str, Any] | None = None,
+        batch: int = 64,
+        timeout: float = 60.0,
+        retries: int = 2,
+        network: Network | None = None,
+    ) -> None:
+        if batch < 1:
+            raise ConfigError(f"batch must be 1 or more, not {batch}")
+        self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
+        self._batch = batch
+        self.name = f"rerank:{model}"
+        self._fitted = None if fitted is None else fitted_for(self.name, fitted)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Those that it was given; raises ConfigError when there are none."""
+        return require_fitted(self._fitted, self.name)
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair; without a question or a text there is nothing to grade. A request for each question and
+        `batch` of its passages. Raises EndpointError."""
+        meter.count(graded=len(pairs))
+        asked: dict[str, dict[str, None]] = {}
+        for question, passage in pairs:
+            if question.strip() and passage.text.strip():
+                asked.setdefault(question, {})[_text(passage)] = None
+        scores = {question: self._scored(question, [*texts]) for question, texts in asked.items()}
+        return tuple(_grade(question, passage, scores) for question, passage in pairs)
+
+    def _scored(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for start in range(0, len(texts), self._batch):
+            cancel.check()
+            part = texts[start : start + self._batch]
+            found |= zip(part, self._scores(question, part), strict=True)
+        return found
+
+    def _scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        documents = [*map(_sendable, texts)]
+        request = {"model": self._endpoint.model, "query": _sendable(question), "documents": documents}
+        most = _ENVELOPE + sum(_PER_TEXT + 8 * len(text) for text in texts)
+        sent = self._endpoint.post("rerank", {**request, "top_n": len(texts)}, most)
+        if isinstance(sent, dict) and sent.get("error"):
+            raise self._endpoint.reported(sent["error"])
+        scores = _read(sent)
+        if scores.keys() != {*range(len(texts))}:
+            raise self._endpoint.nonsense(f"no score for each of {len(texts)} texts", sent)
+        return [scores[n] for n in range(len(texts))]
+
+
+def _read(sent: Any) -> dict[int, float]:
+    """The scores that can be read, by the place of their text."""
+    results = sent.get("results") if isinstance(sent, dict) else None
+    told = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
+    found = {one["index"]: one.get("relevance_score") for one in told if type(one.get("index")) is int}
+    return {place: score for place, score in found.items() if _is_score(score)}
+
+
+def _is_score(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
+
+
+def _grade(question: str, passage: Passage, scores: Mapping[str, Mapping[str, float]]) -> Grade:
+    if not question.strip() or not passage.text.strip():
+        return Grade(passage.id, None, reason="there is no question" if passage.text.strip() else "no text")
+    return Grade(passage.id, scores[question][_text(passage)])
+
+
+def _text(passage: Passage) -> str:
+    return f"{passage.title}\n{passage.text}" if passage.title else passage.text
+
+
+def _sendable(text: str) -> str:
+    """Without half characters, which no server takes."""
+    return text.encode("utf-8", "replace").decode()

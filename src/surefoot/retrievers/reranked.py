@@ -1,0 +1,54 @@
+"""A second look at what a retriever found: a reranker reads each passage with the question and puts them into order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from surefoot import meter
+from surefoot.errors import ComponentError, ConfigError
+from surefoot.meta import NO_FILTER, Filter, filtered
+from surefoot.protocols import Evaluator, Retriever
+from surefoot.types import Passage
+
+
+class Reranked:
+    """The passages of another retriever in a reranker's order, the likeliest to answer first.
+
+    `of` finds `depth` passages, or as many as are asked for if those are more. `reranker` is an evaluator: one that
+    ships, any cross-encoder of Hugging Face, or a server's `/rerank`. It grades all of them; its scores order them, and
+    need no thresholds. A passage that it cannot grade is left out, and where it fails altogether the order stays that
+    of `of`; the step says so either way. Grading for the decision comes afterwards, and is the evaluator's.
+    """
+
+    name = "reranked"
+
+    def __init__(self, of: Retriever, reranker: Evaluator, depth: int = 50) -> None:
+        if depth < 1:
+            raise ConfigError(f"depth must be 1 or more, not {depth}")
+        self._of = of
+        self._reranker = reranker
+        self._depth = depth
+        self.mended = getattr(of, "mended", str)
+
+    def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
+        """At most `k` passages, each with the reranker's score. Raises what `of` raises, and ConfigError where that
+        cannot filter."""
+        name = getattr(self._of, "name", type(self._of).__name__)
+        found = filtered(self._of.retrieve, filter, f"retriever '{name}'")(question, max(k, self._depth))
+        return self._ordered(question, found)[:k]
+
+    def _ordered(self, question: str, found: Sequence[Passage]) -> tuple[Passage, ...]:
+        try:
+            grades = self._reranker.grade([(question, passage) for passage in found])
+        except ComponentError as error:
+            meter.degrade(f"{self._reranker.name} failed ({error}): passages stand as they were found")
+            return (*found,)
+        scored = [
+            replace(passage, score=grade.score)
+            for passage, grade in zip(found, grades, strict=True)
+            if grade.score is not None
+        ]
+        if lost := len(found) - len(scored):
+            meter.degrade(f"{self._reranker.name} could not read {lost} of {len(found)} passages: they are left out")
+        return tuple(sorted(scored, key=lambda passage: -(passage.score or 0.0)))

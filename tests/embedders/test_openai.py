@@ -1,0 +1,200 @@
+"""Vectors from an endpoint, against a server of this file's own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from faults import PLANTED, faults
+from surefoot.contracts import verify
+from surefoot.embedders.hashing import Hashing
+from surefoot.embedders.openai import OpenAIEmbedder
+from surefoot.errors import ConfigError, EndpointError, NetworkError
+from surefoot.evaluators.cosine import Cosine
+from surefoot.network import Network
+from surefoot.types import Passage
+
+Say = Callable[[list[str]], Any]
+
+
+class Server:
+    """An endpoint that embeds by `say`, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.asked: list[dict[str, Any]] = []
+        self.say: Say = lambda texts: whole(Hashing().embed(texts) * 3)
+
+    def embedder(self, say: Say | None = None, **options: Any) -> OpenAIEmbedder:
+        self.say = say or self.say
+        return OpenAIEmbedder("larrow-embed", self.url, retries=0, **options)
+
+
+def whole(rows: Any) -> dict[str, Any]:
+    return {"data": [{"index": n, "embedding": [float(x) for x in row]} for n, row in enumerate(rows)]}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """On loopback, with a key in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", f"a-very-{PLANTED}-secret-key")
+    told = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            told.asked.append({"path": self.path, "key": self.headers["Authorization"], **asked})
+            body = json.dumps(told.say(asked["input"])).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    told.url = f"http://127.0.0.1:{http.server_port}/v1"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield told
+    http.shutdown()
+    thread.join()
+    http.server_close()
+
+
+def test_it_keeps_the_contract(server: Server) -> None:
+    """With an endpoint whose vectors depend on their text alone; they are three times too long."""
+    verify("embedder", server.embedder())
+
+
+def test_model_texts_and_key_are_sent(server: Server) -> None:
+    """To `/embeddings`; the first request asks for the length of a vector."""
+    server.embedder().embed(["a bridge"])
+    first, asked = server.asked
+    assert first["input"] == ["dimensions"]
+    sent = {"path": "/v1/embeddings", "key": f"Bearer a-very-{PLANTED}-secret-key", "model": "larrow-embed"}
+    assert asked == {**sent, "input": ["a bridge"]}
+
+
+def test_the_length_of_a_vector_is_asked_for_once(server: Server) -> None:
+    """It is what the endpoint's first answer has."""
+    embedder = server.embedder(lambda texts: whole([[3.0, 4.0]] * len(texts)))
+    assert (embedder.dimensions, embedder.dimensions) == (2, 2)
+    assert embedder.embed(["a"]).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
+    assert len(server.asked) == 2
+
+
+def test_texts_are_sent_in_batches_and_blank_ones_not_at_all(server: Server) -> None:
+    """Many endpoints refuse an empty text; its row is 0, as that of a text without a known word."""
+    rows = server.embedder(batch=2).embed(["one", "", "two", " \n", "three"])
+    assert [asked["input"] for asked in server.asked[1:]] == [["one", "two"], ["three"]]
+    np.testing.assert_allclose(rows, Hashing().embed(["one", "", "two", "", "three"]), atol=1e-6)
+
+
+def test_questions_and_passages_have_prefixes_of_their_own(server: Server) -> None:
+    """As e5 was trained; an evaluator by likeness asks for each."""
+    embedder = server.embedder(query_prefix="query: ", passage_prefix="passage: ")
+    Cosine(embedder).grade([("who", Passage("1", "iron"))])
+    assert [asked["input"] for asked in server.asked[1:]] == [["passage: iron"], ["query: who"]]
+
+
+def test_its_name_changes_with_the_vectors_and_not_with_the_address() -> None:
+    """An index is searched by the same model, wherever that runs."""
+    here, there = (OpenAIEmbedder("m", f"http://{host}/v1") for host in ("127.0.0.1:1", "127.0.0.1:2"))
+    assert here.name == there.name
+    others = [OpenAIEmbedder("n"), OpenAIEmbedder("m", query_prefix="q: "), OpenAIEmbedder("m", passage_prefix="q: ")]
+    assert len({here.name, *(other.name for other in others)}) == 4
+    assert here.name.startswith("openai:m-")
+
+
+def test_rows_stand_in_the_order_of_the_texts(server: Server) -> None:
+    """Whatever order the endpoint sends them in."""
+
+    def backwards(texts: list[str]) -> Any:
+        return {"data": whole(Hashing().embed(texts))["data"][::-1]}
+
+    found = server.embedder(backwards).embed(["iron", "cheese"])
+    np.testing.assert_allclose(found, Hashing().embed(["iron", "cheese"]), atol=1e-6)
+
+
+ROW = {"index": 0, "embedding": [1.0]}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        [],
+        None,
+        {"data": []},
+        {"data": [1]},
+        {"data": [ROW, ROW]},
+        {"data": [{**ROW, "index": 1}]},
+        {"data": [{**ROW, "index": True}]},
+        {"data": [{**ROW, "index": [0]}]},
+        {"data": [{"index": 0}]},
+        {"data": [{"embedding": []}]},
+        {"data": [{"embedding": ["1.0"]}]},
+        {"data": [{"embedding": [None]}]},
+        {"data": [{"embedding": [True]}]},
+        {"data": [{"embedding": [10**400]}]},
+        {"data": [{"embedding": [1e300]}]},
+        {"data": [{"embedding": "AACAPw=="}]},
+    ],
+    ids=lambda sent: json.dumps(sent)[:40],
+)
+def test_what_is_no_vector_for_each_text_is_refused(server: Server, sent: Any) -> None:
+    """Never taken for one, and never a traceback."""
+    with pytest.raises(EndpointError, match="sent no vector for each of 1 texts"):
+        server.embedder(lambda _: sent).embed(["a"])
+
+
+def test_vectors_of_two_lengths_are_refused(server: Server) -> None:
+    """Within an answer, and between two."""
+    with pytest.raises(EndpointError, match="no vector for each of 2"):
+        server.embedder(lambda texts: whole([[1.0], [1.0, 2.0]][: len(texts)])).embed(["a", "b"])
+    with pytest.raises(EndpointError, match="vectors of 3 numbers after some of 1"):
+        server.embedder(lambda texts: whole([[1.0] * (1 if texts == ["dimensions"] else 3)])).embed(["a"])
+
+
+def test_a_failure_that_the_endpoint_tells_is_quoted(server: Server) -> None:
+    """Also with a good HTTP status."""
+    with pytest.raises(EndpointError, match="out of memory"):
+        server.embedder(lambda _: {"error": {"message": "out of memory"}}).embed(["a"])
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("status/401", "check the key in the environment variable OPENAI_API_KEY"),
+        ("status/404", "check base_url and the model's name, m"),
+        ("bomb", "packed"),
+        ("endless", "sent more than"),
+        ("cut", "broke off its answer in the middle"),
+        ("deep", "sent no JSON"),
+    ],
+)
+def test_a_faulty_endpoint_is_named(path: str, what: str) -> None:
+    """As one of a language model is."""
+    with faults() as broken, pytest.raises(EndpointError, match=what):
+        OpenAIEmbedder("m", f"{broken.url}/{path}", retries=0).embed(["a"])
+
+
+def test_a_network_that_is_closed_is_not_passed_by() -> None:
+    """Whatever the configuration of the embedder says, `[network] allow` has the last word."""
+    with pytest.raises(NetworkError, match="may not be reached"):
+        OpenAIEmbedder("m", "http://127.0.0.1:9/v1", retries=0, network=Network(allow=[])).embed(["a"])
+
+
+def test_a_batch_of_none_is_refused() -> None:
+    """Nothing would ever be sent."""
+    with pytest.raises(ConfigError, match="batch must be 1 or more"):
+        OpenAIEmbedder("m", batch=0)

@@ -1,0 +1,153 @@
+"""Relevance from a server's `/rerank`, against a server of this file's own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from faults import PLANTED, faults
+from surefoot.contracts import PASSAGES, QUESTION, verify
+from surefoot.errors import ConfigError, EndpointError
+from surefoot.evaluators.rerank import Rerank
+from surefoot.types import Passage
+
+FITTED = {"upper": 0.7, "lower": 0.2, "strip": 0.2}
+Say = Callable[[dict[str, Any]], Any]
+
+
+def by_words(asked: dict[str, Any]) -> Any:
+    """The share of the question's words that a text has, the best first, as a server sends it."""
+    words = set(asked["query"].split())
+    scores = [len(words & set(text.split())) / (len(words) or 1) for text in asked["documents"]]
+    results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
+    return {"id": "1", "results": sorted(results, key=lambda one: -one["relevance_score"])[: asked["top_n"]]}
+
+
+class Server:
+    """An endpoint that scores by `say`, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.asked: list[dict[str, Any]] = []
+        self.say: Say = by_words
+
+    def reranker(self, say: Say = by_words, **options: Any) -> Rerank:
+        self.say = say
+        return Rerank("larrow-rank", self.url, **{"fitted": FITTED, "retries": 0, **options})
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """On loopback, with a key in the environment."""
+    monkeypatch.setenv("RERANK_API_KEY", f"a-very-{PLANTED}-secret-key")
+    told = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            told.asked.append({"path": self.path, "key": self.headers["Authorization"], **asked})
+            body = json.dumps(told.say(asked)).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    told.url = f"http://127.0.0.1:{http.server_port}/v1"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield told
+    http.shutdown()
+    thread.join()
+    http.server_close()
+
+
+def test_it_keeps_the_contract(server: Server) -> None:
+    """With a server whose scores depend on the pair alone."""
+    verify("evaluator", server.reranker())
+
+
+def test_question_texts_and_key_are_sent_in_the_shape_of_rerankers(server: Server) -> None:
+    """The title before the text; all scores are asked for."""
+    server.reranker().grade([(QUESTION, PASSAGES[1]), (QUESTION, Passage("x", "iron"))])
+    documents = [f"{PASSAGES[1].title}\n{PASSAGES[1].text}", "iron"]
+    sent = {"path": "/v1/rerank", "key": f"Bearer a-very-{PLANTED}-secret-key", "model": "larrow-rank"}
+    assert server.asked == [{**sent, "query": QUESTION, "documents": documents, "top_n": 2}]
+
+
+def test_a_score_goes_to_the_passage_that_it_is_about(server: Server) -> None:
+    """Though the server sends the best first, and batches are apart."""
+    pairs = [("iron bridge", Passage(text, text)) for text in ("hut", "iron", "iron bridge")]
+    pairs += [("hut", Passage("again", "hut"))]
+    assert [g.score for g in server.reranker(batch=2).grade(pairs)] == [0.0, 0.5, 1.0, 1.0]
+    assert [len(asked["documents"]) for asked in server.asked] == [2, 1, 1]
+
+
+def test_without_thresholds_it_orders_and_decides_nothing(server: Server) -> None:
+    """What range its scores have nobody knows."""
+    bare = server.reranker(fitted=None)
+    assert bare.grade([("iron", Passage("1", "iron"))])[0].score == 1.0
+    with pytest.raises(ConfigError, match="rerank:larrow-rank"):
+        bare.thresholds  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        [],
+        None,
+        {"results": None},
+        {"results": []},
+        {"results": [1]},
+        {"results": [{"index": 0}]},
+        {"results": [{"index": 1, "relevance_score": 1}]},
+        {"results": [{"index": True, "relevance_score": 1}]},
+        {"results": [{"index": [0], "relevance_score": 1}]},
+        {"results": [{"index": 0, "relevance_score": "1"}]},
+        {"results": [{"index": 0, "relevance_score": True}]},
+        {"results": [{"index": 0, "relevance_score": 10**400}]},
+        {"results": [{"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": 1}]},
+    ],
+    ids=lambda sent: json.dumps(sent)[:60],
+)
+def test_what_is_no_score_for_each_text_is_refused(server: Server, sent: Any) -> None:
+    """A missing one is not 0."""
+    with pytest.raises(EndpointError, match="sent no score for each of 1 texts"):
+        server.reranker(lambda _: sent).grade([("iron", Passage("1", "iron"))])
+
+
+def test_a_failure_that_the_server_tells_is_quoted(server: Server) -> None:
+    """Also with a good HTTP status."""
+    with pytest.raises(EndpointError, match="out of memory"):
+        server.reranker(lambda _: {"error": "out of memory"}).grade([("iron", Passage("1", "iron"))])
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("status/401", "check the key in the environment variable RERANK_API_KEY"),
+        ("endless", "sent more than"),
+        ("bomb", "packed"),
+        ("json", "sent no score for each"),
+    ],
+)
+def test_a_faulty_server_is_named(path: str, what: str) -> None:
+    """As one of a language model is."""
+    with faults() as broken, pytest.raises(EndpointError, match=what):
+        Rerank("m", f"{broken.url}/{path}", retries=0).grade([("iron", Passage("1", "iron"))])
+
+
+def test_a_batch_of_none_is_refused() -> None:
+    """Nothing would ever be sent."""
+    with pytest.raises(ConfigError, match="batch must be 1 or more"):
+        Rerank("m", "http://127.0.0.1:9/v1", batch=0)
