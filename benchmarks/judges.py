@@ -366,7 +366,7 @@ def other_set(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str
         seen = recipe.correctness(_as_rows(task), {recipe.asked(r.question) for r in task.records}, embedder)
         cells = []
         for own in sets.values():
-            by = recipe.fit(head("equivalence").inputs, [own])
+            by = fit(head("equivalence").inputs, [own], recipe.AGAINST)
             cells.append(shown(measured(task, np.array([by.probability(row) for row in seen.inputs]))))
         lines.append("| " + " | ".join([task.name, *cells]) + " |")
     return lines
