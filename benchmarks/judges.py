@@ -29,13 +29,14 @@ from surefoot.embedders.static import Static
 from surefoot.evaluate.score import scoring
 from surefoot.judges import _support as support
 from surefoot.judges._equivalence import likeness
-from surefoot.judges._heads import Head, head
+from surefoot.judges._heads import head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.llm import LLMJudge
 from surefoot.protocols import Embedder, Judge
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
+from surefoot.stats.heads import Head, Labelled, fit
 from surefoot.types import Passage, Record
 
 sys.path.append(str(Path(__file__).parents[1] / "recipes"))
@@ -346,11 +347,11 @@ def unseen(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
         crossed, own = np.full(len(folds), np.nan), sets[task.name]
         for fold in range(FOLDS):
             kept = folds != fold
-            part = recipe.Labelled(own.inputs[kept], own.labels[kept], ())
-            by = recipe.fit(support.NAMES, [part, *others])
+            part = Labelled(own.inputs[kept], own.labels[kept], ())
+            by = fit(support.NAMES, [part, *others], recipe.AGAINST)
             out = np.flatnonzero(~kept)
             crossed[out] = valued([shared[task.name][place] for place in out], by)
-        left = valued(shared[task.name], recipe.fit(support.NAMES, others))
+        left = valued(shared[task.name], fit(support.NAMES, others, recipe.AGAINST))
         ways = [crossed, left, valued(shared[task.name], head("support"))]
         ways.append(valued(shared[task.name], head("support"), least=True))
         lines.append("| " + " | ".join([task.name, *(shown(measured(task, way)) for way in ways)]) + " |")
@@ -365,7 +366,7 @@ def other_set(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str
         seen = recipe.correctness(_as_rows(task), {recipe.asked(r.question) for r in task.records}, embedder)
         cells = []
         for own in sets.values():
-            by = recipe.fit(head("equivalence").inputs, [own])
+            by = fit(head("equivalence").inputs, [own], recipe.AGAINST)
             cells.append(shown(measured(task, np.array([by.probability(row) for row in seen.inputs]))))
         lines.append("| " + " | ".join([task.name, *cells]) + " |")
     return lines

@@ -7,9 +7,7 @@
 2. "support" (does the context carry the claim?) learns from BEGIN, QAGS and ExpertQA, and from planted lies: claims
    that people found supported, each with a number changed or a "not" put in.
 
-Both are logistic regressions, restrained in two ways so that they hold on data of other kinds. Each set has a bias of
-its own in the fit, so that no weight learns how often a set is right. No weight may have the wrong sign, so that more
-evidence for a verdict never lowers it. The shipped bias is the mean of the sets' biases.
+Both are logistic regressions, made by `surefoot.stats.heads.fit`.
 """
 
 from __future__ import annotations
@@ -18,50 +16,31 @@ import argparse
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from surefoot.embedders.static import Static
 from surefoot.judges import _equivalence as equivalence
 from surefoot.judges import _support as support
-from surefoot.judges._heads import Head
 from surefoot.protocols import Embedder
+from surefoot.stats.heads import Labelled, fit
 from surefoot.store import write_text
 from surefoot.text.json_values import parsed
 from surefoot.text.words import fold, words
 from surefoot.types import Passage
 
-Floats = npt.NDArray[np.float64]
-
 PART = 4
 """Every fourth of EVOUNA's questions is learned from."""
-PENALTY = 3.0
-"""Penalty on the squared weights of the standardised inputs."""
 LIES = 100.0
 """Weight of the planted lies, in records; a set that people judged weighs 500. With 500 for both, lies of this kind are
 told better (AUC .90 instead of .77) and those of QAGS worse (.78 instead of .80)."""
-STEPS = 2000
 AGAINST = frozenset({"figures", "person", "negation"})
 """Inputs that speak against a verdict; the others speak for it."""
 _AUXILIARY = re.compile(r"\b(is|are|was|were|has|have|had|will|can)\b")
 _ADDRESS = re.compile(r"^\[\d+\]\s*https?://\S+\s*")
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A set of judged records as inputs of a head."""
-
-    inputs: Floats
-    """One row a record."""
-    labels: Floats
-    groups: tuple[str, ...]
-    """Each record's question or source."""
-    say: float = 500.0
-    """Weight of the set in a fit, in records, however many it has."""
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -133,35 +112,6 @@ def planted(claim: str) -> Iterator[str]:
         yield _AUXILIARY.sub(r"\1 not", claim, count=1)
 
 
-def fit(names: Sequence[str], sets: Sequence[Labelled]) -> Head:
-    """The head for these sets, each weighted by its `say`; deterministic."""
-    middle = np.mean([one.inputs.mean(axis=0) for one in sets], axis=0)
-    spread = np.mean([one.inputs.std(axis=0) for one in sets], axis=0) + 1e-9
-    standard = (np.vstack([one.inputs for one in sets]) - middle) / spread
-    which = np.concatenate([np.full(len(one.labels), place) for place, one in enumerate(sets)])
-    design = np.hstack([standard, np.eye(len(sets))[which]])
-    say = np.concatenate([np.full(len(one.labels), one.say / len(one.labels)) for one in sets])
-    signs = np.array([-1.0 if name in AGAINST else 1.0 for name in names] + [0.0] * len(sets))
-    solved = _descended(design, np.concatenate([one.labels for one in sets]), say, signs)
-    weights = solved[: len(names)] / spread
-    bias = float(solved[len(names) :].mean() - weights @ middle)
-    return Head(tuple(names), tuple(round(float(weight), 4) for weight in weights), round(bias, 4))
-
-
-def _descended(design: Floats, labels: Floats, say: Floats, signs: Floats) -> Floats:
-    """Projected gradient descent with momentum (Nesterov 1983) to the least loss with weights of the right sign."""
-    penalty = PENALTY * (signs != 0)
-    steepest = np.linalg.eigvalsh((design * say[:, None]).T @ design)[-1] / 4 + PENALTY
-    here, ahead, pace = np.zeros(len(signs)), np.zeros(len(signs)), 1.0
-    for _ in range(STEPS):
-        wrong = 1 / (1 + np.exp(-design @ ahead)) - labels
-        there = ahead - (design.T @ (say * wrong) + penalty * ahead) / steepest
-        there = np.where(signs * there < 0, 0, there)
-        faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
-        ahead, here, pace = there + (pace - 1) / faster * (there - here), there, faster
-    return here
-
-
 def _labelled(each: Sequence[tuple[tuple[float, ...], bool, str]]) -> Labelled:
     inputs, labels, groups = zip(*each, strict=True)
     return Labelled(np.array(inputs), np.array(labels, dtype=float), groups)
@@ -185,8 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     embedder = Static()
     made = {
-        "equivalence": fit(equivalence.NAMES, list(equivalences(given.data, embedder).values())),
-        "support": fit(support.NAMES, list(supported(given.data, embedder).values())),
+        "equivalence": fit(equivalence.NAMES, list(equivalences(given.data, embedder).values()), AGAINST),
+        "support": fit(support.NAMES, list(supported(given.data, embedder).values()), AGAINST),
     }
     told = {name: {"inputs": one.inputs, "weights": one.weights, "bias": one.bias} for name, one in made.items()}
     write_text(given.out, json.dumps(told, indent=2) + "\n")

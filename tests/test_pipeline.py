@@ -23,6 +23,7 @@ from surefoot.errors import (
     SearchError,
 )
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence import confidence
 from surefoot.evidence.answering import REMEMBERED, Answering
 from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.sources import Sources
@@ -619,6 +620,30 @@ def test_an_answer_is_hedged_unless_a_passage_is_correct(
     assert answer
     assert (answer.refused, answer.hedged, answer.because) == (False, hedged, UNSURE if hedged else "")
     assert answer.text
+
+
+@pytest.mark.parametrize(("sure", "outcome"), [(0.9, "plain"), (0.5, "hedged"), (0.05, "refused")])
+def test_the_confidence_decides_between_answer_hedge_and_refusal(
+    sure: float, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though a passage is graded CORRECT; the refusal keeps the answer as withheld, and how unsure it was."""
+    monkeypatch.setattr(confidence, "judged", lambda question, answer, *_: replace(answer, confidence=sure))
+    answer = pipeline(GOOD, says="Tomas Aldwin built it.").run(QUESTION).answer
+    assert answer
+    assert (answer.hedged, answer.refused) == (outcome == "hedged", outcome == "refused")
+    assert answer.confidence == sure
+    if answer.refused:
+        assert "What was found does not hold the answer" in answer.text
+        assert "its confidence is 5 %" in answer.because
+        assert (answer.withheld, answer.citations) == ("Tomas Aldwin built it. [1]", ())
+
+
+def test_the_risk_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who accepts any is given every answer."""
+    monkeypatch.setattr(confidence, "judged", lambda question, answer, *_: replace(answer, confidence=0.05))
+    answer = pipeline(GOOD).but(answering=Answering(risk=1.0)).run(QUESTION).answer
+    assert answer
+    assert (answer.hedged, answer.refused) == (False, False)
 
 
 def test_a_refusal_is_not_hedged() -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import count
 from typing import Any, Literal, SupportsIndex
 
@@ -20,7 +21,7 @@ from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.answering import Answering, remembered
 from surefoot.evidence.discounts import Evidence
-from surefoot.evidence.hedge import hedged
+from surefoot.evidence.hedge import given_up, hedged, hopeless
 from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
 from surefoot.grounding import grounded, refusal
@@ -326,10 +327,17 @@ class Pipeline:
         answer = self.held(draft, knowledge, run) if draft else None
         if answer and not knowledge:
             answer = remembered(answer)
+        refused = partial(self._refusal, knowledge=knowledge, decision=decision, run=run)
         if answer is None or answer.refused:
-            asked = run.queries if getattr(self.searcher, "asks", True) else ()
-            answer = refusal(run.asked, answer, len(run.grades), knowledge, decision, asked)
-        run.set("answer", hedged(run.asked, answer, run.grades, self.evaluator))
+            answer = refused(answer)
+        answer = hedged(run.asked, answer, run.passages + run.external, run.grades, self.evaluator, self.answering.risk)
+        if hopeless(answer):
+            answer = given_up(answer, refused(Answer("", refused=True)).text)
+        run.set("answer", answer)
+
+    def _refusal(self, draft: Answer | None, knowledge: Knowledge, decision: Decision, run: Recorder) -> Answer:
+        asked = run.queries if getattr(self.searcher, "asks", True) else ()
+        return refusal(run.asked, draft, len(run.grades), knowledge, decision, asked)
 
     def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
         """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""

@@ -185,6 +185,17 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class Factor:
+    """A fact that an answer's confidence rests on."""
+
+    name: str
+    """What was counted, in words."""
+    value: float
+    adds: float
+    """To the log-odds that the answer is right, beyond what this fact of an average answer adds to them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The reply to the user: an answer with citations, or a refusal that names what was missing."""
 
@@ -204,6 +215,13 @@ class Answer:
     stands_for: str | None = None
     """The words that a letter or a verdict stands for, which are held against the sources in its place: those of the
     choice, or the claim that is called true. None: the text says what it means."""
+    confidence: float | None = None
+    """The calibrated chance that it is right, in [0, 1]; of a refusal, that what it withholds is. None: `unjudged` says
+    why; an older trace, and a refusal for another reason, have neither."""
+    factors: tuple[Factor, ...] = ()
+    """What the confidence rests on; empty without one."""
+    unjudged: str = ""
+    """Why there is no confidence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
-from surefoot.cli._answer_view import LINES, MARKED, ROOM, answered, excerpt, opening, path, readable
+from surefoot.cli._answer_view import LINES, MARKED, ROOM, answered, excerpt, factors, opening, path, readable
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.types import Answer, Citation, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Answer, Citation, Factor, Grade, Passage, Step, Strip, Trace
 
 CODE = "Set it:\n\n```sh\nset -x\n  indented\n```"
 TABLE = "| name | what it does |\n| --- | --- |\n| a | first |\n| longer | second |"
@@ -183,6 +183,33 @@ def test_a_hedged_answer_stands_behind_the_passages_and_wears_no_mark() -> None:
     assert places == sorted(places)
     assert "quoted" not in shown
     assert "Answer  " not in shown
+
+
+FACTORS = (Factor("its score", 2.0, 1.5), Factor("its length", 9.0, -0.25), Factor("its place", 1.0, 0.5))
+
+
+@pytest.mark.parametrize(("hedged", "word"), [(False, "sure"), (True, "unsure")])
+def test_how_sure_an_answer_is_stands_in_a_word_and_a_number(hedged: bool, word: str) -> None:
+    """With the strongest fact on each side; all of them are a table."""
+    answer = Answer("Tomas Aldwin built it. [1]", (QUOTED,), hedged=hedged, confidence=0.836, factors=FACTORS)
+    shown = drawn(answered(traced(answer, BRIDGE)))
+    assert f"Confidence {word} · 84 %; most for it: its score; most against it: its length" in shown
+    table = drawn(Group(*factors(answer)))
+    assert [row.split() for row in table.splitlines() if "its" in row] == [
+        ["its", "score", "2.00", "+1.50"],
+        ["its", "place", "1.00", "+0.50"],
+        ["its", "length", "9.00", "-0.25"],
+    ]
+
+
+def test_an_answer_that_nobody_can_be_sure_of_says_why() -> None:
+    """Once, where the hedge says the same; an older trace, and a refusal without an answer, say nothing."""
+    answer = Answer("Tomas Aldwin built it. [1]", (QUOTED,), unjudged="it is a model's")
+    assert "Confidence none: it is a model's" in drawn(answered(traced(answer, BRIDGE)))
+    told = drawn(answered(traced(replace(answer, hedged=True, because="it is a model's"), BRIDGE)))
+    assert told.count("it is a model's") == 1
+    assert "Confidence" not in drawn(answered(traced(replace(answer, unjudged=""), BRIDGE)))
+    assert factors(answer) == []
 
 
 def test_a_refusal_is_followed_by_the_nearest_passages() -> None:

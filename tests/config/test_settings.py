@@ -297,6 +297,14 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
             r"\[answer\] check must be one of refuse, mark, off, not 'loosely'",
         ),
         (
+            {"answer": {"risk": 1.5}},
+            r"\[answer\] risk must be a share from 0 to 1, not 1.5",
+        ),
+        (
+            {"answer": {"risk": "low"}},
+            r"\[answer\]: the option 'risk' must be float, not 'low'",
+        ),
+        (
             {"answer": {"fallback": "guess"}},
             r"\[answer\] fallback must be one of refuse, memory, not 'guess'",
         ),

@@ -1,20 +1,26 @@
-"""When an answer is shown behind the passages, and what is said of it."""
+"""When an answer is given plainly, shown behind the passages, or refused, and what is said of it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from surefoot.evidence.hedge import ALONE, UNSURE, hedged
+from surefoot.evidence import confidence
+from surefoot.evidence.confidence import ConfidenceFit
+from surefoot.evidence.hedge import ALONE, HOPELESS, UNSURE, hedged, hopeless
 from surefoot.protocols import Pair
-from surefoot.types import Action, Answer, Grade, Thresholds
+from surefoot.stats.heads import Head
+from surefoot.types import Action, Answer, Grade, Passage, Thresholds
 
 ANSWER = Answer("Tomas Aldwin [1]", model="m")
 SURE, HALF = Grade("a", 1.0, label=Action.CORRECT), Grade("b", 0.0, label=Action.AMBIGUOUS)
 WHO = "Who built the Ruvel Bridge?"
 GERMAN = "Wer hat die Brücke über den Fluss gebaut?"
+RISK = 0.2
+WHY = "the reader is not sure of it"
 
 
 class Any:
@@ -33,21 +39,83 @@ class English(Any):
     reads = ("en",)
 
 
-def test_one_correct_passage_is_reason_enough_to_answer() -> None:
-    """Whatever the others are."""
-    assert hedged(WHO, ANSWER, [HALF, SURE, Grade("c", None)], English()) == ANSWER
+def decided(question: str, answer: Answer, grades: Sequence[Grade], evaluator: Any, risk: float = RISK) -> Answer:
+    return hedged(question, answer, [Passage(grade.passage_id, "text") for grade in grades], grades, evaluator, risk)
+
+
+def bare(answer: Answer) -> Answer:
+    """Without why it has no confidence."""
+    assert answer.confidence is None
+    return replace(answer, unjudged="")
+
+
+@pytest.fixture
+def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit for what `Any` grades, which takes an answer's text for its confidence, with half of the answers below 0.7
+    wrong and none above."""
+
+    def judged(question: str, answer: Answer, *_: object) -> Answer:
+        return answer if answer.refused else replace(answer, confidence=float(answer.text))
+
+    fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.7, 0.0), (0.0, 0.5)))
+    monkeypatch.setattr(confidence, "judged", judged)
+    monkeypatch.setattr(confidence, "shipped", lambda: fit)
+
+
+@pytest.mark.usefixtures("fitted")
+@pytest.mark.parametrize(("sure", "risk", "plain"), [(0.7, 0.2, True), (0.69, 0.2, False), (0.05, 0.5, True)])
+def test_a_confidence_that_keeps_the_risk_is_reason_enough_to_answer(sure: float, risk: float, plain: bool) -> None:
+    """Whatever the grades say."""
+    for grades in ([], [HALF], [SURE]):
+        answer = decided(WHO, Answer(str(sure)), grades, English(), risk)
+        assert (answer.hedged, answer.confidence) == (not plain, sure)
+        assert bool(answer.because) is not plain
+
+
+@pytest.mark.usefixtures("fitted")
+def test_a_hedge_says_how_sure_the_answer_is_and_how_sure_it_should_be() -> None:
+    """In percent, with the risk that was stated."""
+    told = decided(WHO, Answer("0.43"), [SURE], English()).because
+    assert told == "its confidence is 43 %, and a risk of 20 % asks for 70 %"
+
+
+@pytest.mark.usefixtures("fitted")
+def test_a_risk_that_no_answer_keeps_hedges_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says that none keeps it."""
+    fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.9, 0.1), (0.0, 0.5)))
+    monkeypatch.setattr(confidence, "shipped", lambda: fit)
+    assert fit.least(0.05) == math.inf
+    told = decided(WHO, Answer("0.99"), [SURE], English(), 0.05)
+    assert told.because == "its confidence is 99 %, and none keeps a risk of 5 %"
+
+
+@pytest.mark.usefixtures("fitted")
+def test_only_a_hedged_answer_is_hopeless() -> None:
+    """One that keeps the risk is given, whoever states such a risk."""
+    low = str(HOPELESS - 0.01)
+    assert hopeless(decided(WHO, Answer(low), [SURE], English()))
+    assert not hopeless(decided(WHO, Answer(low), [SURE], English(), 0.5))
+    assert not hopeless(decided(WHO, Answer(str(HOPELESS)), [SURE], English()))
+    assert not hopeless(Answer("x", hedged=True))
+
+
+def test_without_a_confidence_one_correct_passage_is_reason_enough() -> None:
+    """Whatever the others are; what the fit never saw keeps the policy's own word."""
+    told = decided(WHO, ANSWER, [HALF, SURE, Grade("c", None)], English())
+    assert bare(told) == ANSWER
+    assert "any and m" in told.unjudged
 
 
 @pytest.mark.parametrize("grades", [[], [HALF], [Grade("a", None)], [Grade("a", 9.0, label=Action.INCORRECT)]])
-def test_without_a_correct_passage_an_answer_is_hedged(grades: list[Grade]) -> None:
+def test_without_a_confidence_and_a_correct_passage_an_answer_is_hedged(grades: list[Grade]) -> None:
     """Its words and citations stay as they are."""
-    assert hedged(WHO, ANSWER, grades, English()) == replace(ANSWER, hedged=True, because=UNSURE)
+    assert bare(decided(WHO, ANSWER, grades, English())) == replace(ANSWER, hedged=True, because=UNSURE)
 
 
 def test_a_question_that_goes_on_from_another_is_told_so() -> None:
-    """The user can mend that; where a passage answers it all the same, nothing is said."""
-    assert hedged("And in 1921?", ANSWER, [HALF], English()).because == ALONE
-    assert hedged("And in 1921?", ANSWER, [SURE], English()) == ANSWER
+    """The user can mend that; where the answer is sure all the same, nothing is said."""
+    assert decided("And in 1921?", ANSWER, [HALF], English()).because == ALONE
+    assert bare(decided("And in 1921?", ANSWER, [SURE], English())) == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -60,12 +128,16 @@ def test_a_question_that_goes_on_from_another_is_told_so() -> None:
     ],
 )
 def test_a_language_that_the_evaluator_does_not_read_is_said(question: str, told: str) -> None:
-    """Though a passage be graded CORRECT: the grade is a guess."""
-    answer = hedged(question, ANSWER, [SURE], English())
+    """Though a passage be graded CORRECT: the grade is a guess, and so would be a confidence."""
+    answer = decided(question, ANSWER, [SURE], English())
     assert answer.hedged
-    assert answer.because == (
-        f"the question seems to be in {told}, and the evaluator reads English: only names and numbers count; "
-        "ask in English, or configure another evaluator"
+    assert (
+        answer.because
+        == answer.unjudged
+        == (
+            f"the question seems to be in {told}, and the evaluator reads English: only names and numbers count; "
+            "ask in English, or configure another evaluator"
+        )
     )
 
 
@@ -76,29 +148,29 @@ def test_an_evaluator_that_reads_every_language_is_believed() -> None:
         reads = ("en", "de")
 
     for evaluator in (Any(), Both()):
-        assert hedged(GERMAN, ANSWER, [SURE], evaluator) == ANSWER
+        assert bare(decided(GERMAN, ANSWER, [SURE], evaluator)) == ANSWER
 
 
 def test_a_generators_own_reason_stays() -> None:
     """It has read the sentences, where the grades are of passages."""
-    answer = Answer("x [1]", hedged=True, because="the reader is not sure of it")
-    assert hedged(WHO, answer, [SURE], English()) == hedged(WHO, answer, [HALF], English()) == answer
+    answer = Answer("x [1]", hedged=True, because=WHY)
+    assert bare(decided(WHO, answer, [SURE], English())) == bare(decided(WHO, answer, [HALF], English())) == answer
 
 
 @pytest.mark.parametrize("question", ["And in 1921?", GERMAN])
 def test_what_the_asker_can_mend_comes_first(question: str) -> None:
     """Before a reason of the generator's own; a refusal says it too, and stays one."""
-    unsure = Answer("x [1]", hedged=True, because="the reader is not sure of it")
-    told = hedged(question, ANSWER, [HALF], English()).because
-    assert hedged(question, unsure, [HALF], English()) == replace(unsure, because=told)
+    unsure = Answer("x [1]", hedged=True, because=WHY)
+    told = decided(question, ANSWER, [HALF], English()).because
+    assert bare(decided(question, unsure, [HALF], English())) == replace(unsure, because=told)
     refused = Answer("I cannot answer this.", refused=True)
-    assert hedged(question, refused, [HALF], English()) == replace(refused, because=told)
+    assert decided(question, refused, [HALF], English()) == replace(refused, because=told)
 
 
 def test_a_refusal_to_a_whole_question_stays_as_it_is() -> None:
     """It says what was missing by itself."""
     refused = Answer("I cannot answer this.", refused=True)
-    assert hedged(WHO, refused, [HALF], English()) == refused
+    assert decided(WHO, refused, [HALF], English()) == refused
 
 
 def test_a_question_that_goes_on_is_sent_to_the_conversation() -> None:

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from surefoot.contracts import verify
 from surefoot.evaluators.lexical import Lexical
-from surefoot.generators.extractive import LONGEST, UNSURE, Extractive, extent
+from surefoot.generators.extractive import LONGEST, Extractive, extent
 from surefoot.grounding import grounded
 from surefoot.protocols import Pair
 from surefoot.refiners.strips import StripSizes, by_sentences
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
 
 QUESTION = "Who built the Ruvel Bridge?"
-NUMBERS: dict[str, Any] = {"least": 0.1, "sure": 0.9, "unsure": 0.4, "most": 3, "words": 80, "context": 0}
+NUMBERS: dict[str, Any] = {"least": 0.1, "sure": 0.9, "most": 3, "words": 80, "context": 0}
 """Of the generator; its own may change."""
 
 
@@ -333,14 +333,6 @@ def test_the_quotations_hold_so_many_words_in_all(words: int, which: list[int]) 
 def test_one_is_quoted_where_the_reader_is_sure_of_it(sure: float, count: int) -> None:
     """At the threshold it is sure; how sure it is of the others makes no difference."""
     assert len(quoting(CHANCES, *THREE, most=3, words=100, sure=sure).citations) == count
-
-
-@pytest.mark.parametrize(("unsure", "hedged"), [(0.6, False), (0.61, True)])
-def test_an_answer_is_hedged_where_the_reader_is_unsure_of_the_first(unsure: float, hedged: bool) -> None:
-    """At the threshold it is not; the reason is said, and the quotations are the same."""
-    answer = quoting(CHANCES, *THREE, unsure=unsure)
-    assert (answer.hedged, answer.because) == (hedged, UNSURE if hedged else "")
-    assert replace(answer, hedged=False, because="") == quoting(CHANCES, *THREE, unsure=0.0)
 
 
 @given(

@@ -7,18 +7,10 @@ import pytest
 from judge_heads import AGAINST
 from surefoot.judges import _equivalence as equivalence
 from surefoot.judges import _support as support
-from surefoot.judges._heads import Head, chance, head
+from surefoot.judges._heads import chance, head
 from surefoot.types import Grade, Thresholds
 
 OWN = Thresholds(0.8, 0.4, 0.5, "some")
-
-
-def test_a_head_is_a_logistic_regression() -> None:
-    """Half a chance at 0, and never outside (0, 1)."""
-    even = Head(("a", "b"), (2.0, -1.0), 0.5)
-    assert even.probability((0.0, 0.5)) == 0.5
-    assert even.probability((1.0, 0.0)) == pytest.approx(0.924, abs=0.001)
-    assert Head(("a",), (-1e9,), 0.0).probability((1.0,)) == 0.0
 
 
 @pytest.mark.parametrize(("name", "inputs"), [("equivalence", equivalence.NAMES), ("support", support.NAMES)])

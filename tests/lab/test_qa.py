@@ -134,6 +134,7 @@ def test_every_outcome_is_kept(figures: QAReport) -> None:
         "declined": False,
         "answerable": True,
         "best": None,
+        "confidence": None,
         "seconds": 2.0,
     }
     assert [outcome["refused"] for outcome in figures.outcomes] == [False, False, True, False, True]
@@ -173,6 +174,33 @@ def test_the_surest_answers_are_counted_first() -> None:
     assert found.risk_coverage is not None
     assert [one.count for one in found.risk_coverage.risks.values()] == [0, 0, 1, 2]
     assert found.risk_coverage.area.value == risk_area(sure, [0, 1, 0, 1]).value
+
+
+def test_a_confidence_is_held_against_the_grade() -> None:
+    """Over the answers that have both: here the grade is turned and the confidence is right."""
+    wrong = [n % 2 == 0 for n in range(40)]
+    told = [
+        replace(
+            trace(Action.CORRECT, text := "a troll" if no else "Aldwin"),
+            decision=Decision(Action.CORRECT, "threshold", 0.5, 0.0, "because", best=float(no)),
+            answer=Answer(text, confidence=0.9 - no / 2),
+        )
+        for no in wrong
+    ]
+    unjudged = replace(told[0], answer=Answer("a troll"))
+    found = report("crag", [EXAMPLES[0]] * 41, [*told, unjudged])
+    assert found.by_confidence is not None
+    assert [one.count for one in found.by_confidence.risks.values()] == [0, 0, 10, 20]
+    assert found.area_change.of == 40
+    before, after = risk_area(wrong, wrong).value, risk_area([not no for no in wrong], wrong).value
+    assert found.area_change.value == pytest.approx(after / before - 1)  # type: ignore[operator]
+    assert found.area_change.low < found.area_change.value < found.area_change.high < 0  # type: ignore[operator]
+
+
+def test_without_a_confidence_there_is_nothing_to_hold(figures: QAReport) -> None:
+    """As in every older run."""
+    assert figures.by_confidence is None
+    assert figures.area_change.value is None
 
 
 def test_without_scores_there_is_no_curve(figures: QAReport) -> None:

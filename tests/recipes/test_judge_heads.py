@@ -5,51 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 from judge_heads import (
-    Labelled,
     asked,
     correctness,
-    fit,
     judged_support,
     learned_from,
     planted,
     supported,
 )
 from surefoot.embedders.hashing import Hashing
-
-RANDOM = np.random.default_rng(0)
-
-
-def made(bias: float, records: int = 400) -> Labelled:
-    """Right by the first input; the second is noise, and "figures" speaks against it."""
-    inputs = RANDOM.normal(size=(records, 3))
-    chances = 1 / (1 + np.exp(-(2 * inputs[:, 0] - inputs[:, 2] + bias)))
-    return Labelled(inputs, (RANDOM.random(records) < chances).astype(float), ("",) * records)
-
-
-def test_a_fit_finds_what_the_labels_hang_on() -> None:
-    """Each weight near the one that made them, whatever the sets' shares of right answers."""
-    head = fit(("a", "b", "figures"), [made(-2.0), made(2.0)])
-    assert head.weights[0] == pytest.approx(2, abs=0.4)
-    assert abs(head.weights[1]) < 0.2
-    assert head.weights[2] == pytest.approx(-1, abs=0.4)
-    assert head.bias == pytest.approx(0, abs=0.5)
-
-
-def test_no_weight_has_the_wrong_sign() -> None:
-    """Where the labels say so, it is 0: more of what speaks for a verdict never lowers it."""
-    turned = [Labelled(-one.inputs, one.labels, one.groups) for one in (made(0.0), made(0.0))]
-    head = fit(("a", "b", "figures"), turned)
-    assert (head.weights[0], head.weights[2]) == (0.0, 0.0)
-
-
-def test_a_fit_is_deterministic() -> None:
-    """The same sets, the same head."""
-    sets = [made(0.0)]
-    assert fit(("a", "b", "c"), sets) == fit(("a", "b", "c"), sets)
 
 
 def test_a_lie_is_planted_by_number_and_by_negation() -> None:

@@ -27,6 +27,7 @@ from surefoot.stats.figures import (
     mcnemar,
     mean,
     recall_at,
+    relative,
     replicates,
     resampled,
     risk_area,
@@ -289,6 +290,17 @@ def test_without_one_of_the_figures_there_is_no_gain() -> None:
     there, not_there = figure(roc_auc([1, 2], [0, 1]), resampled(2)), figure(roc_auc([1, 2], [1, 1]), resampled(2))
     for pair in ((there, not_there), (not_there, there)):
         assert gain(*pair)[0] == Figure(None, None, None, 2, "it takes both labels, and 2 of 2 are positive")
+
+
+def test_a_change_can_be_a_share() -> None:
+    """A quarter of what it was before; nothing of 0 can be one."""
+    counts = resampled(400)
+    one = figure(mean(np.arange(400) % 5 < 4), counts)
+    told = relative(one, figure(mean(np.arange(400) % 5 < 3), counts))
+    assert told.value == pytest.approx(-0.25)
+    assert told.low < -0.25 < told.high < 0  # type: ignore[operator]
+    none = relative(figure(mean(np.zeros(400)), counts), one)
+    assert (none.value, none.undefined) == (None, "there is nothing to take a share of")
 
 
 def test_a_mean_over_files_leaves_out_the_undefined() -> None:

@@ -15,13 +15,13 @@ from rich.styled import Styled
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import cut, plain, tamed
+from surefoot.cli._console import cut, headed, plain, tamed
 from surefoot.corpus.index import Index
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import ALONE
 from surefoot.text.blocks import Part, Span, fragment, parts
 from surefoot.text.places import located
-from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
+from surefoot.types import Action, Answer, Citation, Factor, Grade, Passage, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 SHORT = 3
@@ -90,11 +90,13 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         return Group(
             *passages("These passages may answer", trace, opens, shown),
             _nearest(answer, by_id(trace), opens),
+            *confidence(answer),
             *troubles(trace, "generate"),
         )
     drawn: list[RenderableType] = [
         line("Answer", _text(answer)),
         *_because(answer),
+        *confidence(answer),
         *troubles(trace, "generate"),
         *_withheld(answer),
     ]
@@ -136,6 +138,39 @@ def _cited(citation: Citation, origin: Mapping[str, Passage]) -> Passage | None:
 
 def _because(answer: Answer) -> list[RenderableType]:
     return [_indented(Text(plain(answer.because), style="yellow"))] if answer.because else []
+
+
+def confidence(answer: Answer) -> list[RenderableType]:
+    """How sure the answer is, in a word and a number, with the facts that speak most for and against it; or why nobody
+    can say. Nothing for a refusal without an answer, and for older traces."""
+    if answer.unjudged and answer.unjudged != answer.because:
+        return [line("Confidence", Text(plain(f"none: {answer.unjudged}"), style="dim"))]
+    if answer.confidence is None:
+        return []
+    doubted = answer.hedged or answer.refused
+    text = Text("unsure" if doubted else "sure", style="yellow" if doubted else "green")
+    text.append(f" · {answer.confidence:.0%}".replace("%", " %"), style="default")
+    text.append("".join(f"; {said}" for said in _telling(answer.factors)), style="dim")
+    return [line("Confidence", text)]
+
+
+def _telling(factors: Sequence[Factor]) -> Iterator[str]:
+    """The strongest fact on each side."""
+    ranked = sorted(factors, key=lambda factor: factor.adds)
+    if ranked and ranked[-1].adds > 0:
+        yield f"most for it: {plain(ranked[-1].name)}"
+    if ranked and ranked[0].adds < 0:
+        yield f"most against it: {plain(ranked[0].name)}"
+
+
+def factors(answer: Answer) -> list[RenderableType]:
+    """Why so sure: what each fact adds to the log-odds that the answer is right, the strongest first."""
+    if not answer.factors:
+        return []
+    table = headed(["Why so sure"], ["value", "adds"])
+    for one in sorted(answer.factors, key=lambda one: -abs(one.adds)):
+        table.add_row(plain(one.name), f"{one.value:.2f}", f"{one.adds:+.2f}")
+    return [Padding(table, (1, 0, 0, 2))]
 
 
 def _withheld(answer: Answer) -> list[RenderableType]:

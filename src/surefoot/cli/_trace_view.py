@@ -13,7 +13,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._answer_view import COLOUR, Open, answered, by_id, chance, line, number, place, troubles, unopened
+from surefoot.cli._answer_view import (
+    COLOUR,
+    Open,
+    answered,
+    by_id,
+    chance,
+    factors,
+    line,
+    number,
+    place,
+    troubles,
+    unopened,
+)
 from surefoot.cli._console import headed, plain
 from surefoot.cli._hints import once
 from surefoot.searchers.nowhere import NEEDED
@@ -108,7 +120,8 @@ def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
     question = line("Question", Text(plain(trace.question), style="bold"))
     found = *_graded(trace, shown), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
-    return Group(question, *_read_as(trace), *found, answered(trace), steps(trace), _footer(trace))
+    why = factors(trace.answer) if trace.answer else []
+    return Group(question, *_read_as(trace), *found, answered(trace), *why, steps(trace), _footer(trace))
 
 
 def steps(trace: Trace) -> RenderableType:

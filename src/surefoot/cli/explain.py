@@ -12,6 +12,7 @@ from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
 from surefoot.cli import _explanation as explanation
+from surefoot.cli._answer_view import factors
 from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured, drawing, owned, say
 from surefoot.cli._console import bar, err, out, pulling, write_json
 from surefoot.config.builder import Builder
@@ -142,6 +143,8 @@ def _of_trace(
     action = why(trace)
     told = Explanation(action, trace)
     out.print(explanation.action(action, trace))
+    for why_sure in factors(trace.answer) if trace.answer else ():
+        out.print(why_sure)
     builder = _as_recorded(trace, file, config, settings)
     if words:
         with pulling():

@@ -101,8 +101,12 @@ def _one(report: QAReport) -> None:
     out.print(tabled([plain(report.method)], ["share", "95 % interval", "count"], rows))
     score = f"{signed(report.score.value)} {between(report.score.low, report.score.high, sign=True)}".strip()
     out.say(f"score {score} ({SCORE})")
-    if one := report.risk_coverage:
-        risks = " · ".join(f"{coverage} % {percent(share)}" for coverage, share in one.risks.items())
-        out.say(f"wrong among the surest, by grade: {risks}; area {figure(one.area)}")
+    for by, one in (("grade", report.risk_coverage), ("confidence", report.by_confidence)):
+        if one:
+            risks = " · ".join(f"{coverage} % {percent(share)}" for coverage, share in one.risks.items())
+            out.say(f"wrong among the surest, by {by}: {risks}; area {figure(one.area)}")
+    if (change := report.area_change).value is not None:
+        ends = between(change.low, change.high, sign=True)
+        out.say(f"area by confidence against that by grade: {signed(change.value)} of it {ends}".rstrip())
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
     out.say(f"median {report.seconds or 0:.2f} s a question: {stages}")

@@ -1,4 +1,4 @@
-"""What is done with an answer that no source carries, and where there is no source at all."""
+"""What is done with an answer that may be wrong, with one that no source carries, and where there is no source."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ class Answering:
 
     check: Check = "refuse"
     fallback: Fallback = "refuse"
+    risk: float = 0.2
+    """The accepted share of wrong answers among those that are given plainly; the passages come before all others."""
 
     def __post_init__(self) -> None:
+        if not 0 <= self.risk <= 1:
+            raise ConfigError(f"[answer] risk must be a share from 0 to 1, not {self.risk!r}")
         for key, value, known in (("check", self.check, Check), ("fallback", self.fallback, Fallback)):
             if value not in get_args(known):
                 raise ConfigError(f"[answer] {key} must be one of {', '.join(get_args(known))}, not {value!r}")

@@ -1,32 +1,69 @@
-"""Reasons to show the passages before an answer, since it may not answer what was asked."""
+"""Answer, show the passages first, or refuse: by the answer's confidence and the risk that the user accepts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from surefoot.evidence import confidence
 from surefoot.protocols import Evaluator
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
-from surefoot.types import Action, Answer, Grade
+from surefoot.types import Action, Answer, Grade, Passage
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"
+HOPELESS = 0.1
+"""Below this confidence an answer is refused, not hedged: nine of ten such answers are wrong."""
 NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
 NAMES |= {"nl": "Dutch", "pl": "Polish", "tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
 
 
-def hedged(question: str, answer: Answer, grades: Sequence[Grade], evaluator: Evaluator) -> Answer:
-    """The answer, hedged where a reason is found; the generator may have found one of its own. A refusal stays one, and
-    is given the reason that the question itself gives."""
-    asked = _unread(question, evaluator)
-    sure = not answer.hedged and any(grade.label is Action.CORRECT for grade in grades)
-    if not asked and not sure and follows(question):
-        asked = ALONE
-    if answer.refused:
-        return replace(answer, because=asked) if asked else answer
-    because = asked or answer.because or ("" if answer.hedged or sure else UNSURE)
-    return replace(answer, hedged=True, because=because) if because else answer
+def hedged(
+    question: str,
+    answer: Answer,
+    passages: Sequence[Passage],
+    grades: Sequence[Grade],
+    evaluator: Evaluator,
+    risk: float,
+) -> Answer:
+    """The answer with its confidence, hedged where that does not keep the risk: the accepted share of wrong answers
+    among those that are given plainly.
+
+    An answer without a confidence is hedged where no passage is graded CORRECT. A generator may have hedged it for a
+    reason of its own. A refusal stays one, and is given the reason that the question itself gives.
+    """
+    if unread := _unread(question, evaluator):
+        told = answer if answer.refused else replace(answer, hedged=True, unjudged=unread)
+        return replace(told, because=unread)
+    answer = confidence.judged(question, answer, passages, grades, evaluator.name)
+    unsure = answer.because or _unsure(answer, grades, risk)
+    if not (answer.hedged or unsure):
+        return answer
+    because = ALONE if follows(question) else answer.because if answer.refused else unsure
+    return replace(answer, hedged=not answer.refused, because=because)
+
+
+def hopeless(answer: Answer) -> bool:
+    """Whether the hedged answer is so surely wrong that a refusal takes its place."""
+    return answer.hedged and answer.confidence is not None and answer.confidence < HOPELESS
+
+
+def given_up(answer: Answer, words: str) -> Answer:
+    """A refusal in these words, which withholds the answer, and tells how unsure that was."""
+    told = replace(answer, text=words, withheld=answer.text, refused=True, hedged=False)
+    return replace(told, citations=(), uncited=())
+
+
+def _unsure(answer: Answer, grades: Sequence[Grade], risk: float) -> str:
+    """Why the answer may be wrong; empty: it is sure enough."""
+    if answer.confidence is None:
+        return "" if any(grade.label is Action.CORRECT for grade in grades) else UNSURE
+    least = confidence.shipped().least(risk)
+    if answer.confidence >= least:
+        return ""
+    wanted = f"a risk of {risk:.0%} asks for {least:.0%}" if least <= 1 else f"none keeps a risk of {risk:.0%}"
+    return f"its confidence is {answer.confidence:.0%}, and {wanted}".replace("%", " %")
 
 
 def _unread(question: str, evaluator: Evaluator) -> str:

@@ -18,7 +18,6 @@ from surefoot.types import Answer, Citation, Grade, Strip
 
 DECIDES = "This decides:"
 """Stands before the sentence that answers yes or no without saying so."""
-UNSURE = "the reader is not sure of it"
 LONGEST = 80
 """Words of a list, a table or code that is shown whole; of a longer one, the item, row, or lines that were pointed at,
 of code as far as the next empty ones."""
@@ -47,10 +46,10 @@ class Extractive:
 
     Strips that point at the same words add up: what several sources say wins over what the best one says alone. Where
     the reader is less sure of the first quotation than `sure`, others follow it, up to `most` of them and `words` words
-    in all; below `unsure` it says that they may not answer. `whole` False: with no more than the words that the best
-    strip points at. It refuses where nothing is pointed at, or where no strip that points holds the answer with a
-    probability of `least` (for a reader without probabilities: always, as it says by pointing). Cost: one graded pair a
-    strip, most of them known from refinement; no language-model call.
+    in all. `whole` False: with no more than the words that the best strip points at. It refuses where nothing is
+    pointed at, or where no strip that points holds the answer with a probability of `least` (for a reader without
+    probabilities: always, as it says by pointing). Cost: one graded pair a strip, most of them known from refinement;
+    no language-model call.
     """
 
     def __init__(
@@ -59,7 +58,6 @@ class Extractive:
         least: float = 0.1,
         whole: bool = True,
         sure: float = 0.97,
-        unsure: float = 0.4,
         most: int = 3,
         words: int = 74,
         context: int = 30,
@@ -68,7 +66,6 @@ class Extractive:
         self.least = least
         self.whole = whole
         self.sure = sure
-        self.unsure = unsure
         self.most = most
         self.words = words
         self.context = context
@@ -139,9 +136,7 @@ class Extractive:
             room -= length
             if len(texts) == self.most or room <= 0:
                 break
-        because = UNSURE if ranked[0].weight < self.unsure else ""
-        text, model = "\n\n".join(texts), self.reader.name
-        return Answer(text, tuple(citations), model=model, hedged=bool(because), because=because)
+        return Answer("\n\n".join(texts), tuple(citations), model=self.reader.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,37 +1,20 @@
-"""Small linear heads: a handful of numbers in, a probability out. heads.json, which `recipes/judge_heads.py` made,
-holds their weights."""
+"""The judges' linear heads: heads.json, which `recipes/judge_heads.py` made, holds their weights."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from surefoot.stats.heads import Head
 from surefoot.types import Grade, Thresholds
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Logistic regression over named inputs."""
-
-    inputs: tuple[str, ...]
-    weights: tuple[float, ...]
-    bias: float
-
-    def probability(self, values: Sequence[float]) -> float:
-        """The probability, in (0, 1), for the inputs' values in their order."""
-        logit = self.bias + sum(weight * value for weight, value in zip(self.weights, values, strict=True))
-        return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
 
 
 @cache
 def head(name: str) -> Head:
     """One of the package's own: "support" or "equivalence"."""
-    told = json.loads(files("surefoot.judges").joinpath("heads.json").read_text(encoding="utf-8"))[name]
-    return Head(tuple(told["inputs"]), tuple(told["weights"]), told["bias"])
+    return Head.of(json.loads(files("surefoot.judges").joinpath("heads.json").read_text(encoding="utf-8"))[name])
 
 
 def chance(grade: Grade, own: Thresholds) -> float | None:

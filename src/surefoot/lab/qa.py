@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -25,6 +25,7 @@ from surefoot.stats.figures import (
     mcnemar,
     mean,
     recall_at,
+    relative,
     resampled,
     risk_area,
 )
@@ -49,7 +50,7 @@ class QARow:
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
-    """How often answers are wrong among the surest ones, by the score that the decision hangs on."""
+    """How often answers are wrong among the surest ones, by one measure of how sure they are."""
 
     risks: dict[str, Share]
     """By coverage in percent: the wrong ones among so many of the answers, the surest first."""
@@ -90,7 +91,12 @@ class QAReport:
     """The mean over all questions, in [−1, 1]: 1 for a right answer (by "strict" where it fits, else by "match_lower")
     and for declining what nothing answers, 0 for declining what has an answer, and −1 for a wrong answer."""
     risk_coverage: RiskCoverage | None = None
-    """Over the answered questions; None for methods that decide nothing."""
+    """Over the answered questions, by the grade that the decision hangs on; None for methods that decide nothing."""
+    by_confidence: RiskCoverage | None = None
+    """Over the answers that have a confidence, by that; None: none has one."""
+    area_change: Figure = field(default_factory=partial(Figure, None, None, None, 0))
+    """Over the answers with both: the area by confidence less that by grade, as a share of the latter; below 0 the
+    confidence tells wrong answers better. The interval is of a paired bootstrap over questions."""
 
     def right(self, rule: str) -> Share:
         """The share of answers that are right by this rule."""
@@ -118,6 +124,7 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
     """The figures of these traces; pure, so a run folder gives them again."""
     outcomes = tuple(_outcome(example, trace) for example, trace in zip(examples, traces, strict=True))
     answered = [outcome for outcome in outcomes if not outcome["refused"]]
+    sure = _known(answered, "confidence")
     return QAReport(
         method,
         len(examples),
@@ -134,7 +141,9 @@ def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) ->
         {name: _share(fitting, name) for name in RULES if (fitting := [one for one in outcomes if name in one])},
         _share([outcome for outcome in outcomes if not outcome["answerable"]], "declined"),
         _mean([_points(outcome) for outcome in outcomes]),
-        _risk_coverage(answered) if answered and all(one["best"] is not None for one in answered) else None,
+        _risk_coverage(answered, "best") if answered and all(one["best"] is not None for one in answered) else None,
+        _risk_coverage(sure, "confidence") if sure else None,
+        _area_change(_known(sure, "best")),
     )
 
 
@@ -184,26 +193,43 @@ def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
         "declined": not text or bool(trace.answer and trace.answer.hedged),
         "answerable": example.answerable,
         "best": trace.decision.best if trace.decision else None,
+        "confidence": trace.answer.confidence if trace.answer else None,
         "seconds": sum(step.seconds for step in trace.steps),
     }
 
 
-def _right(outcome: dict[str, Any]) -> bool:
+def right(outcome: Mapping[str, Any]) -> bool:
+    """Whether the answer of an outcome is right, by "strict" where that fits, else by "match_lower"."""
     return bool(outcome["answerable"] and outcome.get("strict", outcome["match_lower"]))
 
 
 def _points(outcome: dict[str, Any]) -> int:
     if outcome["declined"]:
         return 0 if outcome["answerable"] else 1
-    return 1 if _right(outcome) else -1
+    return 1 if right(outcome) else -1
 
 
 def _mean(values: Sequence[float]) -> Figure:
     return figure(mean(values), resampled(len(values)))[0]
 
 
-def _risk_coverage(answered: Sequence[dict[str, Any]]) -> RiskCoverage:
-    sure, wrong = [outcome["best"] for outcome in answered], [not _right(outcome) for outcome in answered]
+def _known(outcomes: Sequence[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    return [outcome for outcome in outcomes if outcome[key] is not None]
+
+
+def _area_change(answered: Sequence[dict[str, Any]]) -> Figure:
+    if not answered:
+        return Figure(None, None, None, 0, "no answer has a grade and a confidence")
+    counts = resampled(len(answered))
+    wrong = [not right(outcome) for outcome in answered]
+    by_grade, by_confidence = (
+        figure(risk_area([outcome[key] for outcome in answered], wrong), counts) for key in ("best", "confidence")
+    )
+    return relative(by_grade, by_confidence)
+
+
+def _risk_coverage(answered: Sequence[dict[str, Any]], key: str) -> RiskCoverage:
+    sure, wrong = [outcome[key] for outcome in answered], [not right(outcome) for outcome in answered]
     surest = sorted(range(len(sure)), key=lambda n: -sure[n])
     first = {percent: ceil(len(sure) * percent / 100) for percent in COVERAGES}
     risks = {str(percent): counted(sum(wrong[n] for n in surest[:size]), size) for percent, size in first.items()}

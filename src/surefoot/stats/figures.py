@@ -238,6 +238,16 @@ def gain(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> tuple[Figu
     return Figure(after.value - before.value, low, high, after.of), gaps
 
 
+def relative(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> Figure:
+    """`gain` as a share of `one`: −0.25 where the other is a quarter smaller; undefined where `one` is 0."""
+    change, gaps = gain(one, other)
+    before, drawn = one
+    if change.value is None or not before.value:
+        return Figure(None, None, None, change.of, change.undefined or "there is nothing to take a share of")
+    low, high = _percentiles(_ratio(gaps, drawn)) or (None, None)
+    return Figure(change.value / before.value, low, high, change.of)
+
+
 def difference(first: Sequence[float], second: Sequence[float]) -> Figure:
     """The mean of the first less that of the second, over the same questions in the same order, with the interval of a
     paired bootstrap; of truth values, the difference of the shares that are true."""

@@ -33,7 +33,7 @@ PAGE_POLICY = "; ".join(
 )
 """Content-Security-Policy of the served page: its own files, and nothing else."""
 
-_SHARED = ("dom", "words", "blocks", "scale", "passages", "answer", "turn", "shared")
+_SHARED = ("dom", "words", "blocks", "scale", "passages", "confidence", "answer", "turn", "shared")
 """Modules of a shared answer, joined in this order."""
 _BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
 """What modules say to each other: each stands in one line, and in a joined script all names are known to all."""

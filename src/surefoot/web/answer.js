@@ -2,6 +2,7 @@
 
 import { h, said } from "./dom.js";
 import { positions, rendered, unsigned } from "./blocks.js";
+import { sureness } from "./confidence.js";
 import { percent, snippet, titled } from "./passages.js";
 import { cut, isNumber, scored } from "./words.js";
 
@@ -14,11 +15,11 @@ export function answerOf(trace, actions) {
   if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", said(trace.error)] : "There is no answer.")];
   if (answer.refused) return refusal(answer);
   if (answer.hedged) return hedge(trace, actions);
-  return [text(answer, actions), sources(answer, actions, false), withheld(answer)];
+  return [text(answer, actions), sources(answer, actions, false), sureness(answer), withheld(answer)];
 }
 
 function refusal(answer) {
-  return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "Refused"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), withheld(answer)];
+  return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "Refused"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), sureness(answer), withheld(answer)];
 }
 
 const because = (answer) => (answer.because ? h("p", { class: "dim" }, "Because: ", said(answer.because)) : null);
@@ -38,6 +39,7 @@ function hedge(trace, actions) {
     h("p", { class: "kind" }, "Nearest sentences"),
     h("div", { class: "near" }, text(answer, actions)),
     sources(answer, actions, true),
+    sureness(answer),
     withheld(answer),
   ];
 }

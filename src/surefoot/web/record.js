@@ -68,6 +68,7 @@ function answerPart(record, trace) {
     trace?.read_as ? h("p", { class: "dim small" }, record.question === trace.read_as ? ["Typed: ", said(trace.question)] : ["Read as: ", said(trace.read_as)]) : null,
     text === null || text === undefined ? h("p", { class: "missing" }, "The answer was not kept.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
     trace?.error ? h("p", { class: "doubt" }, "The question failed: ", said(trace.error)) : null,
+    answer ? sureness(answer) : null,
     answer?.withheld ? more("The model's words, which were withheld", long(answer.withheld)) : null,
     cited.length ? h("ul", { class: "citations", "aria-label": "Citations" }, cited.map(citation)) : null,
     answer?.uncited?.length ? h("ul", { class: "citations", "aria-label": "Unsupported sentences" }, answer.uncited.map((sentence) => h("li", {}, h("span", { class: "no" }, "not supported by any source"), ": ", h("q", { dir: "auto" }, cut(sentence, 300))))) : null,

@@ -31,7 +31,7 @@ SEARCHED = 600
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
 """The keys of `run.json` that hold nobody's words, paths or settings."""
-_SCRIPTS = tuple("dom words charts evidence diamond overview item records record run viewer".split())
+_SCRIPTS = tuple("dom words confidence charts evidence diamond overview item records record run viewer".split())
 """Scripts that are joined in this order."""
 
 Json = dict[str, Any]

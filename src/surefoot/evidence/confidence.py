@@ -1,0 +1,164 @@
+"""How sure an answer is: the chance that it is right, from facts of its trace, with what each of them adds.
+
+confidence.json, which `recipes/confidence.py` made, holds a small logistic regression. It was fitted on answers that
+the shipped evaluator graded and read, so it says nothing of any other's (`docs/confidence.md`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from surefoot.stats.heads import Head
+from surefoot.text.words import STOP_WORDS, content_words, stem, words
+from surefoot.types import Answer, Citation, Factor, Grade, Passage, Strip
+
+KINDS = {
+    "asks how to, or why": r"how\s+(?:do|does|can|to|should|would|could)\b|.*\b(?:how\s+to|why)\b",
+    "asks for an amount": r".*\b(?:how\s+(?:many|much|long|old|large|big|far|often|fast|tall|high|deep)"
+    r"|default|maximum|minimum|limit|size|number|percentage|total)\b",
+    "asks when": r"(?:when|.*\b(?:what|which)\s+(?:year|date|month|day|time))\b",
+    "asks yes or no": r"(?:is|are|was|were|do|does|did|can|could|may|will|would|should|must|has|have|had)\b",
+    "asks who": r".*\b(?:who|whose|whom)\b",
+    "asks what it is": r"(?:what\s+(?:is|are|does|do)|define|explain|describe)\b",
+    "is no question": r"(?!.*\b(?:which|what|where)\b)(?!.*\?\Z)",
+}
+"""Kinds of question, each by a pattern at the beginning of its lower-case words; the first that fits counts."""
+_KINDS = {name: re.compile(pattern, re.DOTALL) for name, pattern in KINDS.items()}
+
+FOR = (
+    "score of the quoted strip",
+    "share of the question's words that it holds",
+    "it holds the words that the evaluator points at",
+    "passages that point at the same words",
+)
+"""Facts that may only raise the confidence. "It" is what the answer quotes."""
+AGAINST = ("place of its passage in retrieval, logarithm", "passages that point at other words")
+"""Facts that may only lower it; "its passage" is that of the first citation."""
+FREE = tuple(f"the question {kind}" for kind in KINDS)
+"""Facts that may do either; one of them holds, or none."""
+OTHER = "the question is of another kind"
+NAMES = (*FOR, *AGAINST, *FREE)
+"""All facts, in the order in which `facts` gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceFit:
+    """What turns facts into a confidence, and a confidence into an expected risk."""
+
+    head: Head
+    middle: tuple[float, ...]
+    """Each fact of the average answer that it was fitted on."""
+    evaluator: str
+    """Name of the evaluator whose grades these were, and which had read the answers."""
+    risks: tuple[tuple[float, float], ...]
+    """(a confidence, the share of wrong ones among the answers that were at least so sure), the surest first: over sets
+    of questions that the fit had not seen."""
+
+    def least(self, risk: float) -> float:
+        """The lowest confidence from which at most this share of answers is wrong; infinite: there is none."""
+        return min((confidence for confidence, wrong in self.risks if wrong <= risk), default=math.inf)
+
+
+@cache
+def shipped() -> ConfidenceFit:
+    """The package's own."""
+    told = json.loads(files("surefoot.evidence").joinpath("confidence.json").read_text(encoding="utf-8"))
+    risks = tuple((confidence, wrong) for confidence, wrong in told["risks"])
+    return ConfidenceFit(Head.of(told), tuple(told["middle"]), told["evaluator"], risks)
+
+
+def judged(
+    question: str, answer: Answer, passages: Sequence[Passage], grades: Sequence[Grade], evaluator: str
+) -> Answer:
+    """The answer with its confidence and the factors of that, or with the reason why it has none; a refusal as it is.
+
+    `grades` are the evaluator's, one for each of the passages.
+    """
+    if answer.refused:
+        return answer
+    own = shipped()
+    if {evaluator, answer.model} != {own.evaluator}:
+        others = " and ".join(dict.fromkeys((evaluator, answer.model or "no model")))
+        return replace(answer, unjudged=f"it is fitted to answers that {own.evaluator} graded and read, not {others}")
+    found = facts(question, answer, passages, grades)
+    if found is None:
+        return replace(answer, unjudged="it quotes no graded strip")
+    return replace(answer, confidence=own.head.probability(found), factors=_factors(own, found))
+
+
+def _factors(own: ConfidenceFit, found: Sequence[float]) -> tuple[Factor, ...]:
+    """One a fact; the kinds of question are one together."""
+    adds = [w * (x - m) for w, x, m in zip(own.head.weights, found, own.middle, strict=True)]
+    each = [Factor(*one) for one in zip(NAMES, found, adds, strict=True)]
+    single, kinds = each[: -len(FREE)], each[-len(FREE) :]
+    kind = next((one.name for one in kinds if one.value), OTHER)
+    return (*single, Factor(kind, 1.0, sum(one.adds for one in kinds)))
+
+
+def facts(
+    question: str, answer: Answer, passages: Sequence[Passage], grades: Sequence[Grade]
+) -> tuple[float, ...] | None:
+    """The values of `NAMES` for an answer; None where it quotes no graded strip of these passages."""
+    origin = {passage.id: place for place, passage in enumerate(passages)}
+    cited = [(c, c.strip) for c in answer.citations if c.strip and c.strip.passage_id in origin]
+    if not cited or cited[0][1].score is None:
+        return None
+    first = cited[0][1]
+    place = origin[first.passage_id]
+    asked = set(words(question))
+    titles = {passages[origin[strip.passage_id]].title for _, strip in cited}
+    same, others = _votes(place, asked, passages, grades)
+    return (
+        first.score or 0.0,
+        _share(question, " ".join((*titles, *(citation.quote for citation, _ in cited)))),
+        float(_holds(cited, first.passage_id, grades[place].span)),
+        math.log1p(same),
+        math.log(_rank(place, passages)),
+        math.log1p(others),
+        *_kind(question),
+    )
+
+
+def _rank(place: int, passages: Sequence[Passage]) -> int:
+    """From 1, among the passages of the same source."""
+    return sum(passage.source == passages[place].source for passage in passages[: place + 1])
+
+
+def _share(question: str, text: str) -> float:
+    asked, there = set(map(stem, content_words(question))), set(map(stem, words(text)))
+    return len(asked & there) / max(1, len(asked))
+
+
+def _holds(cited: Sequence[tuple[Citation, Strip]], passage: str, span: tuple[int, int] | None) -> bool:
+    own = [strip for _, strip in cited if strip.passage_id == passage]
+    return span is not None and any(strip.start <= span[0] and span[1] <= strip.end for strip in own)
+
+
+def _votes(place: int, asked: set[str], passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[float, float]:
+    """The summed probabilities of the other passages that point at the same words, and of those at other words."""
+    pointed = [_pointed(passage, grade) for passage, grade in zip(passages, grades, strict=True)]
+    mine, same, others = pointed[place] - asked, 0.0, 0.0
+    for n, (said, grade) in enumerate(zip(pointed, grades, strict=True)):
+        if n != place and said:
+            new = said - asked
+            if mine and new and (mine <= new or new <= mine):
+                same += grade.probability or 0.0
+            else:
+                others += grade.probability or 0.0
+    return same, others
+
+
+def _pointed(passage: Passage, grade: Grade) -> set[str]:
+    return set(words(passage.text[slice(*grade.span)])) - STOP_WORDS if grade.span else set()
+
+
+def _kind(question: str) -> tuple[float, ...]:
+    asked = " ".join(question.lower().split())
+    kind = next((name for name, pattern in _KINDS.items() if pattern.match(asked)), "")
+    return tuple(float(name == kind) for name in KINDS)

@@ -1,0 +1,148 @@
+"""How sure an answer is, and what that rests on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from surefoot.evaluators.minilm import MiniLM
+from surefoot.evidence.confidence import AGAINST, FOR, FREE, NAMES, OTHER, ConfidenceFit, facts, judged, shipped
+from surefoot.stats.heads import Head
+from surefoot.types import Answer, Citation, Grade, Passage, Strip
+
+WHO = "Who built the Ruvel Bridge?"
+TEXT = "It is old. Tomas Aldwin built it."
+SPAN = (11, 23)
+FOUND = (
+    Passage("a", "A bridge of stone.", "Stone"),
+    Passage("b", TEXT, "Ruvel Bridge"),
+    Passage("c", "The builder was Tomas Aldwin, they say."),
+    Passage("d", "Anna Tresk paid for it."),
+)
+GRADES = (
+    Grade("a", -3.0, 0.1),
+    Grade("b", 2.0, 0.9, span=SPAN),
+    Grade("c", 1.0, 0.5, span=(16, 28)),
+    Grade("d", 0.0, 0.25, span=(0, 10)),
+)
+
+
+def quoting(start: int = 11, end: int = 33, score: float | None = 1.5, passage: str = "b") -> Answer:
+    strip = Strip(passage, start, end, TEXT[start:end], score, True)
+    return Answer(f"{strip.text} [1]", (Citation(1, strip, strip.text, True),), model=shipped().evaluator)
+
+
+def told(answer: Answer | None = None, question: str = WHO, **changed: object) -> dict[str, float]:
+    given = {"passages": FOUND, "grades": GRADES, **changed}
+    found = facts(question, answer or quoting(), given["passages"], given["grades"])  # type: ignore[arg-type]
+    assert found is not None
+    return dict(zip(NAMES, found, strict=True))
+
+
+def test_the_facts_are_those_of_the_quotation_and_of_its_passage() -> None:
+    """Score, words of the question in quotation and title, place in retrieval, and whether the pointed words are in."""
+    found = told()
+    assert found[FOR[0]] == 1.5
+    assert found[FOR[1]] == 1.0  # built, Ruvel, Bridge
+    assert found[FOR[2]] == 1.0
+    assert found[AGAINST[0]] == pytest.approx(math.log(2))
+    assert told(quoting(0, 10))[FOR[2]] == 0.0
+    assert told(quoting(0, 10))[FOR[1]] == pytest.approx(2 / 3)
+
+
+def test_passages_vote_with_their_probability() -> None:
+    """Those that point at the same words beside the question's, and those that point at others; who points at nothing
+    has no vote."""
+    found = told()
+    assert found[FOR[3]] == pytest.approx(math.log1p(0.5))
+    assert found[AGAINST[1]] == pytest.approx(math.log1p(0.25))
+
+
+def test_a_passage_from_outside_has_its_place_among_those() -> None:
+    """Not behind all that the index gave."""
+    outside = tuple(replace(p, source="external") if p.id in "bd" else p for p in FOUND)
+    assert told(passages=outside)[AGAINST[0]] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How do I build it?", "asks how to, or why"),
+        ("How many arches has it?", "asks for an amount"),
+        ("what is the default port", "asks for an amount"),
+        ("When was it built?", "asks when"),
+        ("In which year was it built?", "asks when"),
+        ("Is it of stone?", "asks yes or no"),
+        ("Why is it closed?", "asks how to, or why"),
+        ("Who built it?", "asks who"),
+        ("What is a corbel?", "asks what it is"),
+        ("ruvel bridge builder", "is no question"),
+        ("Which river does it cross?", ""),
+        ("What happens when it is closed?", ""),
+    ],
+)
+def test_a_question_is_of_one_kind_at_most(question: str, kind: str) -> None:
+    """The first that fits; capital letters and white space count for nothing."""
+    for asked in (question, f"  {question.upper()} "):
+        found = told(question=asked)
+        assert [name for name in FREE if found[name]] == ([f"the question {kind}"] if kind else [])
+
+
+def test_the_factors_add_up_to_the_confidence() -> None:
+    """From the log-odds of the average answer of the fit; the kinds of question are one factor together."""
+    answer = judged(WHO, quoting(), FOUND, GRADES, shipped().evaluator)
+    own = shipped()
+    assert answer.confidence is not None
+    assert (0 < answer.confidence < 1, answer.unjudged) == (True, "")
+    base = own.head.bias + sum(w * m for w, m in zip(own.head.weights, own.middle, strict=True))
+    total = base + sum(factor.adds for factor in answer.factors)
+    assert 1 / (1 + math.exp(-total)) == pytest.approx(answer.confidence)
+    assert [factor.name for factor in answer.factors] == [*FOR, *AGAINST, "the question asks who"]
+    other = judged("Which bridge?", quoting(), FOUND, GRADES, own.evaluator)
+    assert other.factors[-1].name == OTHER
+
+
+@pytest.mark.parametrize(("evaluator", "model"), [("cosine", None), ("", "gpt"), ("", None), ("cosine", "")])
+def test_what_the_fit_never_saw_gets_no_number(evaluator: str, model: str | None) -> None:
+    """Another evaluator's grades, or another reader's answer; the reason names them."""
+    own = shipped().evaluator
+    answer = replace(quoting(), model=own if model == "" else model)
+    told = judged(WHO, answer, FOUND, GRADES, evaluator or own)
+    assert (told.confidence, told.factors) == (None, ())
+    assert told.unjudged.startswith(f"it is fitted to answers that {own} graded and read, not ")
+    assert (evaluator or model or "no model") in told.unjudged
+
+
+def test_an_answer_without_a_graded_strip_gets_no_number() -> None:
+    """There is nothing to judge it by; a refusal stays as it is."""
+    own = shipped().evaluator
+    bare = Answer("Aldwin", model=own)
+    for answer in (bare, quoting(score=None), quoting(passage="elsewhere")):
+        assert judged(WHO, answer, FOUND, GRADES, own).unjudged == "it quotes no graded strip"
+    refused = Answer("no", refused=True, model=own)
+    assert judged(WHO, refused, FOUND, GRADES, own) == refused
+
+
+def test_the_shipped_fit_is_for_the_shipped_evaluator() -> None:
+    """Or no answer has a confidence: other weights need another fit, which `recipes/confidence.py` makes."""
+    assert shipped().evaluator == MiniLM().name
+
+
+def test_the_shipped_fit_weighs_these_facts() -> None:
+    """In this order, each with its average; none has the wrong sign."""
+    own = shipped()
+    weights = dict(zip(NAMES, own.head.weights, strict=True))
+    assert (own.head.inputs, len(own.middle)) == (NAMES, len(NAMES))
+    assert all(weights[name] >= 0 for name in FOR)
+    assert all(weights[name] <= 0 for name in AGAINST)
+
+
+def test_more_risk_asks_for_less_confidence() -> None:
+    """Down to none; where no confidence keeps the risk, none is enough."""
+    own = shipped()
+    least = [own.least(percent / 100) for percent in range(101)]
+    assert least == sorted(least, reverse=True)
+    assert least[-1] == 0.0
+    assert ConfidenceFit(Head((), (), 0.0), (), "", ((0.5, 0.3),)).least(0.2) == math.inf
