@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from itertools import count
 from typing import Any, Literal, SupportsIndex
@@ -121,7 +121,7 @@ class Pipeline:
             elif name == "sources":
                 config[name] = {"vouched": [*part.vouched], "doubted": [*part.doubted]}
             elif name == "answering":
-                config["answer"] = {"check": part.check, "fallback": part.fallback}
+                config["answer"] = asdict(part)
             elif name in OBJECTS:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
         return replace(self, **{"config": config, **parts})

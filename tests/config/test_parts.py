@@ -143,7 +143,7 @@ def indexed(here: Path) -> Pipeline:
 def test_a_varied_pipeline_can_be_loaded_from_its_configuration(indexed: Pipeline) -> None:
     """Sizes, components and sources are in it; a conversation has no section, so none is written."""
     sources = Sources(vouched=("faq/*",), doubted=("mail/*",))
-    answering = Answering("mark", "memory")
+    answering = Answering("mark", "memory", 0.1)
     varied = indexed.but(
         sources=sources, answering=answering, conversation=Conversation(), searcher=Nowhere(), k=1, decompose="all"
     )

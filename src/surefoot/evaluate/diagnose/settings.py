@@ -65,7 +65,9 @@ def written(value: Any) -> str:
 
 def settable(config: Mapping[str, Any]) -> frozenset[str]:
     """Every `section.key` that can be set with the components that the configuration names."""
-    fixed = [f"pipeline.{key}" for key in (*SIZES, "decompose")] + [f"answer.{key}" for key in ("check", "fallback")]
+    fixed = [f"pipeline.{key}" for key in (*SIZES, "decompose")] + [
+        f"answer.{key}" for key in ("check", "fallback", "risk")
+    ]
     fixed += [f"thresholds.{key}" for key in (*VALUES, "evaluator", "preset", "file")]
     roles = [role for role in DEFAULTS if "use" in DEFAULTS[role]]
     options = [f"{role}.{name}" for role in roles for name in parameters(role, SystemSettings(config).use(role))]
