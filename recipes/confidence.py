@@ -43,8 +43,8 @@ SETS = (
 QUESTIONS = 50
 """Of each set."""
 SHRINK = 0.3
-"""Penalty on each set's own bias. Without it the area is 25 % smaller than by the grade, with .25 29 %, with 1 31 %; the
-probabilities are best with .25 (Brier score, in that order: .210, .202, .204)."""
+"""Penalty on each set's own bias. Without it the area is 25 % smaller than by the grade, with .25 29 %, with 1 31 %;
+the probabilities are best with .25 (Brier score, in that order: .210, .202, .204)."""
 STEPS = 20
 """Entries of the table of risks."""
 PLAIN = ("--set", "answer.risk=1")
