@@ -500,12 +500,13 @@ def attempt(chance: random.Random, victim: Tenant) -> tuple[str, str, str, dict[
     return chance.choice(tries)
 
 
-def leaks(text: str, sent: str, victim: Tenant, secrets: re.Pattern[str]) -> list[str]:
-    """What an answer says of the victim that the request did not say itself."""
-    found = set(secrets.findall(text))
-    for ids in victim.ids.values():
-        found |= {id for id in {*re.findall(r"[\w-]{10,40}", text)} & {*ids} if id not in sent}
-    return sorted(found)
+ID = re.compile(r"[\w-]{10,40}")
+
+
+def leaks(text: str, known: set[str], victim: Tenant, secrets: re.Pattern[str]) -> list[str]:
+    """What an answer says of the victim: its secrets, and ids that the thief has not sent itself."""
+    ids = {id for ids in victim.ids.values() for id in ids}
+    return sorted({*secrets.findall(text)} | ({*ID.findall(text)} & ids - known))
 
 
 def tenants(given: argparse.Namespace) -> bool:
@@ -520,6 +521,7 @@ def tenants(given: argparse.Namespace) -> bool:
     ]
     kinds, statuses, found = Counter[str](), Counter[int](), list[str]()
     secrets = {one.name: re.compile("|".join(secret(one.name, n) for n in range(given.documents))) for one in both}
+    known = {one.name: set[str]() for one in both}
     try:
         with serving(folder, QUICK) as server, httpx.Client(base_url=server.url, timeout=120) as client:
             for tenant in both:
@@ -533,8 +535,8 @@ def tenants(given: argparse.Namespace) -> bool:
                 sent["headers"] = {**sent.get("headers", {}), **thief.header}
                 reply = client.request(method, address, **sent)
                 kinds[kind], statuses[reply.status_code] = kinds[kind] + 1, statuses[reply.status_code] + 1
-                said = json.dumps([address, sent])
-                if said_of := leaks(reply.text, said, victim, secrets[victim.name]):
+                known[thief.name].update(ID.findall(json.dumps([address, sent])))  # its own questions are shown to it
+                if said_of := leaks(reply.text, known[thief.name], victim, secrets[victim.name]):
                     found.append(f"{number}: {method} {address} {json.dumps(sent.get('json'))[:200]} → {said_of[:3]}")
                 if kind in ("trace", "document", "passage", "job", "address", "feedback") and reply.status_code != 404:
                     found.append(f"{number}: {method} {address} → {reply.status_code}")
