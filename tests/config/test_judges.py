@@ -109,7 +109,7 @@ def test_the_limits_are_those_of_the_section() -> None:
     assert (chosen.in_flight, model.pace.limit) == (9, 9)
     assert model.purse.budget == Budget(calls=3)
     assert model.prices == Prices(1, 2)
-    assert model.inner._retries == 0  # type: ignore[attr-defined]
+    assert model.inner._endpoint._retries == 0  # type: ignore[attr-defined]
     assert chosen.config["llm"] == OPENAI
 
 

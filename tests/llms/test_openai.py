@@ -446,3 +446,92 @@ def test_a_proxy_does_not_come_between_us_and_this_machine(monkeypatch: pytest.M
         OpenAI("m", base_url="http://127.0.0.1:9/v1", retries=0).probe()
     assert "127.0.0.1:9" in str(caught.value)
     assert "proxy.invalid" not in str(caught.value)
+
+
+def test_a_model_that_thinks_is_asked_as_it_wants(server: Server) -> None:
+    """Without a temperature and words to stop at, and with tokens for its thoughts beside those for its answer."""
+    server.llm(said("a")).complete(ASK, max_tokens=7)
+    llm = OpenAI("o3-mini", server.url)
+    pieces: list[str] = []
+    server.replies = [said("Ola Vint\nand more", usage={"completion_tokens": 900})]
+    assert llm.complete(ASK, max_tokens=7, stop=["\n", "no"]) == Completion("Ola Vint", "o3-mini", 0, 900)
+    request = server.asked[1][2]
+    assert request.keys() == {"model", "messages", "max_completion_tokens"}
+    assert request["max_completion_tokens"] == 7 + llm.thoughts
+    server.replies = [Reply(event(delta={"content": "Ola\nVint"}, finish_reason="stop"))]
+    assert llm.complete(ASK, stop=["\n"], on_text=pieces.append).text == "Ola" == "".join(pieces)
+
+
+def test_thoughts_are_taken_out_and_counted(server: Server) -> None:
+    """Whole or streamed; a hundred tokens for the answer do not end them."""
+    llm = OpenAI("qwen3:8b", server.url)
+    long = "<think>" + "x" * 20_000 + "</think>\nOla"
+    server.replies = [said(long, usage={"prompt_tokens": 9, "completion_tokens": 800})]
+    with meter.metered() as spent:
+        assert llm.complete(ASK).text == "Ola"
+    assert spent.completion_tokens == 800
+    server.replies = [Reply(event(delta={"content": long}, finish_reason="stop"))]
+    assert llm.complete(ASK, on_text=lambda _: None).text == "Ola"
+
+
+def test_a_configuration_says_how_an_unknown_model_is_asked(server: Server) -> None:
+    """One by one; a wrong one is refused when the model is built."""
+    server.llm(said("a"), abilities={"limit": "max_completion_tokens"}).complete(ASK, max_tokens=7)
+    assert server.asked[0][2]["max_completion_tokens"] == 7
+    with pytest.raises(ConfigError, match="abilities are"):
+        OpenAI("m", abilities={"think": True})
+
+
+FORM = "### Instruction:\n{system}\n\n{user}\n\n### Response:\n"
+
+
+def test_a_base_model_is_given_one_text(server: Server) -> None:
+    """In the template's form; what a text itself has in braces stays."""
+    answer = Reply(json.dumps({"choices": [{"text": "Ola Vint", "finish_reason": "length"}]}))
+    llm = server.llm(answer, api="completions", template=FORM)
+    asked = [Message("system", "Be {user}."), Message("user", "Who?"), Message("user", "And {system}?")]
+    assert llm.complete(asked, max_tokens=7, stop=["\n"]) == Completion("Ola Vint", "larrow-7b", truncated=True)
+    path, _, request = server.asked[0]
+    assert path == "/v1/completions"
+    assert request == {
+        "model": "larrow-7b",
+        "prompt": "### Instruction:\nBe {user}.\n\nWho?\n\nAnd {system}?\n\n### Response:\n",
+        "max_tokens": 7,
+        "temperature": 0,
+        "stop": ["\n"],
+    }
+
+
+def test_without_a_template_the_texts_follow_each_other(server: Server) -> None:
+    """And nothing blank comes first."""
+    llm = server.llm(Reply('{"choices": [{"text": "yes"}]}'), api="completions")
+    llm.complete(ASK)
+    llm.complete(ASK[1:])
+    assert [request["prompt"] for _, _, request in server.asked] == [
+        "Be brief.\n\nWho built it?\n\n",
+        "Who built it?\n\n",
+    ]
+
+
+def test_a_base_model_streams(server: Server) -> None:
+    """Its events hold texts."""
+    body = event(text="Ola") + event(text=" Vint", finish_reason="stop")
+    pieces: list[str] = []
+    assert server.llm(Reply(body), api="completions").complete(ASK, on_text=pieces.append).text == "Ola Vint"
+    assert pieces == ["Ola", " Vint"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "sent", ["7", "{}", '{"choices": [{"text": 7}]}', '{"choices": [7]}', '{"choices": {"text": 1}}']
+)
+def test_what_is_no_completion_is_named(server: Server, sent: str, stream: bool) -> None:
+    """Never a traceback, and never an answer."""
+    assert "sent " in fails(server.llm(Reply(f"data: {sent}\n\n" if stream else sent), api="completions"), stream)
+
+
+@pytest.mark.parametrize(("options", "what"), [({"api": "responses"}, "api must be"), ({"template": "x"}, "{user}")])
+def test_a_way_to_ask_that_there_is_not_is_refused(options: dict[str, Any], what: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=what):
+        OpenAI("m", **options)

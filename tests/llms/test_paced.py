@@ -365,3 +365,12 @@ def test_limits_that_let_nothing_through_are_refused(wrong: dict[str, float]) ->
     """When it is built, not when it is asked."""
     with pytest.raises(ConfigError, match="must be more than 0"):
         Paced(Scripted([]), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_budget_reckons_with_the_thoughts_of_a_model() -> None:
+    """They cost as much as an answer: nothing is asked that they may take beyond it."""
+    with endpoint() as server:
+        with pytest.raises(OverBudget):
+            Paced(OpenAI("o3", server.url, retries=0), budget="2k tokens").complete([Message("user", "?")])
+        Paced(OpenAI("m", server.url, retries=0), budget="2k tokens").complete([Message("user", "?")])
+    assert server.paid.total() == 1

@@ -142,6 +142,7 @@ class Paced:
             raise ConfigError("a budget of money needs prices; set judge.price_asked and judge.price_said")
         self.inner = llm
         self.name = llm.name
+        self._thoughts: int = getattr(llm, "thoughts", 0)
         self.pace = CallPace(in_flight, requests_per_minute, tokens_per_minute)
         self.told = CallTally()
         self._timeout, self._retries, self._patience = timeout, retries, patience
@@ -198,13 +199,13 @@ class Paced:
                     raise
 
     def _once(self, messages: Sequence[Message], schema: Any, max_tokens: int, stop: Any, on_text: Any) -> Completion:
-        asked = tokens(messages)
-        most = self._cost(asked, max_tokens)
+        asked, said_most = tokens(messages), max_tokens + self._thoughts
+        most = self._cost(asked, said_most)
         self.purse.reserve(most)
         spent, crowded, wait = Spent(), False, 0.0
         begun = None
         try:
-            begun = self.pace.begin(asked + max_tokens)
+            begun = self.pace.begin(asked + said_most)
             with within(self._timeout):
                 said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
             spent = self._cost(

@@ -15,6 +15,10 @@ _SPARE = 1000
 """Characters allowed beside, for an answer of few tokens."""
 _TOKENS = 10**9
 """Highest count of tokens that a server is believed."""
+_BEGIN, _END = "<think>", "</think>"
+"""Around the thoughts of open models."""
+_BESIDE = ("reasoning_content", "reasoning")
+"""Fields in which servers send the thoughts that they have taken out of the text."""
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
 
 
@@ -32,6 +36,53 @@ def chat_request(
     return body
 
 
+def as_chat(sent: Any, part: Literal["message", "delta"]) -> Any:
+    """An answer of `/completions`, or an event of its stream, in the shape of a chat's; others as they are."""
+    choices = sent.get("choices") if isinstance(sent, dict) else None
+    if not isinstance(choices, list):
+        return sent
+    told = [
+        {**one, part: {"content": one["text"]}} if isinstance(one, dict) and "text" in one else one for one in choices
+    ]
+    return {**sent, "choices": told}
+
+
+class ThoughtFilter:
+    """Keeps the thoughts back that stand before an answer: all up to the first `</think>`.
+
+    The answer of a server that takes the thoughts out itself goes through once `beside` was called; of another, whose
+    template may begin them without a `<think>`, nothing can go through before the thoughts or the answer have ended.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[str] = []
+        self._tail = ""
+        self._over = self._begun = False
+
+    def passed(self, piece: str) -> str:
+        """As much of what has come as belongs to the answer; blank lines before it do not."""
+        if not self._over:
+            self._held.append(piece)
+            seen = self._tail + piece
+            self._tail = seen[1 - len(_END) :]
+            if _END not in seen:
+                return ""
+            piece, self._over = "".join(self._held).partition(_END)[2], True
+        answer = piece if self._begun else piece.lstrip()
+        self._begun = self._begun or bool(answer)
+        return answer
+
+    def beside(self) -> None:
+        """The thoughts come in a field of their own."""
+        self._over = self._over or not any(self._held)
+
+    def rest(self, truncated: bool) -> str:
+        """What was held back and is no thought, at the end. A limit that has room for thoughts cut them off, and not an
+        answer without any."""
+        held = "".join(self._held)
+        return "" if self._over or truncated or held.lstrip().startswith(_BEGIN) else held
+
+
 class Malformed(Exception):
     """The server sent no answer; the text says what it sent instead, to follow the word "sent"."""
 
@@ -47,12 +98,14 @@ class Reported(Exception):
 
 class StreamedReply:
     """Gathers an answer of an OpenAI-compatible server, whole or as events of a stream. `on_text` gets each piece as it
-    comes. Halves of characters become �; two that belong together are joined."""
+    comes. Halves of characters become �; two that belong together are joined. `thinks`: thoughts before the answer are
+    no part of it; the server's count of tokens has them."""
 
-    def __init__(self, max_tokens: int, on_text: Callable[[str], None] | None = None) -> None:
+    def __init__(self, max_tokens: int, on_text: Callable[[str], None] | None = None, *, thinks: bool = False) -> None:
         self._most = _SPARE + _LONGEST * max_tokens
         self._max_tokens = max_tokens
         self._on_text = on_text
+        self._thoughts = ThoughtFilter() if thinks else None
         self._pieces: list[str] = []
         self._length = 0
         self._halves = codecs.getincrementaldecoder("utf-16-le")("replace")
@@ -72,18 +125,21 @@ class StreamedReply:
             return
         if isinstance(finish := choice.get("finish_reason"), str) and finish:
             self._finish = finish
-        if not isinstance(text := (choice.get(part) or {}).get("content"), str | None):
+        said = choice.get(part) or {}
+        if not isinstance(text := said.get("content"), str | None):
             raise Malformed("an answer that is no text")
+        if self._thoughts and any(said.get(name) for name in _BESIDE):
+            self._thoughts.beside()
         piece = self._halves.decode((text or "").encode("utf-16-le", "surrogatepass"))
         self._length += len(piece)
         if self._length > self._most:
             raise Malformed(f"more than the {self._max_tokens} tokens that were asked for")
-        self._add(piece)
+        self._add(self._thoughts.passed(piece) if self._thoughts else piece)
 
     @property
     def begun(self) -> bool:
         """Whether any text has come."""
-        return bool(self._pieces)
+        return self._length > 0
 
     @property
     def ended(self) -> bool:
@@ -92,9 +148,11 @@ class StreamedReply:
 
     def completion(self, model: str) -> Completion:
         """The whole answer; a count of tokens that is missing or impossible is 0."""
-        self._add(self._halves.decode(b"", final=True))
+        last = self._halves.decode(b"", final=True)
+        truncated = self._finish == "length"
+        self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)
         asked, said = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-        return Completion("".join(self._pieces), model, asked, said, truncated=self._finish == "length")
+        return Completion("".join(self._pieces), model, asked, said, truncated=truncated)
 
     def _add(self, piece: str) -> None:
         if piece:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from surefoot import meter
-from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
+from surefoot.errors import ConfigError
+from surefoot.llms._abilities import abilities as known_abilities
+from surefoot.llms._replies import Malformed, Reported, StreamedReply, as_chat, chat_request
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.types import Completion, Message
@@ -17,12 +21,24 @@ _PER_TOKEN = 1 << 10
 endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20
 """Most bytes of a list of models."""
+PATHS = {"chat": "chat/completions", "completions": "completions"}
+"""Ways to ask, and their paths."""
+PLAIN = "{system}\n\n{user}\n\n"
+"""The prompt of a model without a form of its own."""
 
 
 class OpenAI:
     """A model behind an OpenAI-compatible endpoint.
 
     `base_url`, `key_env`, `timeout`, `retries` and `network` are those of a `JsonEndpoint`, and so are the errors.
+
+    `api` is "chat", or "completions" for a model without a chat's form: it is then given `template` with the texts of
+    the system's messages for `{system}` and those of all others for `{user}`, such as
+    "### Instruction:\\n{system}\\n\\n{user}\\n\\n### Response:\\n".
+
+    How a model that thinks first is asked goes by its name (`_abilities.TABLE`); `abilities` says it for others, as in
+    `{ temperature = false, stop = false, limit = "max_completion_tokens", thoughts = 4096 }`. Thoughts are no part of
+    the text, and are counted in its tokens.
     """
 
     def __init__(
@@ -33,7 +49,18 @@ class OpenAI:
         timeout: float = 60.0,
         retries: int = 2,
         network: Network | None = None,
+        api: str = "chat",
+        template: str = PLAIN,
+        abilities: Mapping[str, Any] | None = None,
     ) -> None:
+        if api not in PATHS:
+            raise ConfigError(f'api must be "chat" or "completions", not {api!r}')
+        if "{user}" not in template:
+            raise ConfigError("template must hold {user}, where the question goes")
+        self._path, self._chats, self._template = PATHS[api], api == "chat", template
+        self._abilities = known_abilities(model, abilities)
+        self.thoughts = self._abilities.thoughts
+        """Tokens that an answer may have beyond `max_tokens`, for thoughts."""
         self.name = model
         self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
 
@@ -55,13 +82,19 @@ class OpenAI:
         tokens that is missing or impossible is 0. A reply longer than `max_tokens` can be is refused. Raises
         EndpointError, which says what is wrong with the endpoint.
         """
-        asked = chat_request(messages, schema, max_tokens, stop, model=self.name)
-        answer = StreamedReply(max_tokens, on_text)
+        most = max_tokens + self.thoughts
+        asked = self._request(chat_request(messages, schema, most, stop, model=self.name))
+        cut = () if self._abilities.stop else stop
+        answer = StreamedReply(most, None if cut else on_text, thinks=self.thoughts > 0)
         if on_text:
-            self._stream(asked, answer)
+            self._stream(asked, answer, most)
         else:
-            self._take(answer, self._endpoint.post("chat/completions", asked, _most(asked)), "message")
+            self._take(answer, self._endpoint.post(self._path, asked, _most(most)), "message")
         completion = answer.completion(self.name)
+        if cut:
+            completion = _cut(completion, cut)
+            if on_text and completion.text:
+                on_text(completion.text)
         counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
         meter.count(calls=1, **counted)
         return completion
@@ -76,9 +109,20 @@ class OpenAI:
             raise self._endpoint.nonsense("a list without models", listed)
         return names
 
-    def _stream(self, request: dict[str, Any], answer: StreamedReply) -> None:
+    def _request(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The request as this model takes it."""
+        asked[self._abilities.limit] = asked.pop("max_tokens")
+        if not self._abilities.temperature:
+            del asked["temperature"]
+        if not self._abilities.stop:
+            asked.pop("stop", None)
+        if not self._chats:
+            asked["prompt"] = prompt(self._template, asked.pop("messages"))
+        return asked
+
+    def _stream(self, request: dict[str, Any], answer: StreamedReply, most: int) -> None:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
-        with self._endpoint.events("chat/completions", request, _most(request)) as events:
+        with self._endpoint.events(self._path, request, _most(most)) as events:
             for event in events:
                 self._take(answer, event, "delta")
         if not answer.ended:
@@ -87,12 +131,26 @@ class OpenAI:
 
     def _take(self, answer: StreamedReply, sent: Any, part: Literal["message", "delta"]) -> None:
         try:
-            answer.take(sent, part)
+            answer.take(sent if self._chats else as_chat(sent, part), part)
         except Malformed as error:
             raise self._endpoint.nonsense(str(error), sent) from error
         except Reported as error:
             raise self._endpoint.reported(error) from error
 
 
-def _most(request: dict[str, Any]) -> int:
-    return _ENVELOPE + _PER_TOKEN * int(request["max_tokens"])
+def prompt(template: str, messages: Sequence[Mapping[str, str]]) -> str:
+    """The template with the messages' texts in their places; a "{user}" within a text stays as it is."""
+    system = "\n\n".join(one["content"] for one in messages if one["role"] == "system")
+    others = "\n\n".join(one["content"] for one in messages if one["role"] != "system")
+    told = {"{system}": system, "{user}": others}
+    return re.sub(r"\{system\}|\{user\}", lambda place: told[place.group()], template).lstrip("\n")
+
+
+def _cut(completion: Completion, stops: Sequence[str]) -> Completion:
+    """The completion up to the first of the words to stop at, which ends it where it stands."""
+    ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
+    return replace(completion, text=completion.text[: min(ends)], truncated=False) if ends else completion
+
+
+def _most(tokens: int) -> int:
+    return _ENVELOPE + _PER_TOKEN * tokens

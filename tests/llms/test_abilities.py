@@ -1,0 +1,133 @@
+"""Models that think first: how they are asked, and what of their replies is the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.errors import ConfigError
+from surefoot.llms._abilities import Abilities, abilities
+from surefoot.llms._replies import StreamedReply
+
+
+@pytest.mark.parametrize(
+    ("model", "temperature", "limit", "thinks"),
+    [
+        ("gpt-4o-mini", True, "max_tokens", False),
+        ("gpt-4.1", True, "max_tokens", False),
+        ("o3-mini", False, "max_completion_tokens", True),
+        ("o1", False, "max_completion_tokens", True),
+        ("openai/o4-mini", False, "max_completion_tokens", True),
+        ("gpt-5-nano", False, "max_completion_tokens", True),
+        ("gpt-5.1", False, "max_completion_tokens", True),
+        ("gpt-5-chat-latest", True, "max_tokens", False),
+        ("qwen3:8b", True, "max_tokens", True),
+        ("Qwen/Qwen3-30B-A3B-Thinking-2507", True, "max_tokens", True),
+        ("Qwen/Qwen3-30B-A3B-Instruct-2507", True, "max_tokens", False),
+        ("qwen3-coder:30b", True, "max_tokens", False),
+        ("Qwen2.5-7B-Instruct", True, "max_tokens", False),
+        ("deepseek-r1:7b", True, "max_tokens", True),
+        ("deepseek-chat", True, "max_tokens", False),
+        ("gpt-oss-20b", True, "max_tokens", True),
+        ("kimi-k2-thinking", True, "max_tokens", True),
+        ("llama-3.1-8b-instruct", True, "max_tokens", False),
+        ("olmo1-7b", True, "max_tokens", False),
+        ("o10", True, "max_tokens", False),
+        ("", True, "max_tokens", False),
+    ],
+)
+def test_a_models_name_says_how_it_is_asked(model: str, temperature: bool, limit: str, thinks: bool) -> None:
+    """By its beginning, without its maker; a name that nobody knows has the common abilities."""
+    found = abilities(model)
+    assert (found.temperature, found.limit, found.thoughts > 0) == (temperature, limit, thinks)
+    assert found.stop is found.temperature
+
+
+def test_a_configuration_has_the_last_word() -> None:
+    """Each by itself."""
+    assert abilities("o3", {"thoughts": 100}).thoughts == 100
+    assert not abilities("o3", {"thoughts": 100}).temperature
+    assert abilities("qwen3:8b", {"thoughts": 0}) == Abilities()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"temprature": True}, {"temperature": 0}, {"thoughts": True}, {"thoughts": -1}, {"limit": "tokens"}, {"stop": ""}],
+    ids=str,
+)
+def test_what_is_no_ability_is_refused(given: dict[str, Any]) -> None:
+    """A misspelt one would change nothing, in silence."""
+    with pytest.raises(ConfigError, match="abilities are temperature and stop"):
+        abilities("m", given)
+
+
+def answer(*pieces: str, **beside: str) -> tuple[str, list[str]]:
+    """The text of a model that thinks, and the pieces that were handed on."""
+    heard: list[str] = []
+    reply = StreamedReply(100, heard.append, thinks=True)
+    if beside:
+        reply.take({"choices": [{"delta": beside}]})
+    for piece in pieces:
+        reply.take({"choices": [{"delta": {"content": piece}}]})
+    text = reply.completion("m").text
+    assert "".join(heard) == text
+    return text, heard
+
+
+@given(st.integers(1, 9))
+def test_thoughts_before_an_answer_are_no_part_of_it(size: int) -> None:
+    """However the pieces cut them, with the mark that begins them or without, as some templates set it themselves."""
+    for begin in ("<think>", "\n<think>\n", ""):
+        whole = f"{begin}It is iron, or < think.</think>\n\nOla <b>Vint</think>"
+        assert answer(*(whole[n : n + size] for n in range(0, len(whole), size)))[0] == "Ola <b>Vint</think>"
+
+
+def test_the_answer_is_handed_on_as_it_comes_once_the_thoughts_have_ended() -> None:
+    """Piece by piece; blank lines before it are dropped."""
+    assert answer("<think>a", "b</think>", "\n\n", "Ola", " Vint", "\n")[1] == ["Ola", " Vint", "\n"]
+
+
+def test_thoughts_in_a_field_of_their_own_hold_nothing_back() -> None:
+    """As vLLM, DeepSeek and others send them."""
+    for field in ("reasoning_content", "reasoning"):
+        assert answer("Ola", " Vint", **{field: "Who?"})[1] == ["Ola", " Vint"]
+
+
+def test_an_answer_without_thoughts_is_whole() -> None:
+    """Of a model that was told not to think."""
+    assert answer("Ola", " Vint")[0] == "Ola Vint"
+
+
+def test_thoughts_that_never_end_are_no_answer() -> None:
+    """The limit cut them off: the text is empty, and the completion says that it was cut. Also where the template began
+    them."""
+    for thoughts in ("<think>It is iron", "It is iron"):
+        reply = StreamedReply(100, thinks=True)
+        choice = {"message": {"content": thoughts}, "finish_reason": "length"}
+        reply.take({"choices": [choice], "usage": {"completion_tokens": 90}}, "message")
+        found = reply.completion("m")
+        assert (found.text, found.truncated, found.completion_tokens) == ("", True, 90)
+
+
+def test_thoughts_that_the_model_itself_leaves_open_are_no_answer() -> None:
+    """It stopped within them."""
+    assert answer("<think>It is", " iron")[0] == ""
+
+
+def test_a_model_that_does_not_think_may_write_the_marks() -> None:
+    """They are its text."""
+    reply = StreamedReply(100)
+    reply.take({"choices": [{"delta": {"content": "<think>a</think>b"}}]})
+    assert reply.completion("m").text == "<think>a</think>b"
+
+
+def test_long_thoughts_take_little_time() -> None:
+    """Each piece is looked at once."""
+    reply = StreamedReply(10_000, thinks=True)
+    for _ in range(100_000):
+        reply.take({"choices": [{"delta": {"content": "hmm "}}]})
+    reply.take({"choices": [{"delta": {"content": "</think>Ola"}}]})
+    assert reply.completion("m").text == "Ola"
