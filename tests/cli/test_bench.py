@@ -38,7 +38,7 @@ def test_the_figures_are_shown_with_interval_and_count(bench: Callable[..., Any]
         line.split()[:3] == ["match", "50.0", "%"] and line.endswith("1 of 2  ") for line in done.out.splitlines()
     )
     assert "CORRECT" in done.out
-    assert "score +.500 [" in done.out  # the second is refused
+    assert "score .000 [" in done.out  # the second is marked as unsupported, and wrong
     assert "wrong among the surest, by grade: 25 % " in done.out
     assert "wrong among the surest, by confidence: 25 % " in done.out
     assert "traces in runs/" in done.err
