@@ -67,6 +67,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "cross_encoder": {"model": "nobody/nothing"},
     "nli": {"model": "nobody/nothing"},
     "pgvector": {"embedder": Hashing()},
+    "rerank": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
     "searxng": {"base_url": "http://127.0.0.1:9"},
     "pages": {"of": Found()},
 }

@@ -304,7 +304,7 @@ def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:
 
 
 def test_other_methods_run_the_same_way(pipeline: Pipeline, tmp_path: Path) -> None:
-    """Plain RAG passes the troll on, and memory knows nothing."""
-    assert plain(ask(pipeline, tmp_path, "rag").answered)[:2] == (2, 3)
+    """Plain RAG withholds the troll, too, and memory knows nothing."""
+    assert plain(ask(pipeline, tmp_path, "rag").answered)[:2] == (1, 3)
     memory = ask(pipeline, tmp_path, "none", QUESTIONS[:1])
     assert (plain(memory.answered)[:2], plain(memory.match_lower)[:2]) == ((1, 1), (0, 1))
