@@ -76,6 +76,7 @@ USE: dict[str, Callable[[Any], object]] = {
     "llm": lambda part: part.complete([Message("user", "Hello")]),
     "retriever": lambda part: part.retrieve("Who built the bridge?", 3),
     "embedder": lambda part: part.embed(["text"]),
+    "evaluator": lambda part: part.grade([("Who?", Passage("p", "text"))]),
 }
 """Where building a part does not reach out yet; an evaluator's does."""
 
