@@ -38,8 +38,8 @@ FOR = (
     "passages that point at the same words",
 )
 """Facts that may only raise the confidence. "It" is what the answer quotes."""
-AGAINST = ("place of its passage in retrieval, logarithm", "passages that point at other words")
-"""Facts that may only lower it; "its passage" is that of the first citation."""
+AGAINST = ("place of its passage in retrieval", "passages that point at other words")
+"""Facts that may only lower it; "its passage" is that of the first citation, and its place counts by its logarithm."""
 FREE = tuple(f"the question {kind}" for kind in KINDS)
 """Facts that may do either; one of them holds, or none."""
 OTHER = "the question is of another kind"
