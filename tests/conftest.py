@@ -10,6 +10,9 @@ from pathlib import Path
 # Before numpy is imported: on a busy machine the threads of its linear algebra wait for each other, and a test of
 # small matrices took 115 s instead of 8.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Before haystack is imported, one of the clients: it would report home from a thread of its own, in the middle of tests
+# that see whether anything is reached for.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
 import pytest
 from hypothesis import settings

@@ -66,6 +66,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "openai": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
     "cross_encoder": {"model": "nobody/nothing"},
     "nli": {"model": "nobody/nothing"},
+    "transformers": {"model": "nobody/nothing"},
     "pgvector": {"embedder": Hashing()},
     "rerank": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
     "searxng": {"base_url": "http://127.0.0.1:9"},

@@ -55,7 +55,7 @@ def test_a_reply_is_cut_after_so_many_words(text: str, most: int) -> None:
     assert completion.truncated or completion.text in (text, "")
 
 
-@pytest.mark.parametrize("replies", [[{"a": 1}], {"word": [1]}, [None]])
+@pytest.mark.parametrize("replies", [[{"a": 1}], {"word": [1]}, [None], 1, True, None])
 def test_replies_that_are_no_texts_are_refused_before_anything_is_asked(replies: object) -> None:
     """A configuration may say anything."""
     with pytest.raises(ConfigError, match="must be texts"):

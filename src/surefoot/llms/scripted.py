@@ -23,7 +23,8 @@ class Scripted:
 
     def __init__(self, replies: Replies, name: str = "scripted") -> None:
         given = replies.values() if isinstance(replies, Mapping) else replies if isinstance(replies, Sequence) else ()
-        if not all(isinstance(reply, str) for reply in given):
+        of_a_kind = isinstance(replies, Mapping | Sequence) or callable(replies)
+        if not of_a_kind or not all(isinstance(reply, str) for reply in given):
             raise ConfigError("scripted replies must be texts, in a list, or in a table from words to them")
         self.name = name
         self._replies = replies
