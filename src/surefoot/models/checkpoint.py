@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import torch
 import transformers
-from huggingface_hub import hf_hub_download, snapshot_download, try_to_load_from_cache
+from huggingface_hub import constants, hf_hub_download, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
 from safetensors import SafetensorError
 from tokenizers import Encoding
@@ -30,6 +30,9 @@ from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.text.json_values import parsed
 from surefoot.threads import cancel
+
+constants.HF_HUB_DISABLE_TELEMETRY = True
+"""For the whole process: it asks the hub which agents there are before it looks for a file, even one that is here."""
 
 _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
 """Errors of transformers for files that are missing, torn, foreign or of another shape."""
