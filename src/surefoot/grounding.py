@@ -97,6 +97,19 @@ def grounded(
         if check == "refuse" and not any(citation.quoted for citation in checked):
             return _withheld(draft, whole)
         return replace(passed, citations=checked)
+    said = _sentences_checked(question, draft, knowledge, support)
+    if knowledge and not _stands(said.citations) and _is_verdict(question, draft.text, cited=bool(said.citations)):
+        if not any(citation.strip for citation in said.citations):
+            trusted = _on_trust(question, knowledge)
+            text = f"{said.text} [{trusted.marker}]"
+            said = replace(said, text=text, citations=(*said.citations, trusted))
+    elif refuses(draft.text) or (check == "refuse" and not _stands(said.citations)):
+        return _withheld(draft, whole)
+    return replace(passed, text=said.text, citations=said.citations, uncited=said.uncited)
+
+
+def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None) -> Answer:
+    """The draft with the citations of each sentence, or of what it stands for, and its unsupported sentences."""
     pieces: list[str] = []
     citations: list[Citation] = []
     uncited: list[str] = []
@@ -105,22 +118,15 @@ def grounded(
     every = [_MARKER.sub("", text[start:end]).strip() for start, end in ranges]
     meant = [draft.stands_for] if draft.stands_for else every
     cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
+    found = _supported(question, meant, cites, knowledge, support)
     before = 0
-    for said, cited, (start, end) in zip(
-        every, _supported(question, meant, cites, knowledge, support), ranges, strict=True
-    ):
+    for said, cited, (start, end) in zip(every, found, ranges, strict=True):
         gap = text[before:start] if "\n" in text[before:start] else " "
         pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
         before = end
         citations += cited
         uncited += [said] if said and not _stands(cited) and claiming(said) else []
-    if knowledge and not _stands(citations) and _is_verdict(question, draft.text, cited=bool(citations)):
-        if not any(citation.strip for citation in citations):
-            citations.append(_on_trust(question, knowledge))
-            pieces.append(f" [{citations[-1].marker}]")
-    elif refuses(draft.text) or (check == "refuse" and not _stands(citations)):
-        return _withheld(draft, whole)
-    return replace(passed, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
+    return replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
 
 
 def _is_verdict(question: str, text: str, cited: bool) -> bool:
