@@ -335,6 +335,12 @@ def test_one_is_quoted_where_the_reader_is_sure_of_it(sure: float, count: int) -
     assert len(quoting(CHANCES, *THREE, most=3, words=100, sure=sure).citations) == count
 
 
+def test_nothing_is_quoted_beside_an_answer_that_is_nearly_sure() -> None:
+    """Unless told otherwise: what strangers plant would stand there (`benchmarks/injections.md`)."""
+    texts = "0.93 The builder was «Tomas Aldwin».", "0.85 «Ida Brandt», as others say."
+    assert [citation.marker for citation in Extractive(Pointing()).generate(QUESTION, known(*texts)).citations] == [1]
+
+
 @given(
     st.lists(
         st.sampled_from([STEPS, TABLE, CODE, "fsync\n: Old. Slow.", "# A\nIt is old.", *THREE]), min_size=1, max_size=4

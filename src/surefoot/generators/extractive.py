@@ -57,7 +57,7 @@ class Extractive:
         reader: Evaluator,
         least: float = 0.1,
         whole: bool = True,
-        sure: float = 0.97,
+        sure: float = 0.9,
         most: int = 3,
         words: int = 74,
         context: int = 30,
