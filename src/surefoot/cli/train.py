@@ -68,7 +68,9 @@ def evaluator(
 
 
 def average(
-    weights: Annotated[list[Path], Argument(metavar="WEIGHTS...", help="best.pt, or checkpoint.pt, of each training.")],
+    weights: Annotated[
+        list[Path], Argument(metavar="WEIGHTS...", help="best.pt, checkpoint.pt or minilm.onnx of each.")
+    ],
     data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
     to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
     mixture: Annotated[

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 
 from surefoot.errors import ModelError  # noqa: E402
 from surefoot.lab.train.average import average  # noqa: E402
+from surefoot.lab.train.export import export, imported  # noqa: E402
 from surefoot.lab.train.network import GraderNetwork, restored  # noqa: E402
 
 
@@ -32,6 +33,21 @@ def test_the_mean_of_the_weights_is_kept_with_the_hashes_of_what_it_is_of(tmp_pa
         assert torch.allclose(tensor.float(), (first[name].float() + 2 * second[name]) / 3, atol=1e-6), name
     hashes = [sha256(path.read_bytes()).hexdigest() for path in (best, last, last)]
     assert json.loads((tmp_path / "out/made.json").read_text()) == {"average": hashes}
+
+
+def test_an_evaluator_that_runs_can_be_one_of_them(tmp_path: Path) -> None:
+    """Its int8 weights are read back, so that what a training started from is part of the mean."""
+    torch.save(tiny(1).state_dict(), tmp_path / "best.pt")
+    shipped = tiny(2)
+    with torch.no_grad():
+        for tensor in shipped.parameters():
+            if tensor.ndim == 1:  # as in `test_export`: the exporter writes equal ones once
+                tensor.normal_()
+    export(shipped, tmp_path / "minilm.onnx")
+    found = restored(average([tmp_path / "best.pt", tmp_path / "minilm.onnx"], tmp_path / "out")).state_dict()
+    first, second = tiny(1).state_dict(), imported(tmp_path / "minilm.onnx").state_dict()
+    for name, tensor in found.items():
+        assert torch.allclose(tensor.float(), (first[name].float() + second[name].float()) / 2, atol=1e-6), name
 
 
 def test_other_networks_and_other_files_are_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from surefoot.errors import ModelError
+from surefoot.lab.train.export import imported
 from surefoot.lab.train.grader_training import MADE
 from surefoot.lab.train.network import restored
 from surefoot.lab.train.training import claimed, keep, saved
@@ -24,8 +25,9 @@ from surefoot.store import write_text
 def average(paths: Sequence[Path], folder: Path) -> Path:
     """Write the mean of these weights to `best.pt` in the folder, their hashes to `made.json`; returns the former path.
 
-    Each path is a `best.pt`, or a `checkpoint.pt` for the last weights of a training; all count the same. Raises
-    ModelError for another file, or for weights of another shape than the first.
+    Each path is a `best.pt`, a `checkpoint.pt` for the last weights of a training, or a `minilm.onnx`; all count the
+    same, and one that is given twice counts twice. Raises ModelError for another file, or for weights of another shape
+    than the first.
     """
     read = [_weights(path) for path in paths]
     shapes = [{name: tensor.shape for name, tensor in weights.items()} for weights in read]
@@ -44,6 +46,8 @@ def average(paths: Sequence[Path], folder: Path) -> Path:
 
 
 def _weights(path: Path) -> dict[str, torch.Tensor]:
+    if path.suffix == ".onnx":
+        return dict(imported(path).state_dict())
     found: Any = saved(path)
     weights: dict[str, Any] | None = found.get("network", found) if isinstance(found, dict) else None
     if not weights or not all(isinstance(tensor, torch.Tensor) for tensor in weights.values()):
