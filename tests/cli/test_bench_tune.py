@@ -95,8 +95,8 @@ def test_questions_that_all_have_evidence_can_be_thinned(surefoot: Any, here: Pa
     assert "was asked without" not in whole.out
     thin = surefoot("bench", "tune", "answered.jsonl", *LAX, "--thin", "--out", "tuned.toml", "--json", "report.json")
     assert thin.code == 0
-    assert "One question in 3 was asked without its relevant passages.\n" in thin.out
-    assert ", one in 3 without its relevant passages: " in (here / "tuned.toml").read_text()
+    assert "One question in 4 was asked without its relevant passages.\n" in thin.out
+    assert ", one in 4 without its relevant passages: " in (here / "tuned.toml").read_text()
     assert json.loads((here / "report.json").read_text())["files"][0]["thinned"]
 
 

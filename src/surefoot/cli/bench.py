@@ -98,7 +98,7 @@ def tune(
     ] = 0.05,
     confidence: Annotated[float, Option("--confidence", help="Confidence with which each target is kept.")] = 0.95,
     thin: Annotated[
-        bool, Option("--thin", help="Take the relevant passages of one question in three out first.")
+        bool, Option("--thin", help="Take the relevant passages of one question in four out first.")
     ] = False,
     limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
     folds: Annotated[int, Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not.")] = 0,

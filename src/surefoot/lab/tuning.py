@@ -44,7 +44,7 @@ a threshold less often, a third about as often."""
 TRUST = 2
 """Counts of the proposing questions are taken so many times. In the same simulations 1 found no threshold in up to 7 %
 more of the runs, and 4 in up to 13 %."""
-THIN = 3
+THIN = 4
 """`thinned` takes the relevant passages of one question in so many."""
 GRID = 200
 """Candidates, at most."""

@@ -90,7 +90,7 @@ def test_what_comes_out_is_an_evaluator(best: Path, tmp_path: Path) -> None:
     assert (yes.probability, no.probability) == (pytest.approx(1, abs=0.1), pytest.approx(0, abs=0.1))
     assert evaluator.thresholds.evaluator == evaluator.name == f"minilm-{card(out)['sha256'][:8]}"
     assert evaluator.thresholds.fitted_on.endswith("; shares of such data, of which a file gave at most 150 questions")
-    assert "one in 3 without its relevant passages" in evaluator.thresholds.fitted_on
+    assert "one in 4 without its relevant passages" in evaluator.thresholds.fitted_on
     assert not (out / ".finishing").exists()
 
 
