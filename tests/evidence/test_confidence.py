@@ -60,6 +60,13 @@ def test_passages_vote_with_their_probability() -> None:
     assert found[AGAINST[1]] == pytest.approx(math.log1p(0.25))
 
 
+def test_a_passage_that_repeats_another_is_no_second_voice() -> None:
+    """A manual that is indexed as one page and as several agrees with itself; so does a copy of what disagrees."""
+    copies = [replace(FOUND[n], id=f"{FOUND[n].id}2") for n in (1, 2, 3)]
+    grades = [replace(GRADES[n], passage_id=f"{FOUND[n].id}2") for n in (1, 2, 3)]
+    assert told(passages=(*FOUND, *copies), grades=(*GRADES, *grades)) == told()
+
+
 def test_a_passage_from_outside_has_its_place_among_those() -> None:
     """Not behind all that the index gave."""
     outside = tuple(replace(p, source="external") if p.id in "bd" else p for p in FOUND)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from surefoot.evidence.ranking import repeats
 from surefoot.stats.heads import Head
 from surefoot.text.words import STOP_WORDS, content_words, stem, words
 from surefoot.types import Answer, Citation, Factor, Grade, Passage, Strip
@@ -141,11 +142,14 @@ def _holds(cited: Sequence[tuple[Citation, Strip]], passage: str, span: tuple[in
 
 
 def _votes(place: int, asked: set[str], passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[float, float]:
-    """The summed probabilities of the other passages that point at the same words, and of those at other words."""
+    """The summed probabilities of the other passages that point at the same words, and of those at other words; what
+    repeats the quoted passage, or one that was counted, is no other voice."""
     pointed = [_pointed(passage, grade) for passage, grade in zip(passages, grades, strict=True)]
     mine, same, others = pointed[place] - asked, 0.0, 0.0
+    heard = [passages[place].text]
     for n, (said, grade) in enumerate(zip(pointed, grades, strict=True)):
-        if n != place and said:
+        if n != place and said and not repeats(passages[n].text, heard):
+            heard.append(passages[n].text)
             new = said - asked
             if mine and new and (mine <= new or new <= mine):
                 same += grade.probability or 0.0
