@@ -32,7 +32,7 @@ from surefoot.stats.calibration import Calibration
 from surefoot.store import to_json
 from surefoot.types import Grade, Thresholds
 
-AIM = tuning.Aim(target=0.2, discard_target=0.25, strip_target=0.1)
+AIM = tuning.Aim(target=0.2, discard_target=0.3, strip_target=0.1)
 """The error shares that the shipped thresholds keep to."""
 QUESTIONS = 150
 """Questions of each file to fit on, at most: more of a large file say nothing about other questions."""
