@@ -52,7 +52,7 @@ def assembled(settings: ServerSettings, config: Config) -> Service:
         settings,
         library,
         Workers(settings.workers, settings.waiting, settings.seconds),
-        Jobs(library.update, settings.waiting),
+        Jobs(folder, settings.keep_days, library.update, settings.waiting),
         Traces(Path(settings.runs) / "serve", settings.keep_days),
         Conversations(folder, settings.keep_days),
         Feedback(folder),
@@ -99,9 +99,7 @@ def _tools(service: Service) -> Any:
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service: Service = app.state.service
     await asyncio.to_thread(service.library.recover)
-    service.jobs.start()
-    for name in service.library.uploaded():
-        service.jobs.add(name, ())
+    service.jobs.start(service.library.uploaded())
     tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(warm, service))]
     try:
         async with AsyncExitStack() as stack:
@@ -131,4 +129,5 @@ async def _forgetting(service: Service) -> None:
     while True:
         await asyncio.to_thread(service.traces.forget)
         await asyncio.to_thread(service.conversations.forget)
+        await asyncio.to_thread(service.jobs.forget)
         await asyncio.sleep(_HOUR)
