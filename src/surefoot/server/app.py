@@ -72,17 +72,20 @@ class _Application(Starlette):
         """Called once, with the first request."""
         state = self.state
         settings: ServerSettings = state.service.settings
-        return Door(super().build_middleware_stack(), state.keys, state.service.metrics, settings.host, settings.name)
+        app, metrics = super().build_middleware_stack(), state.service.metrics
+        return Door(app, state.keys, metrics, settings.host, settings.name, state.crowded)
 
 
 def create_app(service: Service) -> Starlette:
-    """The ASGI application over these parts, which it starts and stops."""
+    """The ASGI application over these parts, which it starts and stops. Whoever runs it may set `state.crowded`, which
+    says whether more connections are open than the process can bear."""
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
     tools = _tools(service)
     routes = [*ROUTES, *([Route("/mcp", tools.asgi_app, methods=["POST"])] if tools else [])]
     app = _Application(routes=routes, exception_handlers=handlers, lifespan=_lifespan)
     app.state.service, app.state.openapi = service, openapi.document(ROUTES)
     app.state.keys, app.state.tools = keys_of(service.settings), tools
+    app.state.crowded = lambda: False
     return app
 
 
