@@ -19,7 +19,7 @@ from surefoot.server.keys import Keys
 from surefoot.server.running import check
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
-from surefoot.web import PAGE_POLICY
+from surefoot.web import served_policy
 
 Secret = Callable[..., dict[str, str]]
 
@@ -174,10 +174,10 @@ def test_every_answer_forbids_what_is_foreign(client: TestClient) -> None:
     """Also an error's."""
     for path in ("/", "/health", "/nowhere"):
         headers = client.get(path).headers
-        assert headers["Content-Security-Policy"] == PAGE_POLICY
+        assert headers["Content-Security-Policy"] == served_policy()
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert "Access-Control-Allow-Origin" not in headers
-    assert "unsafe" not in PAGE_POLICY
+    assert "unsafe" not in served_policy()
 
 
 def test_no_answer_names_a_key(client: TestClient, secret: Secret) -> None:

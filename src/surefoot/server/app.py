@@ -117,7 +117,9 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def warm(service: Service) -> None:
-    """Load the models, and the collection that is meant where none is named, before the first question."""
+    """Read the page's files, and load the models and the collection that is meant where none is named, before the first
+    visitor and the first question."""
+    pages.own_files()
     library = service.library
     try:
         library.grader()

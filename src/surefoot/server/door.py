@@ -19,7 +19,7 @@ from surefoot.errors import TraceFault
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
-from surefoot.web import PAGE_POLICY
+from surefoot.web import served_policy
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "surefoot"
@@ -29,7 +29,7 @@ PROBES = ("/health", "/ready", "/metrics")
 OPEN = ("/", "/health", "/ready", "/session")
 """Addresses that need no key, beside the page's own files."""
 _HEADERS = {
-    "Content-Security-Policy": PAGE_POLICY,
+    "Content-Security-Policy": served_policy(),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
