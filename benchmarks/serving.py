@@ -589,10 +589,11 @@ def kills(given: argparse.Namespace) -> bool:
         lines: list[dict[str, Any]] = []
         for _ in range(1200):
             lines = every_document(client)
-            if len(lines) == len(list(uploads.iterdir())) and all(line["state"] == "ready" for line in lines):
+            if len(lines) == len([*uploads.glob("*")]) and all(line["state"] == "ready" for line in lines):
                 break
             time.sleep(0.1)
         held = {line["file"].removeprefix("uploads/"): line for line in lines}
+        wrong += [] if told_of else ["no upload was accepted before a kill, so that nothing was tried; kill more often"]
         wrong += [f"{name}, which was accepted, is not there" for name in told_of if name not in held]
         wrong += [f"{name} is {line['state']}" for name, line in held.items() if line["state"] != "ready"]
         for name, job in [*told_of.items()][-REMEMBERED:]:
