@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -124,12 +125,14 @@ async def one_client(url: str, questions: Sequence[str], seed: int, until: float
         while time.time() < until:
             begun = time.perf_counter()
             question = {"question": chance.choice(questions)}
-            if chance.random() < 0.5:
-                reply = await client.post("/ask", json=question)
-                after = reply.headers.get("retry-after")
-                status = str(reply.status_code)
-            else:
-                status, after = await watched(client, question, begun, heard)
+            try:
+                if chance.random() < 0.5:
+                    reply = await client.post("/ask", json=question)
+                    status, after = str(reply.status_code), reply.headers.get("retry-after")
+                else:
+                    status, after = await watched(client, question, begun, heard)
+            except httpx.HTTPError as error:
+                status, after = type(error).__name__, None
             heard.statuses[status] += 1
             if status == "200":
                 heard.whole.append(time.perf_counter() - begun)
@@ -176,8 +179,9 @@ def health_process(url: str, until: float, out: Any) -> None:
     """Seconds of each `/health`, ten a second, on one connection as a probe keeps it."""
     with httpx.Client(base_url=url, timeout=60) as client:
         while time.time() < until:
-            begun = time.perf_counter()
-            ok = client.get("/health").status_code == 200
+            begun, ok = time.perf_counter(), False
+            with suppress(httpx.HTTPError):
+                ok = client.get("/health").status_code == 200
             taken = time.perf_counter() - begun
             out.send((ok, taken))
             time.sleep(max(0.0, 0.1 - taken))
@@ -252,13 +256,13 @@ def under_load(
                     else:
                         unwell += not told[0]
                         health.append(told[1])
-            except EOFError:
+            except (EOFError, OSError):  # it has ended, or was killed in the middle of a word
                 pipes.remove(pipe)
 
     def fresh() -> Any:
         nonlocal seed
         seed += 1
-        return start(client_process, server.url, questions, clients // 4, seed)
+        return start(client_process, server.url, questions, max(1, clients // 4), seed)
 
     start(health_process, server.url)
     group = [fresh() for _ in range(4)]
@@ -302,12 +306,11 @@ def load(given: argparse.Namespace) -> bool:
 
 def told(given: argparse.Namespace, found: Load, alone: float, rows: Sequence[float], warm: float) -> bool:
     """Print the table, and write the page where one is wanted; whether all holds."""
-    third = given.minutes * 60 / 10
-    settled = [(at, size) for at, size in found.memory if at >= warm]
-    first = statistics.mean(size for at, size in settled if at < warm + third)
-    last = statistics.mean(size for at, size in settled if at > settled[-1][0] - third)
+    settled = [size for at, size in found.memory if at >= warm]
+    eighth = max(1, len(settled) // 8)
+    first, last = statistics.mean(settled[:eighth]), statistics.mean(settled[-eighth:])
     errors = {status: count for status, count in found.heard.statuses.items() if status not in ("200", "429")}
-    slowest = max(found.health)
+    slowest = max(found.health, default=math.inf)
     checks = {
         "no error but 429": not errors and not found.unwell,
         "memory within 10 % after the warm-up": abs(last / first - 1) <= 0.1,
@@ -318,7 +321,7 @@ def told(given: argparse.Namespace, found: Load, alone: float, rows: Sequence[fl
         f"| answers | {found.heard.statuses['200']:,} |",
         f"| told to come again (429) | {found.heard.statuses['429']:,} |",
         f"| other statuses, and streams that broke off | {errors or 'none'} |",
-        f"| processes of clients killed, {given.clients // 4} clients each | {found.killed} |",
+        f"| processes of clients killed, {max(1, given.clients // 4)} clients each | {found.killed} |",
         f"| answers a second, after the warm-up | {found.rate:.2f} |",
         f"| `run_many` before and after | {rows[0]:.2f}, {rows[1]:.2f} |",
         f"| share | {found.rate / alone:.2f} |",
@@ -331,7 +334,8 @@ def told(given: argparse.Namespace, found: Load, alone: float, rows: Sequence[fl
     )
     print(said)
     if given.out:
-        Path(given.out).write_text(_PAGE.format(minutes=given.minutes, date=time.strftime("%Y-%m-%d"), table=said))
+        about = {"minutes": given.minutes, "clients": given.clients, "date": time.strftime("%Y-%m-%d")}
+        Path(given.out).write_text(_PAGE.format(**about, quarter=max(1, given.clients // 4), table=said))
     return all(checks.values())
 
 
@@ -342,12 +346,12 @@ def quantiles(seconds: Sequence[float]) -> str:
 
 _PAGE = """# Can the server carry a load?
 
-    python benchmarks/serving.py load --minutes {minutes:g} --out benchmarks/serving.md
+    python benchmarks/serving.py load --minutes {minutes:g} --clients {clients} --out benchmarks/serving.md
 
-{date}, 2 cores, clients on the same machine; two workers, sixteen places to wait, all else by default. 64 clients ask
-the questions of [examples/manual](../examples/manual) over the pages of docs/, half of them as events, and come again
-when they are told to. Every twenty seconds sixteen of them are killed. The first fifth is the warm-up. `run_many`
-answers the same questions with as many workers before and after, when nothing else runs.
+{date}, 2 cores, clients on the same machine; two workers, sixteen places to wait, all else by default. {clients}
+clients ask the questions of [examples/manual](../examples/manual) over the pages of docs/, half of them as events, and
+come again when they are told to. Every twenty seconds {quarter} of them are killed. The first fifth is the warm-up.
+`run_many` answers the same questions with as many workers before and after, when nothing else runs.
 
 | | |
 | --- | --- |
@@ -393,7 +397,7 @@ def settled_in(client: httpx.Client, tenant: Tenant, documents: int) -> None:
         ids["job"].append(job)
         while client.get(f"/jobs/{job}", headers=tenant.header).json()["state"] not in ("done", "failed"):
             time.sleep(0.2)
-    for n in range(40):
+    for n in range(min(40, documents)):
         talk = f"{tenant.name}-talk-{n:04d}"
         asked = {"question": f"What is the password of the {TOPICS[n % 12]} {n}?", "conversation": talk}
         trace = checked(client.post("/ask", json=asked, headers=tenant.header), 200)
@@ -556,11 +560,14 @@ def tenants(given: argparse.Namespace) -> bool:
 
 # ---- kills
 
+REMEMBERED = 900
+"""Jobs that are asked for at the end; a server remembers the last thousand."""
+
 
 def kills(given: argparse.Namespace) -> bool:
     """Uploads and questions side by side, and a kill at a moment of chance; what is there then, and at the end."""
     folder, chance = Path(tempfile.mkdtemp(prefix="kills-")), random.Random(given.seed)
-    wrong, told_of = list[str](), dict[str, int]()
+    wrong, told_of = list[str](), dict[str, str]()
     (folder / "surefoot.toml").write_text(QUICK)
     traces = 0
     for turn in range(given.kills):
@@ -582,12 +589,17 @@ def kills(given: argparse.Namespace) -> bool:
         lines: list[dict[str, Any]] = []
         for _ in range(1200):
             lines = every_document(client)
-            if len(lines) == len(list(uploads.iterdir())) and all(line["state"] == "ready" for line in lines):
+            if len(lines) == len([*uploads.glob("*")]) and all(line["state"] == "ready" for line in lines):
                 break
             time.sleep(0.1)
         held = {line["file"].removeprefix("uploads/"): line for line in lines}
+        wrong += [] if told_of else ["no upload was accepted before a kill, so that nothing was tried; kill more often"]
         wrong += [f"{name}, which was accepted, is not there" for name in told_of if name not in held]
         wrong += [f"{name} is {line['state']}" for name, line in held.items() if line["state"] != "ready"]
+        for name, job in [*told_of.items()][-REMEMBERED:]:
+            told = client.get(f"/jobs/{job}").json()
+            if told.get("state") != "done" or told["unread"]:
+                wrong.append(f"the job of {name} says {json.dumps(told)[:200]}")
         parts = {
             name: sum(block["text"].startswith("Here stands") for block in text_of(client, line["id"]))
             for name, line in held.items()
@@ -617,8 +629,8 @@ def text_of(client: httpx.Client, document: str) -> list[dict[str, Any]]:
     return blocks
 
 
-def uploading(url: str, turn: int, thread: int, told_of: dict[str, int], over: threading.Event) -> None:
-    """Upload files one after the other, and note those that were accepted."""
+def uploading(url: str, turn: int, thread: int, told_of: dict[str, str], over: threading.Event) -> None:
+    """Upload files one after the other, and note the jobs of those that were accepted."""
     with httpx.Client(base_url=url, timeout=30) as client, suppress(httpx.HTTPError):
         for n in range(1000):
             if over.is_set():
@@ -627,7 +639,7 @@ def uploading(url: str, turn: int, thread: int, told_of: dict[str, int], over: t
             text = "".join(f"# Part {part}\n\nHere stands what part {part} of {name} says.\n\n" for part in range(40))
             reply = client.post("/documents", files=[("file", (name, text.encode()))])
             if reply.status_code == 202:
-                told_of[name] = turn
+                told_of[name] = reply.json()["job"]
             else:
                 assert reply.status_code == 429, reply.text
                 time.sleep(0.2)
@@ -668,42 +680,74 @@ def inspected(folder: Path, wrong: list[str]) -> int:
 
 
 def uploads(given: argparse.Namespace) -> bool:
-    """Each file in a request of its own, as fast as 64 clients can; whoever is told to come again does."""
-    folder = Path(tempfile.mkdtemp(prefix="uploads-"))
-    statuses, begun = Counter[int](), time.monotonic()
+    """Each file in a request of its own, as fast as the clients can; whoever is told to come again does. Beside them
+    somebody asks for `/health`. At last all the files in one request, which are too many where it has over 1,000."""
+    folder, over = Path(tempfile.mkdtemp(prefix="uploads-")), threading.Event()
+    statuses, unworded, health = Counter[int](), list[str](), list[float]()
+    begun, held = time.monotonic(), 0
     try:
         with serving(folder, QUICK) as server:
-            asyncio.run(_upload_all(server.url, given.files, statuses))
+            probe = threading.Thread(target=probing, args=(server.url, health, over))
+            probe.start()
+            asyncio.run(_upload_all(server.url, given, statuses, unworded))
+            over.set()
+            probe.join()
             arrived = time.monotonic() - begun
             with httpx.Client(base_url=server.url, timeout=120) as client:
-                held = 0
                 while held < given.files and time.monotonic() - begun < 3600:
                     held = client.get("/collections").json()["collections"][0]["documents"]
                     time.sleep(1)
+                taken = time.monotonic() - begun
+                every = [("file", (f"many-{n}.md", b"x")) for n in range(10_000)]
+                many = client.post("/documents", files=every)
+                unworded += [many.text[:200]] * (many.status_code != 413 or not sentence(many))
     finally:
+        over.set()
         shutil.rmtree(folder, ignore_errors=True)
     print(
         f"{given.files:,} uploads arrived in {arrived:.0f} s: {dict(statuses)}; "
-        f"{held:,} documents after {time.monotonic() - begun:.0f} s"
+        f"{held:,} documents after {taken:.0f} s\n"
+        f"10,000 files in one request: {many.status_code}, {sentence(many)}\n"
+        f"`/health`: median, 99th of 100, slowest of {len(health):,}: {quantiles(health)}"
     )
-    return set(statuses) <= {202, 429} and held == given.files
+    print("\n".join(unworded) or "every refusal said in a sentence when to come again")
+    return set(statuses) <= {202, 429, 503} and held == given.files and not unworded and max(health) < math.inf
 
 
-async def _upload_all(url: str, files: int, statuses: Counter[int]) -> None:
-    left = iter(range(files))
+def probing(url: str, health: list[float], over: threading.Event) -> None:
+    """Seconds of each `/health`, ten a second; infinite where there was no answer, or another than 200."""
+    with httpx.Client(base_url=url, timeout=60) as client:
+        while not over.wait(0.1):
+            begun, ok = time.perf_counter(), False
+            with suppress(httpx.HTTPError):
+                ok = client.get("/health").status_code == 200
+            health.append(time.perf_counter() - begun if ok else math.inf)
+
+
+def sentence(reply: httpx.Response) -> str:
+    """What a refusal says; empty: nothing that a program or a person could read."""
+    with suppress(ValueError, KeyError, TypeError):
+        return str(reply.json()["error"]["message"])
+    return ""
+
+
+async def _upload_all(url: str, given: argparse.Namespace, statuses: Counter[int], unworded: list[str]) -> None:
+    left = iter(range(given.files))
 
     async def one() -> None:
-        async with httpx.AsyncClient(base_url=url, timeout=180) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=600) as client:
             for n in left:
                 content = f"# Note {n}\n\nThe note {n} says {uuid4().hex}.\n".encode()
                 while True:
                     reply = await client.post("/documents", files=[("file", (f"note-{n}.md", content))])
                     statuses[reply.status_code] += 1
-                    if reply.status_code != 429:
+                    if reply.status_code not in (429, 503):
                         break
-                    await asyncio.sleep(random.uniform(0.2, 1) * float(reply.headers["retry-after"]))
+                    if not sentence(reply):
+                        unworded.append(reply.text[:200])
+                    await asyncio.sleep(random.uniform(0.2, 1) * float(reply.headers.get("retry-after", 5)))
 
-    await asyncio.gather(*(one() for _ in range(64)))
+    await asyncio.gather(*(one() for _ in range(min(given.clients, given.files))))
 
 
 # ---- the page
@@ -764,6 +808,7 @@ def main() -> None:
     way.set_defaults(run=kills)
     way = ways.add_parser("uploads")
     way.add_argument("--files", type=int, default=10_000)
+    way.add_argument("--clients", type=int, default=64)
     way.set_defaults(run=uploads)
     way = ways.add_parser("page")
     way.add_argument("--times", type=int, default=20)

@@ -103,7 +103,7 @@ class Handler(BaseHTTPRequestHandler):
         parts = [unquote(part) for part in url.path.strip("/").split("/")]
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if parts == [""]:
-            return self.file("ask.html")
+            return self.send(200, web.served().encode(), "text/html; charset=utf-8")
         if parts[0] == "static":
             return self.file(parts[1])
         if self.locked():
@@ -234,7 +234,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def file(self, name: str) -> None:
         path = Path(str(files("surefoot") / "web" / name))
-        headers = {"Content-Security-Policy": web.PAGE_POLICY, "X-Content-Type-Options": "nosniff"}
+        headers = {"Content-Security-Policy": web.served_policy(), "X-Content-Type-Options": "nosniff"}
         self.send(200, path.read_bytes(), TYPES[path.suffix[1:]], headers)
 
     def refuse(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:

@@ -5,7 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from surefoot.errors import ConfigError, EndpointError, IndexFault, SurefootErro
 from surefoot.meta import Filter, Meta  # noqa: E402
 from surefoot.protocols import Matrix, Retriever  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
+from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
@@ -266,6 +267,46 @@ class TestRetrieve:
 
 @pytest.mark.slow
 class TestPush:
+    def test_a_passage_comes_back_whole(self, make):
+        """Every field that an index gives it, so that a citation leads as far as it does from the index itself."""
+        whole = Passage(
+            "hut",
+            "Built by miners.\n\nThe roof is of larch.",
+            "The hut",
+            url="hut.html#a",
+            start=3,
+            file="hut.html",
+            meta=Meta({"year": 1927}),
+            places=((0, "a"), (18, 'b "ü"')),
+        )
+        given = {field.name for field in fields(Passage) if getattr(whole, field.name) != field.default}
+        assert given == {field.name for field in fields(Passage)} - {"source", "score", "via", "standing"}
+        retriever = make()
+        retriever.push(embedded([whole]))
+        (found,) = retriever.retrieve("larch", 1)
+        assert replace(found, score=None) == whole
+        assert located(found, 18).url == 'hut.html#b "ü"'
+
+    def test_a_table_of_before_passages_had_places_is_searched(self, make):
+        """Each citation leads to the first block of its passage, until the next push."""
+        placed = replace(PASSAGES[1], url="b.md#1", places=((0, "1"), (10, "2")))
+        retriever = make()
+        retriever.push(embedded([placed]))
+        with psycopg.connect(os.environ[ENV], autocommit=True) as connection:
+            connection.execute("ALTER TABLE surefoot_passages DROP COLUMN places")
+        assert retriever.retrieve("hut", 1)[0].places == ()
+        assert retriever.push(embedded([placed])).changed == 1
+        assert retriever.retrieve("hut", 1)[0].places == placed.places
+
+    @pytest.mark.parametrize("places", ["3", '"a"', "[[0]]", '[["a", "b"]]', '[[true, "a"]]', '{"a": 1}'])
+    def test_places_that_are_none_are_told_of(self, make, places):
+        """Somebody else wrote to the table."""
+        retriever = pushed(make)
+        with psycopg.connect(os.environ[ENV], autocommit=True) as connection:
+            connection.execute("UPDATE surefoot_passages SET places = %s", [places])
+        with pytest.raises(IndexFault, match="push the index again"):
+            retriever.retrieve("hut", 1)
+
     def test_the_first_push_adds_every_passage(self, make):
         """The tables and the extension are made, and the report counts the passages."""
         assert make().push(embedded(PASSAGES)) == PushReport(added=5, changed=0, deleted=0, unchanged=0)
@@ -309,7 +350,7 @@ class TestPush:
         assert retriever.push(embedded(changed)) == PushReport(added=0, changed=1, deleted=0, unchanged=4)
         assert retriever.retrieve("ferry", 1)[0].text == "A ferry crosses."
 
-    @pytest.mark.parametrize("field", [{"title": "x"}, {"url": None}, {"start": 9}])
+    @pytest.mark.parametrize("field", [{"title": "x"}, {"url": None}, {"start": 9}, {"places": ((0, "a"),)}])
     def test_a_change_of_any_field_is_seen(self, make, field):
         """Not only the text makes a passage another."""
         changed = [replace(PASSAGES[0], **field), *PASSAGES[1:]]

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import surefoot
-from surefoot.web import PAGE_POLICY
+from surefoot.web import served_policy
 
 INSIDE = re.compile(r"Traceback|surefoot\.|\.py\b|/work|/tmp|/home|index\.db|sqlite|starlette|0x[0-9a-f]{6}")
 """What no answer may say."""
@@ -179,7 +179,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(shared: TestClient, monkeypatch:
     client = TestClient(app, base_url="http://localhost:8710", raise_server_exceptions=False)
     assert wrong(client, "POST", "/ask", 500, json={"question": "Who?"})["code"] == "internal"
     plain = client.post("/ask", json={"question": "Who?"})
-    assert plain.headers["content-security-policy"] == PAGE_POLICY
+    assert plain.headers["content-security-policy"] == served_policy()
     assert plain.headers["x-content-type-options"] == "nosniff"
     assert 'surefoot_requests_total{status="500"} 2' in client.get("/metrics").text
     reply = client.post("/ask", json={"question": "Who?"}, headers={"Accept": "text/event-stream"})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import socket
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,20 @@ def test_it_stops_gracefully_and_says_nothing_of_what_was_asked(tmp_path: Path) 
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) in (0, -signal.SIGTERM)
     assert "Ruvel" not in (tmp_path / "log").read_text()
+
+
+def test_two_thousand_idle_connections_leave_the_server_well(tmp_path: Path) -> None:
+    """Whoever comes then is told to come again, in a sentence; once they are gone, all is as before."""
+    with serving(tmp_path) as (_, client), ExitStack() as open_ones:
+        for _ in range(2001):
+            open_ones.enter_context(socket.create_connection((client.base_url.host, client.base_url.port)))
+        assert client.get("/health").status_code == 200
+        reply = client.get("/collections")
+        assert (reply.status_code, reply.json()["error"]["code"]) == (503, "busy")
+        open_ones.close()
+        while (reply := client.get("/collections")).status_code == 503:
+            time.sleep(0.1)
+        assert reply.status_code == 200
 
 
 def test_a_kill_leaves_no_half_document_and_no_torn_trace(tmp_path: Path) -> None:

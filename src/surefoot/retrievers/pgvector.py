@@ -20,10 +20,11 @@ import psycopg
 from psycopg import errors, pq, sql
 from psycopg.types.json import Json
 
-from surefoot.errors import ConfigError, EndpointError, IndexFault
+from surefoot.errors import ConfigError, EndpointError, IndexFault, TraceFault
 from surefoot.meta import NO_FILTER, Condition, Filter, Meta
 from surefoot.network import Network
 from surefoot.protocols import Embedder
+from surefoot.store import from_json
 from surefoot.threads import forks
 from surefoot.types import Passage
 
@@ -41,6 +42,7 @@ _SETTINGS = "SELECT set_config('statement_timeout', %s, false), set_config('hnsw
 # ts_rank of the OR-ed words, 0.87 with ts_rank of each word weighted by its rarity, as here. A title counts double.
 # A lexeme may hold a quote (of a URL's path), never a backslash.
 # A table of another embedder is not searched: its distances would mean nothing, or its dimensions would not fit.
+# The places are asked of the whole row, since a table of an earlier version has no such column: NULL then, no error.
 _RETRIEVE = """
 WITH {allowed} meta AS MATERIALIZED (SELECT embedder, passages FROM {meta}),
 words AS (
@@ -68,13 +70,13 @@ fused AS (
   FROM (SELECT * FROM lexical UNION ALL SELECT * FROM semantic) AS ranked
   GROUP BY id ORDER BY score DESC, id LIMIT %(k)s
 )
-SELECT meta.embedder, id, body, title, url, start, file, {table}.meta, score
+SELECT meta.embedder, id, body, title, url, start, file, {table}.meta, to_json({table}) -> 'places', score
 FROM meta LEFT JOIN (fused JOIN {table} USING (id)) ON true ORDER BY score DESC, id
 """
 
 _COLUMNS = """
 id text COLLATE "C" PRIMARY KEY, title text NOT NULL, body text NOT NULL, url text, start int NOT NULL,
-embedding vector({dimensions}) NOT NULL, file text, meta json
+embedding vector({dimensions}) NOT NULL, file text, meta json, places json
 """
 
 # Set apart first, so that no approximate index is asked: it would find the nearest of all, and leave few that match.
@@ -101,26 +103,27 @@ _HAS_COLUMN = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND a
 _LATER: Mapping[str, LiteralString] = {
     "file": "ALTER TABLE {table} ADD COLUMN file text",
     "meta": "ALTER TABLE {table} ADD COLUMN meta json",
+    "places": "ALTER TABLE {table} ADD COLUMN places json",
 }
 """Columns that tables of earlier versions lack."""
 
-_COPY = "COPY pushed (id, title, body, url, start, embedding, file, meta) FROM STDIN (FORMAT BINARY)"
+_COPY = "COPY pushed (id, title, body, url, start, embedding, file, meta, places) FROM STDIN (FORMAT BINARY)"
 
 _DELETE = "DELETE FROM {table} AS t WHERE NOT EXISTS (SELECT FROM pushed AS p WHERE p.id = t.id)"
 
 _UPDATE = """
 UPDATE {table} AS t
 SET title = p.title, body = p.body, url = p.url, start = p.start, embedding = p.embedding, file = p.file,
-    meta = p.meta
+    meta = p.meta, places = p.places
 FROM pushed AS p
 WHERE p.id = t.id
-AND (p.title, p.body, p.url, p.start, p.file, p.meta::text)
-    IS DISTINCT FROM (t.title, t.body, t.url, t.start, t.file, t.meta::text)
+AND (p.title, p.body, p.url, p.start, p.file, p.meta::text, p.places::text)
+    IS DISTINCT FROM (t.title, t.body, t.url, t.start, t.file, t.meta::text, t.places::text)
 """
 
 _INSERT = """
-INSERT INTO {table} (id, title, body, url, start, embedding, file, meta)
-SELECT id, title, body, url, start, embedding, file, meta FROM pushed AS p
+INSERT INTO {table} (id, title, body, url, start, embedding, file, meta, places)
+SELECT id, title, body, url, start, embedding, file, meta, places FROM pushed AS p
 WHERE NOT EXISTS (SELECT FROM {table} AS t WHERE t.id = p.id)
 """
 
@@ -217,8 +220,8 @@ class Pgvector:
             rows = self._fetch(self._search(filter), parameters)
         self._check_embedder(rows[0][0] if rows else None)
         return tuple(
-            Passage(id, text=body, title=title, url=url, start=start, score=score, file=file, meta=Meta(meta))
-            for _, id, body, title, url, start, file, meta, score in rows
+            Passage(id, body, title, "corpus", url, start, score, file=file, meta=Meta(meta), places=_places(places))
+            for _, id, body, title, url, start, file, meta, places, score in rows
             if id is not None
         )
 
@@ -404,12 +407,22 @@ def _stream(connection: Connection, rows: Iterable[tuple[Passage, Vector]]) -> i
     """Copies the rows into the table `pushed`; their number."""
     cursor = connection.cursor()
     with cursor.copy(_COPY) as copy:
-        copy.set_types(["text", "text", "text", "text", "int4", "bytea", "text", "json"])
+        copy.set_types(["text", "text", "text", "text", "int4", "bytea", "text", "json", "json"])
         for passage, vector in rows:
             url, file = (None if each is None else _storable(each) for each in (passage.url, passage.file))
             texts = (_storable(passage.id), _storable(passage.title), _storable(passage.text), url)
-            copy.write_row((*texts, passage.start, _binary(vector), file, Json(dict(passage.meta))))
+            places = [(at, _storable(place)) for at, place in passage.places]
+            copy.write_row((*texts, passage.start, _binary(vector), file, Json(dict(passage.meta)), Json(places)))
     return cursor.rowcount
+
+
+def _places(held: Any) -> tuple[tuple[int, str], ...]:
+    try:
+        return from_json(tuple[tuple[int, str], ...], held or [])
+    except TraceFault as error:
+        raise IndexFault(
+            f"the places of a passage in PostgreSQL are damaged ({error}); push the index again"
+        ) from error
 
 
 def _binary(vector: Vector) -> bytes:

@@ -52,7 +52,7 @@ def assembled(settings: ServerSettings, config: Config) -> Service:
         settings,
         library,
         Workers(settings.workers, settings.waiting, settings.seconds),
-        Jobs(library.update, settings.waiting),
+        Jobs(folder, settings.keep_days, library.update, settings.waiting),
         Traces(Path(settings.runs) / "serve", settings.keep_days),
         Conversations(folder, settings.keep_days),
         Feedback(folder),
@@ -72,17 +72,20 @@ class _Application(Starlette):
         """Called once, with the first request."""
         state = self.state
         settings: ServerSettings = state.service.settings
-        return Door(super().build_middleware_stack(), state.keys, state.service.metrics, settings.host, settings.name)
+        app, metrics = super().build_middleware_stack(), state.service.metrics
+        return Door(app, state.keys, metrics, settings.host, settings.name, state.crowded)
 
 
 def create_app(service: Service) -> Starlette:
-    """The ASGI application over these parts, which it starts and stops."""
+    """The ASGI application over these parts, which it starts and stops. Whoever runs it may set `state.crowded`, which
+    says whether more connections are open than the process can bear."""
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
     tools = _tools(service)
     routes = [*ROUTES, *([Route("/mcp", tools.asgi_app, methods=["POST"])] if tools else [])]
     app = _Application(routes=routes, exception_handlers=handlers, lifespan=_lifespan)
     app.state.service, app.state.openapi = service, openapi.document(ROUTES)
     app.state.keys, app.state.tools = keys_of(service.settings), tools
+    app.state.crowded = lambda: False
     return app
 
 
@@ -99,9 +102,7 @@ def _tools(service: Service) -> Any:
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service: Service = app.state.service
     await asyncio.to_thread(service.library.recover)
-    service.jobs.start()
-    for name in service.library.uploaded():
-        service.jobs.add(name, ())
+    service.jobs.start(service.library.uploaded())
     tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(warm, service))]
     try:
         async with AsyncExitStack() as stack:
@@ -116,7 +117,9 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def warm(service: Service) -> None:
-    """Load the models, and the collection that is meant where none is named, before the first question."""
+    """Read the page's files, and load the models and the collection that is meant where none is named, before the first
+    visitor and the first question."""
+    pages.own_files()
     library = service.library
     try:
         library.grader()
@@ -131,4 +134,5 @@ async def _forgetting(service: Service) -> None:
     while True:
         await asyncio.to_thread(service.traces.forget)
         await asyncio.to_thread(service.conversations.forget)
+        await asyncio.to_thread(service.jobs.forget)
         await asyncio.sleep(_HOUR)

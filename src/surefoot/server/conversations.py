@@ -12,12 +12,11 @@ from threading import Lock
 from time import time_ns
 
 from surefoot.errors import SurefootError
-from surefoot.server.traces import changed
+from surefoot.server.traces import DAY_NS, changed
 from surefoot.store import from_json, mend, rows, to_json
 
 ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 """The client chooses it, at random."""
-_DAY_NS = 86_400 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class Conversations:
         """Delete the conversations whose days are over."""
         for collection in self.folder.glob("*/"):
             for place in self._places(collection.name):
-                if changed(place) < time_ns() - self.keep_days * _DAY_NS:
+                if changed(place) < time_ns() - self.keep_days * DAY_NS:
                     place.unlink(missing_ok=True)
 
     def _line(self, place: Path, collection: str) -> Iterator[ConversationLine]:

@@ -7,7 +7,7 @@ away). A request whose header has a key is no such thing, for a browser adds non
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,15 +19,17 @@ from surefoot.errors import TraceFault
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
-from surefoot.web import PAGE_POLICY
+from surefoot.web import served_policy
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "surefoot"
 """The cookie in which the page has its key, where no script can read it: pictures and frames send no headers."""
+PROBES = ("/health", "/ready", "/metrics")
+"""Addresses that answer whether the server is well, also where it is full."""
 OPEN = ("/", "/health", "/ready", "/session")
 """Addresses that need no key, beside the page's own files."""
 _HEADERS = {
-    "Content-Security-Policy": PAGE_POLICY,
+    "Content-Security-Policy": served_policy(),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -37,10 +39,13 @@ _HEADERS = {
 
 
 class Door:
-    """Checks host, origin and key of each request; puts the key, or None where none is needed, into its state."""
+    """Checks host, origin and key of each request; puts the key, or None where none is needed, into its state. Where it
+    is `crowded`, only probes come in."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, metrics: Metrics, host: str, name: str) -> None:
-        self._app, self._keys, self._metrics = app, keys, metrics
+    def __init__(
+        self, app: ASGIApp, keys: Keys, metrics: Metrics, host: str, name: str, crowded: Callable[[], bool]
+    ) -> None:
+        self._app, self._keys, self._metrics, self._crowded = app, keys, metrics, crowded
         self._local = host in LOOPBACK
         self._hosts = LOOPBACK | {name.casefold()} if name else LOOPBACK if self._local else None
         self._unlocked = self._local
@@ -69,6 +74,8 @@ class Door:
 
     def _admitted(self, scope: MutableMapping[str, Any]) -> Key | None:
         headers, path = Headers(scope=scope), scope["path"]
+        if self._crowded() and path not in PROBES:
+            raise _full()
         _check_host(headers.get("host", ""), self._hosts)
         if key := self._key(headers.get("authorization", "")):
             return key
@@ -101,6 +108,11 @@ class Door:
         except (OSError, TraceFault) as error:
             raise _damaged(error) from error
         return self._unlocked
+
+
+def _full() -> Problem:
+    headers = {"Retry-After": "5", "Connection": "close"}
+    return Problem(503, "busy", "too many connections are open; come again in 5 s", headers)
 
 
 def _check_host(said: str, hosts: frozenset[str] | None) -> None:

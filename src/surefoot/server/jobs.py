@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Condition, Thread
+from time import time_ns
 from typing import Literal
 from uuid import uuid4
 
+from surefoot.errors import TraceFault
 from surefoot.server.problems import LOG
+from surefoot.server.traces import DAY_NS, changed
 from surefoot.server.workers import busy, stopping
+from surefoot.store import from_json, to_json, write_text
+from surefoot.text.json_values import parsed, spelled
 
 KEPT = 1000
 """Jobs that are remembered, the latest ones."""
@@ -58,11 +64,15 @@ class _Stopped(Exception):
 class Jobs:
     """Runs `update`, which brings a collection's index up to date with its files, for one job after the other.
 
-    Jobs of one collection that wait together are done together. What a stop or a kill leaves undone is done after the
-    next start, for the files are there.
+    Jobs of one collection that wait together are done together. `<folder>/<collection>/jobs/<id>.json` holds a job from
+    before its id is told, and is written again when it ends. What a stop or a kill leaves undone is done after the next
+    start, under the same id, for the files are there.
     """
 
-    def __init__(self, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int) -> None:
+    def __init__(
+        self, folder: Path, keep_days: int, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int
+    ) -> None:
+        self.folder, self.keep_days = folder, keep_days
         self._update, self._most = update, waiting
         self._jobs: dict[str, Job] = {}
         self._changed = Condition()
@@ -70,8 +80,12 @@ class Jobs:
         self._closed = False
         self._thread = Thread(target=self._work, name="index", daemon=True)
 
-    def start(self) -> None:
-        """Begin to work."""
+    def start(self, collections: Sequence[str]) -> None:
+        """Remember the jobs of before, have these collections brought up to date, and begin to work."""
+        kept = map(_read, sorted(self.folder.glob("*/jobs/*.json"), key=changed))
+        self._jobs = {job.id: job for job in kept if job}
+        for collection in collections:
+            self.add(collection, ())
         self._thread.start()
 
     @property
@@ -96,14 +110,37 @@ class Jobs:
                 self._arriving -= 1
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
-        """Have a collection brought up to date; `unread` are files that were refused before."""
+        """Have a collection brought up to date; `unread` are files that were refused before. Raises OSError where the
+        job cannot be kept; one without any files is nobody's, and is not."""
         job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
+        if job.of:
+            self._keep(job)
         with self._changed:
             self._jobs[job.id] = job
-            for old in [one.id for one in self._jobs.values() if one.state in ("done", "failed")][:-KEPT]:
-                del self._jobs[old]
             self._changed.notify_all()
+        self._drop(self._over()[:-KEPT])
         return job
+
+    def forget(self) -> None:
+        """Delete the jobs that ended more than `keep_days` ago."""
+        first = time_ns() - self.keep_days * DAY_NS
+        self._drop([job for job in self._over() if changed(self._place(job)) < first])
+
+    def _over(self) -> list[Job]:
+        with self._changed:
+            return [job for job in self._jobs.values() if job.state in ("done", "failed")]
+
+    def _drop(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            with self._changed:
+                self._jobs.pop(job.id, None)
+            self._place(job).unlink(missing_ok=True)
+
+    def _keep(self, job: Job) -> None:
+        write_text(self._place(job), spelled(to_json(job)) + "\n")
+
+    def _place(self, job: Job) -> Path:
+        return self.folder / job.collection / "jobs" / f"{job.id}.json"
 
     def get(self, id: str) -> Job | None:
         """The job with this id; None: there is none, or it was long ago."""
@@ -147,15 +184,24 @@ class Jobs:
         except Exception as error:  # noqa: BLE001 - the other tenants' files must still be read
             LOG.error("files could not be indexed", exc_info=error)
             for job in jobs:
-                self._set(job.id, state="failed", message="the files are kept, and could not be read in at present")
+                self._end(job.id, state="failed", message="the files are kept, and could not be read in at present")
             return
         for job in jobs:
             own = tuple(one for one in unread if one.file in job.files)
-            self._set(job.id, state="done", done=job.of, file="", unread=job.unread + own)
+            self._end(job.id, state="done", done=job.of, file="", unread=job.unread + own)
 
     def _set(self, id: str, **fields: object) -> None:
         with self._changed:
             self._jobs[id] = replace(self._jobs[id], **fields)  # type: ignore[arg-type]
+
+    def _end(self, id: str, **fields: object) -> None:
+        ended = replace(self._jobs[id], **fields)  # type: ignore[arg-type]
+        try:
+            if ended.of:
+                self._keep(ended)
+        except OSError as error:  # after a restart it is done once more
+            LOG.error("the end of a job could not be kept", exc_info=error)
+        self._set(id, **fields)
 
     def close(self) -> None:
         """Stop after the passages at hand, and wait for that."""
@@ -164,3 +210,12 @@ class Jobs:
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
+
+
+def _read(place: Path) -> Job | None:
+    """The job in a file; None: it is damaged, or was just deleted."""
+    try:
+        return from_json(Job, parsed(place.read_bytes()), str(place))
+    except (OSError, ValueError, TraceFault) as error:
+        LOG.warning("a job cannot be read: %s", error)
+        return None

@@ -17,18 +17,18 @@ from surefoot.server.bodies import body
 from surefoot.server.door import COOKIE, unknown
 from surefoot.server.problems import LOG, Problem, missing
 from surefoot.server.service import service
-from surefoot.web import static
+from surefoot.web import served, static
 
 _KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
 
 
 async def get_page(_: Request) -> Response:
     """The page."""
-    return Response(static("ask.html"), media_type="text/html; charset=utf-8")
+    return Response(served(), media_type="text/html; charset=utf-8")
 
 
 @cache
-def _files() -> dict[str, tuple[bytes, str, str]]:
+def own_files() -> dict[str, tuple[bytes, str, str]]:
     """The page's own files by name: content, media type and tag. A request names one of them or none."""
     found = [(place.name, place.name.rpartition(".")[2]) for place in (files("surefoot") / "web").iterdir()]
     return {name: _tagged(static(name).encode(), _KINDS[suffix]) for name, suffix in found if suffix in _KINDS}
@@ -40,7 +40,7 @@ def _tagged(content: bytes, kind: str) -> tuple[bytes, str, str]:
 
 async def get_static(request: Request) -> Response:
     """A file of the page."""
-    if not (found := _files().get(request.path_params["name"])):
+    if not (found := own_files().get(request.path_params["name"])):
         raise missing("file")
     content, kind, tag = found
     headers = {"Cache-Control": "no-cache", "ETag": tag}

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+
 import uvicorn
+
+try:
+    import resource
+except ImportError:  # Windows, which bounds no process's files in this way
+    resource = None  # type: ignore[assignment]
 
 from surefoot.config.settings import Config
 from surefoot.errors import ConfigError
@@ -17,7 +25,7 @@ _GRACE = 20
 _KEEP_ALIVE = 30
 """Seconds that an idle connection is kept."""
 _OPEN = 2000
-"""Connections at a time, at most; further ones get 503."""
+"""Connections at a time, at most; whoever comes on a further one is told to come again."""
 
 
 def is_local(settings: ServerSettings) -> bool:
@@ -38,15 +46,33 @@ def run(settings: ServerSettings, config: Config) -> None:
     """Serve until the process is told to stop; questions that run then have a while to end."""
     check(settings)
     app = create_app(assembled(settings, config))
-    uvicorn.run(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_level="warning",
-        access_log=False,  # it would hold what was asked for, and by whom
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=_GRACE,
-        limit_concurrency=_OPEN,
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            host=settings.host,
+            port=settings.port,
+            log_level="warning",
+            access_log=False,  # it would hold what was asked for, and by whom
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_GRACE,
+        )
     )
+    most, connections = _most_connections(), server.server_state.connections
+    app.state.crowded = lambda: len(connections) > most  # uvicorn's own limit answers without a word, and for all
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(1)
+
+
+def _most_connections() -> int:
+    """`_OPEN`, or half of the files that this process may open, which are made enough where the system lets it."""
+    if resource is None:
+        return _OPEN
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * _OPEN if most == resource.RLIM_INFINITY else min(2 * _OPEN, most)
+    if usual != resource.RLIM_INFINITY and usual < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    return wanted // 2

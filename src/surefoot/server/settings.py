@@ -21,7 +21,7 @@ class ServerSettings:
     runs: str = "runs"
     """Where traces are kept, in `serve/`, and where evaluations are that the page shows."""
     keep_days: int = 30
-    """Days after which traces and conversations are deleted."""
+    """Days after which traces, conversations and what is known of finished jobs are deleted."""
     workers: int = 2
     """Questions that are answered at a time."""
     waiting: int = 16

@@ -16,6 +16,8 @@ from surefoot.errors import TraceFault
 from surefoot.store import read_trace, write_trace
 from surefoot.types import Trace
 
+DAY_NS = 86_400 * 10**9
+"""Nanoseconds of a day."""
 _ID = re.compile(r"[0-9a-f]{12}")
 
 

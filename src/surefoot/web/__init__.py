@@ -16,23 +16,8 @@ from typing import Any
 from surefoot.store import to_json
 from surefoot.types import Trace
 
-PAGE_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' blob:",
-        "connect-src 'self'",
-        "frame-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )
-)
-"""Content-Security-Policy of the served page: its own files, and nothing else."""
-
+_STYLES = ("trace.css", "ask.css")
+"""What the served page looks like, in this order."""
 _SHARED = ("dom", "words", "blocks", "scale", "passages", "confidence", "answer", "turn", "shared")
 """Modules of a shared answer, joined in this order."""
 _BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
@@ -43,6 +28,26 @@ _BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
 def static(name: str) -> str:
     """The text of one of the files here."""
     return (files("surefoot") / "web" / name).read_text("utf-8")
+
+
+@cache
+def served() -> str:
+    """The page that `surefoot serve` opens. Its style and the kept theme stand in it, so that its first paint waits for
+    no second answer; its modules are files of their own."""
+    return _filled(static("ask.html"), {"STYLE": _style(), "THEME": static("theme.js")})
+
+
+@cache
+def served_policy() -> str:
+    """Content-Security-Policy of the served page: what stands in it, its own files, and nothing else."""
+    parts = ["default-src 'none'", f"script-src 'self' '{_hash(static('theme.js'))}'", f"style-src '{_hash(_style())}'"]
+    parts += ["img-src 'self' blob:", "connect-src 'self'", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"]
+    parts += ["frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
+    return "; ".join(parts)
+
+
+def _style() -> str:
+    return "".join(map(static, _STYLES))
 
 
 def joined(names: Sequence[str]) -> str:
@@ -61,7 +66,11 @@ def policy(script: str, style: str) -> str:
 def filled(template: str, **parts: str) -> str:
     """The head that all files have and the template, with `@NAME@` replaced by each part, in the order in which they
     stand there; what a part holds is left as it is."""
-    before, rest = "", static("head.html") + static(template)
+    return _filled(static("head.html") + static(template), parts)
+
+
+def _filled(text: str, parts: Mapping[str, str]) -> str:
+    before, rest = "", text
     for name, value in parts.items():
         found, _, rest = rest.partition(f"@{name}@")
         before += found + value

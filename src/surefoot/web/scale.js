@@ -5,6 +5,7 @@ import { isNumber, many, scored } from "./words.js";
 
 const FLOOR = 96; // pixels down to the axis
 const DOT = 10;
+const GAP = 16; // pixels between what is said of the ungraded passages and of the best
 
 const actionOf = (score, { lower, upper }) => (score >= upper ? "correct" : score < lower ? "incorrect" : "ambiguous");
 
@@ -72,9 +73,10 @@ export function scaleOf(thresholds, chosen = () => {}) {
     const known = waiting < passages.length;
     tray.textContent = waiting ? (known ? `${waiting} not graded` : `${many(waiting, "passage")} retrieved, none graded yet`) : "";
     Object.assign(tray.style, known ? { left: `${waiting * apart + 4}px`, top: "" } : { left: "0px", top: `${FLOOR + 6}px` });
-    tell(x, width, known ? waiting * apart : 0);
+    tell(x, width, waiting && known ? tray.offsetLeft + tray.offsetWidth + GAP : 0);
   }
 
+  // `taken`: pixels from the left that the best's label cannot have.
   function tell(x, width, taken) {
     const { decision, passages, grades } = shown;
     const scores = grades.map((grade) => grade.score).filter(isNumber);
@@ -82,7 +84,8 @@ export function scaleOf(thresholds, chosen = () => {}) {
     bracket.hidden = !hangs || !isNumber(decision.margin);
     if (!hangs) {
       best.textContent = decision && passages.length ? "No passage could be graded" : "";
-      best.style.left = "50%";
+      best.style.left = `${(width - best.offsetWidth) / 2}px`;
+      node.classList.remove("crowded");
       node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. ${passages.length ? `${many(passages.length, "passage")}, ${scores.length} of them graded` : "Nothing is graded yet"}.`);
       return;
     }
@@ -92,7 +95,9 @@ export function scaleOf(thresholds, chosen = () => {}) {
     bracket.className = `bracket ${decision.action}`;
     const where = isNumber(decision.margin) ? `${scored(decision.margin)} ${decision.best >= near.value ? "above" : "below"} ${near.name}` : "";
     best.replaceChildren(h("b", {}, `best ${scored(decision.best)}`), where ? ` · ${where}` : "");
-    best.style.left = `clamp(${taken ? `calc(${taken}px + 11rem)` : "5.4rem"}, ${(((from + to) / 2 / width) * 100).toFixed(2)}%, calc(100% - 5.4rem))`;
+    const crowded = taken + best.offsetWidth > width; // then the words of the tray have a line of their own
+    node.classList.toggle("crowded", crowded);
+    best.style.left = `${Math.min(Math.max((from + to - best.offsetWidth) / 2, crowded ? 0 : taken), width - best.offsetWidth)}px`;
     node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. The best of ${many(scores.length, "graded passage")} scores ${scored(decision.best)}${where ? `, ${where}` : ""}.`);
   }
 
