@@ -30,7 +30,7 @@ LAYERS = (
     ("pipeline", "explain"),
     ("config", "doctor"),
     ("evaluate",),
-    ("lab", "server"),
+    ("lab", "server", "integrations"),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""
