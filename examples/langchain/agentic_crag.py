@@ -20,7 +20,7 @@ QUESTIONS = (
 )
 
 
-def graph(pipeline: surefoot.Pipeline):
+def graph(pipeline: surefoot.Pipeline, checkpointer=None):
     """retrieve → grade → generate where the documents answer, else rewrite → search → generate."""
     nodes, retriever = CorrectiveNodes(pipeline), SurefootRetriever(pipeline=pipeline, k=10)
 
@@ -40,7 +40,7 @@ def graph(pipeline: surefoot.Pipeline):
     built.add_edge("transform_query", "web_search_node")
     built.add_edge("web_search_node", "generate")
     built.add_edge("generate", END)
-    return built.compile()
+    return built.compile(checkpointer)
 
 
 if __name__ == "__main__":
