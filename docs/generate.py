@@ -35,6 +35,7 @@ from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
+from surefoot.errors import MissingExtra
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 
@@ -284,6 +285,8 @@ def _is_there(dotted: str) -> bool:
             return True
     except ModuleNotFoundError:  # its parent is no package
         pass
+    except MissingExtra:
+        return True
     try:
         return hasattr(import_module(module), attribute)
     except ImportError as error:

@@ -18,7 +18,7 @@ from surefoot.components import ROOMS
 SOURCE = Path(surefoot.__file__).parent
 HEAVY = (
     *"numpy torch transformers onnxruntime xllamacpp httpx tokenizers psycopg".split(),
-    *"pypdfium2 trafilatura docx pptx openpyxl".split(),
+    *"pypdfium2 trafilatura docx pptx openpyxl langchain_core".split(),
 )
 
 LAYERS = (
@@ -30,7 +30,7 @@ LAYERS = (
     ("pipeline", "explain"),
     ("config", "doctor"),
     ("evaluate",),
-    ("lab", "server"),
+    ("lab", "server", "integrations"),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""
@@ -79,6 +79,11 @@ def test_the_rooms_have_no_circle() -> None:
     """Within a layer too: each can be put before those that import it."""
     graph = {room(module): {room(other) for other in imported(module)} - {room(module)} for module in FILES}
     assert [*TopologicalSorter(graph).static_order()]
+
+
+def test_nothing_imports_the_integrations() -> None:
+    """They are for other people's programs; the core knows none of these."""
+    assert not {m for m in FILES for other in imported(m) if room(other) == "integrations" != room(m)}
 
 
 def test_only_its_commands_import_the_lab() -> None:

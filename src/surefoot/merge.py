@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
-from surefoot.text.words import content_words, names, sentences, words
+from surefoot.text.words import bare, content_words, names, sentences, words
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 ALIKE = 0.8
@@ -109,7 +109,8 @@ def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequ
     """Where kept evidence of the corpus and kept evidence from outside differ; each pair of sayings once.
 
     Two passages differ when the evaluator points at other answers in them, or when they hold the same sentence with
-    another number. An answer that the other side has too is in no conflict.
+    another number, another name or a negation. An answer that the other side has too is in no conflict, and nothing is
+    where their titles name two things.
     """
     kept = [strip for strip in strips if strip.kept]
     sides = {"corpus": list[Statement](), "external": list[Statement]()}
@@ -129,18 +130,18 @@ class Statement:
     """One statement of a kept piece of evidence."""
 
     passage_id: str
+    title: str
     says: str
     answer: bool
-    """True: the evaluator points at it as the answer; False: it is a sentence with a number."""
+    """True: the evaluator points at it as the answer; False: it is a sentence."""
 
 
 def _claims(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> Iterator[Statement]:
     for strip in strips:
         if grade.span and _sure(grade) and strip.start <= grade.span[0] and grade.span[1] <= strip.end:
-            yield Statement(passage.id, passage.text[slice(*grade.span)], answer=True)
+            yield Statement(passage.id, passage.title, passage.text[slice(*grade.span)], answer=True)
         for start, end in sentences(strip.text):
-            if _numbers(said := strip.text[start:end]):
-                yield Statement(passage.id, said, answer=False)
+            yield Statement(passage.id, passage.title, strip.text[start:end], answer=False)
 
 
 def _sure(grade: Grade) -> bool:
@@ -148,12 +149,20 @@ def _sure(grade: Grade) -> bool:
 
 
 def _differ(a: Statement, b: Statement, local: Sequence[Statement], external: Sequence[Statement]) -> bool:
-    if a.answer != b.answer:
+    if a.answer != b.answer or not _one_thing(a.title, b.title):
         return False
     if not a.answer:
-        return _other_number(a.says, b.says)
+        return _other_number(a.says, b.says) or _reversed(a.says, b.says)
     backed = any(agree(a.says, c.says) for c in external if c.answer)
     return not backed and not any(agree(b.says, c.says) for c in local if c.answer)
+
+
+def _one_thing(a: str, b: str) -> bool:
+    """False if two titles name two things: neither has all words of the other, or what stands in brackets differs, as
+    it does of namesakes. A text without a title may be about anything."""
+    mine, other = set(words(bare(a))), set(words(bare(b)))
+    bracketed = [set(words(title)) - set(words(bare(title))) for title in (a, b)]
+    return not mine or not other or ((mine <= other or other <= mine) and bracketed[0] == bracketed[1])
 
 
 def agree(a: str, b: str) -> bool:
@@ -187,6 +196,32 @@ def _other_number(a: str, b: str) -> bool:
         return False
     mine, other = set(_plain(a)) - numbers, set(_plain(b)) - others
     return len(mine & other) >= max(FEWEST, SAME_SENTENCE * len(mine | other))
+
+
+def _reversed(a: str, b: str) -> bool:
+    """True if these are one sentence but for one place behind its first content word, where only one has a negation, or
+    where each has another name."""
+    mine, other = _sequence(a), _sequence(b)
+    before = _alike(mine, other)
+    after = _alike(mine[before:][::-1], other[before:][::-1])
+    shared = (*mine[:before], *mine[len(mine) - after :])
+    if len(set(content_words(" ".join(shared)))) < FEWEST or not content_words(" ".join(mine[:before])):
+        return False
+    x, y = mine[before : len(mine) - after], other[before : len(other) - after]
+    if not x or not y:
+        return bool(x + y) and _NEGATIONS.issuperset(x + y)
+    named = _print(a).telling.issuperset(x) and _print(b).telling.issuperset(y)
+    return named and _NEGATIONS.isdisjoint(x + y) and not agree(" ".join(x), " ".join(y))
+
+
+def _alike(a: Sequence[str], b: Sequence[str]) -> int:
+    """How many words two sequences have in common at their beginning."""
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+@lru_cache(maxsize=512)
+def _sequence(text: str) -> tuple[str, ...]:
+    return tuple(words(_FOOTNOTE.sub(" ", text)))
 
 
 def _numbers(text: str) -> set[str]:

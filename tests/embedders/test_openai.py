@@ -1,16 +1,15 @@
-"""Vectors from an endpoint, against a server of this file's own."""
+"""Vectors from an endpoint, against one on loopback."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 import pytest
 
+from endpoint import Endpoint, listening
 from faults import PLANTED, faults
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
@@ -20,19 +19,13 @@ from surefoot.evaluators.cosine import Cosine
 from surefoot.network import Network
 from surefoot.types import Passage
 
-Say = Callable[[list[str]], Any]
 
+class Server(Endpoint):
+    """An endpoint that embeds."""
 
-class Server:
-    """An endpoint that embeds by `say`, and what it was asked."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.asked: list[dict[str, Any]] = []
-        self.say: Say = lambda texts: whole(Hashing().embed(texts) * 3)
-
-    def embedder(self, say: Say | None = None, **options: Any) -> OpenAIEmbedder:
-        self.say = say or self.say
+    def embedder(self, say: Callable[[list[str]], Any] | None = None, **options: Any) -> OpenAIEmbedder:
+        if say:
+            self.say = lambda asked: say(asked["input"])
         return OpenAIEmbedder("larrow-embed", self.url, retries=0, **options)
 
 
@@ -42,32 +35,10 @@ def whole(rows: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """On loopback, with a key in the environment."""
+    """With vectors three times too long, and a key in the environment."""
     monkeypatch.setenv("OPENAI_API_KEY", f"a-very-{PLANTED}-secret-key")
-    told = Server()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            told.asked.append({"path": self.path, "key": self.headers["Authorization"], **asked})
-            body = json.dumps(told.say(asked["input"])).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    told.url = f"http://127.0.0.1:{http.server_port}/v1"
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield told
-    http.shutdown()
-    thread.join()
-    http.server_close()
+    with listening(Server(lambda asked: whole(Hashing().embed(asked["input"]) * 3))) as server:
+        yield server
 
 
 def test_it_keeps_the_contract(server: Server) -> None:

@@ -1,15 +1,14 @@
-"""Relevance from a server's `/rerank`, against a server of this file's own."""
+"""Relevance from a server's `/rerank`, against one on loopback."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from endpoint import Endpoint, Say, listening
 from faults import PLANTED, faults
 from surefoot.contracts import PASSAGES, QUESTION, verify
 from surefoot.errors import ConfigError, EndpointError
@@ -17,7 +16,6 @@ from surefoot.evaluators.rerank import Rerank
 from surefoot.types import Passage
 
 FITTED = {"upper": 0.7, "lower": 0.2, "strip": 0.2}
-Say = Callable[[dict[str, Any]], Any]
 
 
 def by_words(asked: dict[str, Any]) -> Any:
@@ -28,13 +26,8 @@ def by_words(asked: dict[str, Any]) -> Any:
     return {"id": "1", "results": sorted(results, key=lambda one: -one["relevance_score"])[: asked["top_n"]]}
 
 
-class Server:
-    """An endpoint that scores by `say`, and what it was asked."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.asked: list[dict[str, Any]] = []
-        self.say: Say = by_words
+class Server(Endpoint):
+    """An endpoint that scores."""
 
     def reranker(self, say: Say = by_words, **options: Any) -> Rerank:
         self.say = say
@@ -43,32 +36,10 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """On loopback, with a key in the environment."""
+    """With a key in the environment."""
     monkeypatch.setenv("RERANK_API_KEY", f"a-very-{PLANTED}-secret-key")
-    told = Server()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            told.asked.append({"path": self.path, "key": self.headers["Authorization"], **asked})
-            body = json.dumps(told.say(asked)).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    told.url = f"http://127.0.0.1:{http.server_port}/v1"
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield told
-    http.shutdown()
-    thread.join()
-    http.server_close()
+    with listening(Server(by_words)) as server:
+        yield server
 
 
 def test_it_keeps_the_contract(server: Server) -> None:

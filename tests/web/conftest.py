@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 PATIENCE = 120_000
 """Milliseconds; a busy machine is no reason to fail."""
+FINISHED = ".turn:nth-child({}) > footer > *"
+"""What is there once the turn of this number, from 1, is finished."""
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +38,46 @@ def axe() -> str:
     if not found:
         pytest.skip("needs axe-core: npm install --no-save axe-core, or SUREFOOT_AXE=FILE")
     return found.read_text("utf-8")
+
+
+@dataclass
+class Tabs:
+    """Opens tabs, and remembers what goes wrong in them and what they ask for."""
+
+    browser: Any
+    contexts: list[Any] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def open(self, width: int, scheme: str, **options: Any) -> Any:
+        """A tab of a context of its own; `options` as Playwright has them."""
+        context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        context.set_default_timeout(PATIENCE)
+        self.contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: self.wrong.append(str(error)))
+        tab.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
+        tab.on("request", lambda request: self.asked.append(request.url))
+        return tab
+
+
+@contextmanager
+def watched(browser: Any, allowed: tuple[str, ...], expected: list[str]) -> Iterator[Tabs]:
+    """Tabs in which nothing may go wrong but what has a text of `expected`, and which may ask only for addresses that
+    begin as `allowed` ones do."""
+    tabs = Tabs(browser)
+    yield tabs
+    for context in tabs.contexts:
+        context.close()
+    assert [said for said in tabs.wrong if not any(known in said for known in expected)] == []
+    assert [url for url in tabs.asked if not url.startswith(allowed)] == []
+
+
+def ask(tab: Any, words: str) -> Any:
+    """Ask on the page; the turn of this question, finished."""
+    number = tab.locator(".turn").count() + 1
+    tab.fill("#question", words)
+    tab.press("#question", "Enter")
+    tab.wait_for_selector(FINISHED.format(number))
+    return tab.locator(".turn").nth(number - 1)

@@ -12,7 +12,7 @@ import pytest
 from fuzz.seeds import pdf
 from server.process import serving
 from surefoot.cli.demo import _indexed
-from web.conftest import PATIENCE
+from web.conftest import ask, watched
 
 pytest.importorskip("uvicorn", reason="needs the extra server")
 pytestmark = pytest.mark.slow
@@ -33,15 +33,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield str(client.base_url)
 
 
-def ask(tab: Any, words: str) -> Any:
-    """The turn of this question, finished."""
-    number = tab.locator(".turn").count() + 1
-    tab.fill("#question", words)
-    tab.press("#question", "Enter")
-    tab.wait_for_selector(f".turn:nth-child({number}) > footer > *")
-    return tab.locator(".turn").nth(number - 1)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
 def test_from_a_question_to_the_file_that_is_handed_on(
@@ -49,64 +40,56 @@ def test_from_a_question_to_the_file_that_is_handed_on(
 ) -> None:
     """Ask, open a citation, upload a PDF, ask about it, go on with "and …?", share: nothing goes wrong, axe finds
     nothing, and nothing is asked of anybody else."""
-    size, wrong, asked = {"width": width, "height": 900}, [], []
-    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True)
-    context.set_default_timeout(PATIENCE)
-    tab = context.new_page()
-    tab.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
-    tab.on("pageerror", lambda error: wrong.append(str(error)))
-    tab.on("request", lambda request: asked.append(request.url))
+    with watched(browser, (address, "blob:"), []) as tabs:
+        tab = tabs.open(width, scheme, reduced_motion="reduce", accept_downloads=True)
 
-    def look(where: str, of: Any = tab) -> None:
-        of.evaluate(axe)
-        assert of.evaluate(AXE) == [], where
-        assert of.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+        def look(where: str, of: Any = tab) -> None:
+            of.evaluate(axe)
+            assert of.evaluate(AXE) == [], where
+            assert of.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
 
-    def new() -> None:
-        tab.evaluate("location.hash = '#/'")
+        def new() -> None:
+            tab.evaluate("location.hash = '#/'")
+            tab.wait_for_selector(".hero")
+
+        tab.goto(address)
         tab.wait_for_selector(".hero")
+        look("welcome")
+        turn = ask(tab, BORN)
+        assert turn.locator(".action b").inner_text().lower() == "correct"
+        look("an answer")
+        turn.locator(".cite").first.click()
+        tab.wait_for_selector("#source mark.here")
+        assert "Torvath" in "".join(tab.locator("#source mark.here").all_inner_texts())
+        look("a source")
+        tab.keyboard.press("Escape")
 
-    tab.goto(address)
-    tab.wait_for_selector(".hero")
-    look("welcome")
-    turn = ask(tab, BORN)
-    assert turn.locator(".action b").inner_text().lower() == "correct"
-    look("an answer")
-    turn.locator(".cite").first.click()
-    tab.wait_for_selector("#source mark.here")
-    assert "Torvath" in "".join(tab.locator("#source mark.here").all_inner_texts())
-    look("a source")
-    tab.keyboard.press("Escape")
+        file = tmp_path / f"kestrel-{width}-{scheme}.pdf"
+        file.write_bytes(HUT)
+        tab.set_input_files("#files", str(file))
+        tab.wait_for_selector(".job.good")
+        look("an upload")
+        new()
+        turn = ask(tab, "Who built the Kestrel Hut?")
+        assert "Olsen" in turn.locator(".answer").inner_text()
+        turn.locator(".cite").first.click()
+        tab.wait_for_selector("#source .page img")
+        look("a page of a PDF")
+        tab.keyboard.press("Escape")
 
-    file = tmp_path / f"kestrel-{width}-{scheme}.pdf"
-    file.write_bytes(HUT)
-    tab.set_input_files("#files", str(file))
-    tab.wait_for_selector(".job.good")
-    look("an upload")
-    new()
-    turn = ask(tab, "Who built the Kestrel Hut?")
-    assert "Olsen" in turn.locator(".answer").inner_text()
-    turn.locator(".cite").first.click()
-    tab.wait_for_selector("#source .page img")
-    look("a page of a PDF")
-    tab.keyboard.press("Escape")
+        new()
+        assert "Aldwin" in ask(tab, "Who built the Ruvel Bridge?").locator(".reply").inner_text()
+        for name in ("Hohrin Hut", "Kestrel Hut"):
+            turn = ask(tab, f"And the {name}?")
+            assert turn.locator(".read-as").inner_text() == f"Read as: Who built the {name}?"
+        look("a conversation")
+        assert tab.locator(".turn").count() == 3
 
-    new()
-    assert "Aldwin" in ask(tab, "Who built the Ruvel Bridge?").locator(".reply").inner_text()
-    for name in ("Hohrin Hut", "Kestrel Hut"):
-        turn = ask(tab, f"And the {name}?")
-        assert turn.locator(".read-as").inner_text() == f"Read as: Who built the {name}?"
-    look("a conversation")
-    assert tab.locator(".turn").count() == 3
-
-    with tab.expect_download() as saved:
-        turn.get_by_role("link", name="Share as a file").click()
-    shared = tmp_path / "answer.html"
-    saved.value.save_as(shared)
-    alone = context.new_page()
-    alone.goto(shared.as_uri())
-    alone.wait_for_selector(".turn .passages")
-    look("a shared answer", alone)
-    context.close()
-    assert wrong == []
-    assert [url for url in asked if not url.startswith((address, "blob:"))] == []
+        with tab.expect_download() as saved:
+            turn.get_by_role("link", name="Share as a file").click()
+        shared = tmp_path / "answer.html"
+        saved.value.save_as(shared)
+        alone = tab.context.new_page()
+        alone.goto(shared.as_uri())
+        alone.wait_for_selector(".turn .passages")
+        look("a shared answer", alone)

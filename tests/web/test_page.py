@@ -20,12 +20,11 @@ from surefoot import web
 from surefoot.evaluate.report.page import page, read
 from surefoot.store import from_json
 from surefoot.types import Trace
+from web.conftest import FINISHED, ask, watched
 
 pytestmark = pytest.mark.slow
-PATIENCE = 120_000
 BORN, THICK, BUILT, PHONE = 0, 1, 2, 3
 """The recorded questions: answered, hedged, answered from outside, refused."""
-FINISHED = ".turn:nth-child({}) > footer > *"
 
 Open = Callable[..., Any]
 
@@ -44,46 +43,26 @@ def double(recording: Any) -> Double:
 def open_page(browser: Any, double: Double) -> Iterator[Open]:
     """Opens the page; nothing may be asked of another machine, and nothing may go wrong but what `expected` names."""
     server, address = serve(double)
-    contexts, asked, wrong, expected = [], [], [], []
+    expected: list[str] = []
+    with watched(browser, (address, "blob:", "file:"), expected) as tabs:
 
-    def opened(
-        view: str = "", width: int = 1440, scheme: str = "light", expect: tuple[str, ...] = (), still: bool = True
-    ) -> Any:
-        motion = "reduce" if still else "no-preference"
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion=motion, accept_downloads=True)
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        expected.extend(expect)
-        tab = context.new_page()
-        tab.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto(f"{address}{view}")
-        tab.wait_for_selector("main h1")
-        return tab
+        def opened(
+            view: str = "", width: int = 1440, scheme: str = "light", expect: tuple[str, ...] = (), still: bool = True
+        ) -> Any:
+            expected.extend(expect)
+            motion = "reduce" if still else "no-preference"
+            tab = tabs.open(width, scheme, reduced_motion=motion, accept_downloads=True)
+            tab.goto(f"{address}{view}")
+            tab.wait_for_selector("main h1")
+            return tab
 
-    yield opened
-    for context in contexts:
-        context.close()
-    server.shutdown()
-    server.server_close()
-    assert [said for said in wrong if not any(known in said for known in expected)] == []
-    assert [url for url in asked if not url.startswith((address, "blob:", "file:"))] == []
+        yield opened
+        server.shutdown()
+        server.server_close()
 
 
 def question(double: Double, number: int) -> str:
     return str(double.recording["asked"][number]["question"])
-
-
-def ask(tab: Any, words: str) -> Any:
-    """The turn of this question, finished."""
-    number = tab.locator(".turn").count() + 1
-    tab.fill("#question", words)
-    tab.press("#question", "Enter")
-    tab.wait_for_selector(FINISHED.format(number))
-    return tab.locator(".turn").nth(number - 1)
 
 
 def tell_again(one: Any) -> None:

@@ -18,14 +18,13 @@ import pytest
 
 import sample_run
 from surefoot.evaluate.report.page import Contents, page, read
+from web.conftest import PATIENCE, watched
 
 pytestmark = pytest.mark.slow
 FEW, SOME, MANY = 60, 200, 5000
 MARKS = {"#/records": ".records tbody a", "#/record/": ".answer", "#/item/": ".drill", "#/run": "main dl"}
 VIEWS = ("#/", "#/item/1", "#/records", "#/record/q00000", "#/run")
 PARTS = ["Problem", "Root cause", "Evidence", "Protocol", "Patch of surefoot.toml", "Gain", "Trials"]
-PATIENCE = 120_000
-"""Milliseconds; a busy machine is no reason to fail."""
 
 Open = Callable[..., Any]
 
@@ -33,26 +32,15 @@ Open = Callable[..., Any]
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Open]:
     """Opens a file, at a width and in a scheme; nothing may be asked of a network, and nothing may go wrong."""
-    contexts, asked, wrong = [], [], []
+    with watched(browser, ("file:",), []) as tabs:
 
-    def opened(file: Path, view: str = "", width: int = 1280, scheme: str = "light") -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        tab = context.new_page()
-        tab.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto(f"{file.as_uri()}{view}")
-        tab.wait_for_selector("h1[tabindex]")
-        return tab
+        def opened(file: Path, view: str = "", width: int = 1280, scheme: str = "light") -> Any:
+            tab = tabs.open(width, scheme)
+            tab.goto(f"{file.as_uri()}{view}")
+            tab.wait_for_selector("h1[tabindex]")
+            return tab
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert [url for url in asked if not url.startswith("file:")] == []
+        yield opened
 
 
 @pytest.fixture(scope="module")

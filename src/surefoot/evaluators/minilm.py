@@ -20,7 +20,7 @@ from tokenizers import Encoding, Tokenizer
 
 from surefoot import meter
 from surefoot.act import fitted_for
-from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, in_latin_script, readable
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, encoded, in_latin_script
 from surefoot.protocols import Pair
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Grade, Thresholds
@@ -148,8 +148,7 @@ class MiniLM:
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
     """Pieces of each question, title and text; nothing of the text is cut."""
-    flat = tokenizer.encode_batch([readable(part) for triple in triples for part in triple], add_special_tokens=False)
-    return [_pieces(*flat[i : i + 3]) for i in range(0, len(flat), 3)]
+    return [_pieces(*three) for three in encoded(tokenizer, triples)]
 
 
 def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:

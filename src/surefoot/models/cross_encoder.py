@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
     NotImplemented,
     RuntimeException,
 )
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.manifest import cores
@@ -53,6 +53,14 @@ def tokenizer() -> Tokenizer:
 def readable(text: str) -> str:
     """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair keeps the offsets."""
     return text.encode("utf-8", "replace").decode()
+
+
+def encoded(reader: Tokenizer, triples: Iterable[Sequence[str]]) -> Iterator[tuple[Encoding, Encoding, Encoding]]:
+    """The encodings of each triple's three texts, without marks; nothing of a text is cut."""
+    parts = iter(
+        reader.encode_batch([readable(text) for triple in triples for text in triple], add_special_tokens=False)
+    )
+    return zip(parts, parts, parts, strict=True)
 
 
 def in_latin_script(text: str) -> bool:

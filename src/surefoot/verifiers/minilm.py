@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, in_latin_script, readable
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, encoded, in_latin_script, readable
 from surefoot.stats.calibration import Calibration
 from surefoot.text.words import STOP_WORDS, sentences
 from surefoot.types import Assertion, Support
@@ -159,13 +159,11 @@ def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW) -> list[ClaimPieces]:
     """Pieces of each claim, context and evidence, at most `window` in all."""
-    whole = [tuple(map(readable, triple)) for triple in triples]
-    flat = tokenizer.encode_batch([part for triple in whole for part in triple], add_special_tokens=False)
     common = {number for word in STOP_WORDS if (number := tokenizer.token_to_id(word)) is not None}
-    claims, contexts, evidences = flat[::3], flat[1::3], flat[2::3]
-    texts = (text for *_, text in whole)
-    parts = zip(claims, contexts, evidences, texts, strict=True)
-    return [_pieces(*part, common, window) for part in parts]
+    texts = (readable(evidence) for *_, evidence in triples)
+    return [
+        _pieces(*three, text, common, window) for three, text in zip(encoded(tokenizer, triples), texts, strict=True)
+    ]
 
 
 def _pieces(

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from surefoot import manifest
-from surefoot.datasets.questions import hashed, rows
+from surefoot.datasets.questions import rows
 from surefoot.errors import UsageError
-from surefoot.lab.train.sources import Row, Spans, long_sentences, normal, sections
+from surefoot.lab.train.sources import Row, Spans, long_sentences, normal, percentile, sections
 from surefoot.lab.train.statements import MadeStatement, Passage, statements
 
 Part = Literal["train", "fit", "test"]
@@ -74,7 +74,7 @@ def sources(path: Path = SHIPPED) -> list[ClaimSource]:
 @cache
 def part(evidence: str) -> Part:
     """The use of a document, by a hash of its text: 70 of 100 to learn from, 10 to fit, 20 to measure."""
-    share = int.from_bytes(hashed(normal(evidence), 8), "big") % 100
+    share = percentile(normal(evidence))
     return "test" if share < 20 else "fit" if share < 30 else "train"
 
 

@@ -25,7 +25,7 @@ from surefoot.datasets import pairs, questions
 from surefoot.datasets.questions import hashed
 from surefoot.errors import ConfigError
 from surefoot.lab.train import openings
-from surefoot.lab.train.sources import Row, Spans, long_sentences, normal, sections
+from surefoot.lab.train.sources import Row, Spans, long_sentences, normal, percentile, sections
 from surefoot.store import write_text
 from surefoot.text.words import bare, fold, places_of, renamed, sentences, without
 
@@ -382,7 +382,7 @@ def _only_number(question: str, text: str) -> Spans | None:
 def _is_dev(row: Row, source: Source) -> bool:
     if source.use != "split":
         return source.use == "dev"
-    return int.from_bytes(hashed(_article(row), 8), "big") % 100 < SHARE_DEV
+    return percentile(_article(row)) < SHARE_DEV
 
 
 def _article(row: Row) -> str:

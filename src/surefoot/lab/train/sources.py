@@ -37,6 +37,11 @@ def long_sentences(text: str) -> Iterator[bytes]:
     return (hashed(normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
 
 
+def percentile(text: str) -> int:
+    """A number from 0 to 99 by a hash of the text: what divides documents into parts is the same everywhere."""
+    return int.from_bytes(hashed(text, 8), "big") % 100
+
+
 def normal(text: str) -> str:
     """The words of the text, folded, with a space between two."""
     return " ".join(words(text))

@@ -1,0 +1,150 @@
+"""Surefoot's steps as nodes of a graph: grade, decide, rewrite, search, generate, over a state of plain values.
+
+Needs the extra `langchain` (documents are LangChain's) and no LangGraph: a node is a function from the state to what
+changes in it, and the graph is yours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict
+
+from surefoot.evidence.discounts import Evidence
+from surefoot.integrations.langchain import Document, document, graded, kept, passages, sound
+from surefoot.merge import fresh
+from surefoot.network.pace import left, within
+from surefoot.pipeline import Pipeline
+from surefoot.recorder import Recorder
+from surefoot.types import Action, Answer, Passage, Strip, Trace
+
+Route = Literal["correct", "ambiguous", "incorrect"]
+
+REFUSAL = "Nothing that was found answers this question."
+
+
+class CitedSource(TypedDict):
+    """What a [n] of the answer stands on."""
+
+    marker: int
+    quote: str
+    """The source's own words that carry the sentence; empty: there are none."""
+    title: str
+    url: str | None
+
+
+class Corrected(TypedDict, total=False):
+    """What the nodes write; a key is missing until a node has written it."""
+
+    documents: list[Document]
+    """What was retrieved; after `grade` with its grades."""
+    web: list[Document]
+    """What `search` found, with its grades."""
+    kept: list[Document]
+    """What helps of both, cut to its strips: the sources of the answer."""
+    action: Route
+    """What corrective RAG does with `documents`."""
+    because: str
+    """Why."""
+    queries: list[str]
+    """The searches to make next."""
+    searched: list[str]
+    """Those that were made, in order."""
+    answer: str
+    """The checked answer, or the refusal."""
+    refused: bool
+    citations: list[CitedSource]
+
+
+class CorrectiveState(Corrected):
+    """The state of a corrective graph. All of it is plain values and documents, so any checkpointer keeps it."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectiveNodes:
+    """The nodes, over the parts of a pipeline; its retriever is not used.
+
+    A part that fails raises ComponentError, for the graph's own retries: nothing found and not looked for differ.
+    """
+
+    pipeline: Pipeline
+
+    def grade(self, state: CorrectiveState) -> Corrected:
+        """Grade `documents`, decide, and keep what helps. Reads `question` and `documents`."""
+        documents = state.get("documents", [])
+        trace = self._corrected(state, passages(documents))
+        decision = trace.decision
+        assert decision  # a trace without an error has one  # noqa: S101
+        return {
+            "documents": graded(documents, trace.grades),
+            "kept": kept(documents, trace),
+            "action": decision.action.value,
+            "because": decision.because,
+        }
+
+    def decide(self, state: CorrectiveState) -> Route:
+        """For a conditional edge: "correct" answers from `kept`, "ambiguous" searches beside it, "incorrect" instead of
+        it."""
+        return state["action"]
+
+    def rewrite(self, state: CorrectiveState) -> Corrected:
+        """Queries for the search, seeing all that was found so far; none that was made before. No query is left where
+        the rewriter knows no other."""
+        seen = (*passages(state.get("documents", [])), *passages(state.get("web", []), "external"))
+        queries = self.pipeline.rewriter.rewrite(state["question"], seen)
+        made = state.get("searched", [])
+        return {"queries": [query for query in dict.fromkeys(queries) if query not in made]}
+
+    def search(self, state: CorrectiveState) -> Corrected:
+        """Search outside query by query until a passage is graded CORRECT, and keep what helps beside what is kept.
+
+        Takes at most the pipeline's `seconds`, between two queries.
+        """
+        searched, web, useful = [*state.get("searched", [])], [*state.get("web", [])], [*state.get("kept", [])]
+        with within(float(self.pipeline.seconds)):
+            for query in state.get("queries", []):
+                hits = self.pipeline.searcher.search(query, self.pipeline.external_k)
+                searched.append(query)
+                found, trace = self._weighed(state, fresh(hits, _known([*state.get("documents", []), *web])))
+                web += found
+                useful += kept(found, trace)
+                if any(grade.label is Action.CORRECT for grade in trace.grades) or left() <= 0:
+                    break
+        return {"web": web, "kept": useful, "queries": [], "searched": searched}
+
+    def generate(self, state: CorrectiveState) -> Corrected:
+        """The answer from `kept`, each sentence checked against it as `[answer] check` says, or a refusal."""
+        evidence = Evidence.before(self.pipeline.evaluator, state["question"])
+        sources = [evidence.of(one) for one in passages(state.get("kept", []))]
+        knowledge = [(Strip(one.id, 0, len(one.text), one.text, None, kept=True), one) for one in sources]
+        run = Recorder(state["question"], self.pipeline.config)
+        draft = Answer("", refused=True)
+        if knowledge:
+            draft = self.pipeline.generator.generate(run.asked, knowledge, None)
+        answer = self.pipeline.held(draft, knowledge, run) if not draft.refused else draft
+        sound(run.trace())
+        return {
+            "answer": REFUSAL if answer.refused else answer.text,
+            "refused": answer.refused,
+            "citations": [
+                {"marker": one.marker, "quote": one.quote, "title": one.title, "url": one.url}
+                for one in answer.citations
+                if one.strip
+            ],
+        }
+
+    def _weighed(self, state: CorrectiveState, hits: Sequence[Passage]) -> tuple[list[Document], Trace]:
+        """The hits as documents, and the trace of correcting them."""
+        named = [replace(hit, id=str(place)) for place, hit in enumerate(hits, start=1)]
+        trace = self._corrected(state, named)
+        return [document(hit, grade) for hit, grade in zip(hits, trace.grades, strict=True)], trace
+
+    def _corrected(self, state: CorrectiveState, found: Sequence[Passage]) -> Trace:
+        return sound(self.pipeline.correct(state["question"], found))
+
+
+def _known(documents: Sequence[Document]) -> list[Passage]:
+    """The documents as passages with their own ids, by which a search finds them again."""
+    return [replace(one, id=own.id or "") for one, own in zip(passages(documents), documents, strict=True)]

@@ -1,0 +1,219 @@
+"""Retriever, compressor and tools in LangChain's own suites, and what these do not ask."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+pytest.importorskip("langchain_tests", reason="needs the package langchain-tests")
+
+from langchain_core.documents import Document
+from langchain_core.messages import ToolMessage
+from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsIntegrationTests
+from langchain_tests.unit_tests import ToolsUnitTests
+
+from shelf import pipeline as built
+from surefoot.errors import ComponentError, UsageError
+from surefoot.integrations.langchain import (
+    SurefootAskTool,
+    SurefootCompressor,
+    SurefootGradeTool,
+    SurefootRetriever,
+    passages,
+)
+from surefoot.pipeline import Pipeline
+from surefoot.types import Action, Grade, Passage, Trace
+
+QUESTION = "Who built the Ruvel Bridge?"
+GOOD = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
+POOR = "Boil the dumplings until they float."
+SHELF = built.__wrapped__() if hasattr(built, "__wrapped__") else built.__pytest_wrapped__.obj()
+
+
+class Many:
+    """Finds what was asked for, as often as it is wanted."""
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        return tuple(
+            Passage(str(n), f"{GOOD} It has {n} arches.", "Ruvel Bridge", score=1 / n) for n in range(1, k + 1)
+        )
+
+
+class Broken:
+    """Fails where it should grade."""
+
+    name = "lexical"
+    thresholds = SHELF.evaluator.thresholds
+
+    def grade(self, pairs: Any) -> tuple[Grade, ...]:
+        raise ComponentError("out of memory")
+
+
+def call(tool: Any, **arguments: Any) -> ToolMessage:
+    """As a model calls it."""
+    told: ToolMessage = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
+    return told
+
+
+class TestRetriever(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self) -> type[SurefootRetriever]:
+        return SurefootRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"pipeline": SHELF.but(retriever=Many())}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return QUESTION
+
+
+class AskTool:
+    @property
+    def tool_constructor(self) -> type[SurefootAskTool]:
+        return SurefootAskTool
+
+    @property
+    def tool_constructor_params(self) -> dict[str, Any]:
+        return {"pipeline": SHELF}
+
+    @property
+    def tool_invoke_params_example(self) -> dict[str, Any]:
+        return {"question": QUESTION}
+
+
+class GradeTool:
+    @property
+    def tool_constructor(self) -> type[SurefootGradeTool]:
+        return SurefootGradeTool
+
+    @property
+    def tool_invoke_params_example(self) -> dict[str, Any]:
+        return {"question": QUESTION, "texts": [GOOD, POOR]}
+
+
+class TestAskTool(AskTool, ToolsUnitTests):
+    pass
+
+
+class TestAskToolRuns(AskTool, ToolsIntegrationTests):
+    pass
+
+
+class TestGradeTool(GradeTool, ToolsUnitTests):
+    pass
+
+
+class TestGradeToolRuns(GradeTool, ToolsIntegrationTests):
+    pass
+
+
+def test_a_retrieved_document_carries_its_grade(pipeline: Pipeline) -> None:
+    """Beside title and address; the best first, and those that do not help too, unless only useful ones are wanted."""
+    found = SurefootRetriever(pipeline=pipeline).invoke(QUESTION)
+    assert [one.id for one in found] == ["b", "h#2"]
+    assert found[0].metadata["title"] == "Ruvel Bridge"
+    assert found[0].metadata["surefoot"]["label"] == "correct"
+    assert set(found[0].metadata["surefoot"]) == {"label", "probability", "score", "reason"}
+    useful = SurefootRetriever(pipeline=pipeline, useful=True).invoke(QUESTION)
+    assert [one.metadata["surefoot"]["label"] != "incorrect" for one in found] == [True] * len(useful) + [False] * (
+        2 - len(useful)
+    )
+
+
+def test_no_documents_cannot_be_asked_for(pipeline: Pipeline) -> None:
+    """A k of 0 or less is a mistake, not an empty list."""
+    with pytest.raises(UsageError, match="k must be 1 or more"):
+        SurefootRetriever(pipeline=pipeline).invoke(QUESTION, k=0)
+
+
+def test_a_compressor_leaves_the_sentences_that_help() -> None:
+    """Of documents without ids or with equal ones; what else they carry stays; their offsets are told."""
+    given = [
+        Document(POOR, id="same"),
+        Document(GOOD, id="same", metadata={"source": "bridge.md", "pages": [1]}),
+        Document(POOR),
+    ]
+    [one] = SurefootCompressor().compress_documents(given, QUESTION)
+    assert (one.id, one.page_content) == ("same", GOOD)
+    assert (one.metadata["source"], one.metadata["pages"]) == ("bridge.md", [1])
+    assert one.metadata["surefoot"]["label"] == "correct"
+    assert one.metadata["surefoot"]["kept"] == [[0, len(GOOD)]]
+    assert "surefoot" not in given[1].metadata
+
+
+def test_a_compressor_leaves_nothing_where_nothing_helps() -> None:
+    """The sign to search elsewhere."""
+    assert SurefootCompressor().compress_documents([Document(POOR)], QUESTION) == []
+    assert SurefootCompressor().compress_documents([], QUESTION) == []
+
+
+def test_an_evaluator_that_fails_is_no_empty_list(pipeline: Pipeline) -> None:
+    """It would read as: nothing helps."""
+    broken = replace(pipeline, evaluator=Broken())
+    with pytest.raises(ComponentError, match=r"the step 'grade' failed: .*out of memory"):
+        SurefootCompressor(pipeline=broken).compress_documents([Document(GOOD)], QUESTION)
+
+
+def test_metadata_that_is_no_text_names_nothing() -> None:
+    """Loaders of others put numbers and lists where titles and addresses stand."""
+    assert passages([Document("a", metadata={"title": 3, "source": ["b"]})]) == (Passage("1", "a"),)
+
+
+def test_the_model_reads_an_answer_between_marks_and_the_program_has_the_trace(pipeline: Pipeline) -> None:
+    """Content for the one, artifact for the other."""
+    told = call(SurefootAskTool(pipeline=pipeline), question=QUESTION)
+    assert told.content.startswith("An answer, checked against the documents. Between <quoted ")
+    assert '[1] Ruvel Bridge: "' in told.content
+    assert isinstance(told.artifact, Trace)
+    assert told.artifact.answer
+    assert told.artifact.answer.text in told.content
+
+
+def test_a_refusal_says_so_in_its_first_sentence(pipeline: Pipeline) -> None:
+    """Before any word of a document."""
+    told = call(SurefootAskTool(pipeline=pipeline), question="How many moons has Jupiter?")
+    assert told.artifact.answer.refused
+    assert told.content.startswith("The documents do not answer this.")
+
+
+def test_a_mistake_is_told_to_the_model(pipeline: Pipeline) -> None:
+    """It can mend an empty question, and too many texts."""
+    asked = call(SurefootAskTool(pipeline=pipeline), question=" ")
+    assert (asked.status, "the question is empty" in asked.content) == ("error", True)
+    graded = call(SurefootGradeTool(), question=QUESTION, texts=[POOR] * 101)
+    assert (graded.status, graded.content) == ("error", "texts must be a list of 1 to 100 texts")
+
+
+def test_a_tool_answers_in_an_event_loop_too(pipeline: Pipeline) -> None:
+    """Off the loop's own thread."""
+    tool = SurefootAskTool(pipeline=pipeline)
+    assert "tomas aldwin [1]" in asyncio.run(tool.ainvoke({"question": QUESTION}))
+    assert "the question is empty" in asyncio.run(tool.ainvoke({"question": ""}))
+
+
+def test_texts_are_graded_in_words_and_in_values() -> None:
+    """A line a text, by its number from 1."""
+    told = call(SurefootGradeTool(), question=QUESTION, texts=[GOOD, POOR])
+    assert [line.split(",")[0] for line in told.content.splitlines()] == ["1. correct", "2. incorrect"]
+    assert [grade.label for grade in told.artifact] == [Action.CORRECT, Action.INCORRECT]
+
+
+def test_the_host_s_configuration_is_not_read(tmp_path: Path) -> None:
+    """A `surefoot.toml` that would fail lies where the host was started."""
+    (tmp_path / "surefoot.toml").write_text("[evaluator\n")
+    code = (
+        "from langchain_core.documents import Document\n"
+        "from surefoot.integrations.langchain import SurefootCompressor\n"
+        f"print(SurefootCompressor().compress_documents([Document({GOOD!r})], {QUESTION!r})[0].page_content)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == GOOD
