@@ -35,7 +35,18 @@ from surefoot.refiners.strips import Strips
 from surefoot.retrievers._given import Given
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.store import to_json
-from surefoot.types import Action, Event, Grade, Message, Passage, Step, Strip, Thresholds, Trace
+from surefoot.types import (
+    Action,
+    Event,
+    Grade,
+    Message,
+    Passage,
+    RewrittenQuery,
+    Step,
+    Strip,
+    Thresholds,
+    Trace,
+)
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = Passage("good", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
@@ -930,3 +941,30 @@ def test_the_configured_verifier_marks_the_sentences() -> None:
     trace = pipeline(GOOD).run(QUESTION)
     assert trace.answer
     assert [citation.supported for citation in trace.answer.citations] == [True]
+
+
+TYPED = RewrittenQuery("Ruvel Bridge engineer", "Which engineer built the bridge?", "the builder")
+
+
+class TwoWordings:
+    """A rewriter that gives a query of two wordings, and a plain one."""
+
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str | RewrittenQuery, ...]:
+        return TYPED, "Ruvel Bridge"
+
+
+def test_the_web_is_asked_the_query_and_the_trace_holds_what_was_missing() -> None:
+    """A plain query is in no need of being told apart."""
+    searcher = Shelf()
+    trace = pipeline(POOR, rewriter=TwoWordings(), searcher=searcher).run(QUESTION)
+    assert searcher.asked == [TYPED.query, "Ruvel Bridge"] == list(trace.queries)
+    assert trace.rewritten == (TYPED,)
+
+
+def test_the_retriever_is_asked_the_rewritten_question() -> None:
+    """And next the plain query, which is for both."""
+    retriever = Shelf(HALF, replace(HALF, id="half too"))
+    policy = Count(Known.thresholds)
+    trace = pipeline(retriever=retriever, rewriter=TwoWordings(), policy=policy, searcher=Nowhere()).run(QUESTION)
+    assert retriever.asked == [QUESTION, TYPED.question, "Ruvel Bridge"]
+    assert trace.rewritten[0] == TYPED

@@ -31,7 +31,20 @@ from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Knowledge, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
 from surefoot.recorder import Listener, Recorder
 from surefoot.text.conversation import Conversation, Turn
-from surefoot.types import Action, Answer, Assertion, Decision, Event, Grade, Passage, Strip, Support, Trace
+from surefoot.types import (
+    Action,
+    Answer,
+    Assertion,
+    Decision,
+    Event,
+    Grade,
+    Passage,
+    RewrittenQuery,
+    Strip,
+    Support,
+    Thresholds,
+    Trace,
+)
 from surefoot.verifiers.lexical import LexicalVerifier
 
 LONGEST_QUESTION = 4000
@@ -214,7 +227,8 @@ class Pipeline:
             if not decision.again:
                 break
             run.earlier += (decision,)
-            query = next((q for q in self._rewrite(run) if q not in run.queries), run.asked)
+            queries = (one.question or one.query for one in self._rewrite(run))
+            query = next((q for q in queries if q not in run.queries), run.asked)
             run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         return decision
 
@@ -252,11 +266,12 @@ class Pipeline:
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
         return run.step(step, self.refiner.refine, run.asked, passages, fallback=(), instead="no strips")
 
-    def _rewrite(self, run: Recorder) -> tuple[str, ...]:
-        seen = run.passages + run.external
-        return run.step(
-            "rewrite", self.rewriter.rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is"
-        )
+    def _rewrite(self, run: Recorder) -> tuple[RewrittenQuery, ...]:
+        rewrite, seen = self.rewriter.rewrite, run.passages + run.external
+        said = run.step("rewrite", rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is")
+        queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in said)
+        run.rewritten += tuple(one for one in queries if one.question or one.missing)
+        return queries
 
     def _search(self, run: Recorder) -> None:
         """Ask outside, query by query, until a passage is graded CORRECT.
@@ -270,7 +285,7 @@ class Pipeline:
         spare = float(self.seconds)
         for _ in range(self.rounds):
             known = run.external
-            for query in self._rewrite(run):
+            for query in (one.query for one in self._rewrite(run)):
                 if query not in asked:
                     asked.add(query)
                     hits, spare = self._hits(query, run, spare)

@@ -14,7 +14,19 @@ from surefoot import meter
 from surefoot.errors import Cancelled, ComponentError
 from surefoot.meta import NO_FILTER, Filter
 from surefoot.threads import cancel
-from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
+from surefoot.types import (
+    Answer,
+    Conflict,
+    Decision,
+    Event,
+    Grade,
+    Passage,
+    RewrittenQuery,
+    Step,
+    Strip,
+    Thresholds,
+    Trace,
+)
 
 T = TypeVar("T")
 F = TypeVar("F")
@@ -36,6 +48,8 @@ class Recorder:
         self.grades: tuple[Grade, ...] = ()
         self.decision: Decision | None = None
         self.earlier: tuple[Decision, ...] = ()
+        self.outside: Thresholds | None = None
+        self.rewritten: tuple[RewrittenQuery, ...] = ()
         self.queries: tuple[str, ...] = ()
         self.external: tuple[Passage, ...] = ()
         self.strips: tuple[Strip, ...] = ()
@@ -107,7 +121,12 @@ class Recorder:
 
     def _trace(self) -> Trace:
         fields = {name: getattr(self, name) for name in ("id", "question", *get_args(Field))}
-        fields |= {"filter": self.filter.as_json(), "earlier": self.earlier}
+        fields |= {
+            "filter": self.filter.as_json(),
+            "earlier": self.earlier,
+            "rewritten": self.rewritten,
+            "outside": self.outside,
+        }
         steps, config, error, created = tuple(self._steps), self._config, self._error, self._created
         return Trace(**fields, steps=steps, config=config, error=error, created=created)
 

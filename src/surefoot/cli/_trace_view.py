@@ -39,7 +39,7 @@ HERE = {
     "retriever": ("bm25", "dense", "hybrid"),
     "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
     "refiner": ("strips",),
-    "rewriter": ("templates", "verbatim", "keywords"),
+    "rewriter": ("templates", "verbatim", "keywords", "stepwise", "llm"),
     "searcher": ("nowhere", "folder"),
     "generator": ("llm", "extractive"),
 }
@@ -119,7 +119,7 @@ class Screen:
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
     question = line("Question", Text(plain(trace.question), style="bold"))
-    found = *_graded(trace, shown), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
+    found = *_graded(trace, shown), *_missing(trace), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
     why = factors(trace.answer) if trace.answer else []
     return Group(question, *_read_as(trace), *found, answered(trace), *why, steps(trace), _footer(trace))
 
@@ -182,6 +182,12 @@ def _decision(decision: Decision) -> RenderableType:
     if decision.margin is not None:
         text.append(f", by {number(decision.margin)}", style="not bold dim")
     return line("Decision", text)
+
+
+def _missing(trace: Trace) -> list[RenderableType]:
+    """What the rewriter said that nothing found so far says."""
+    told = dict.fromkeys(plain(one.missing) for one in trace.rewritten if one.missing)
+    return [line("Missing" if n == 0 else "", Text(what)) for n, what in enumerate(told)]
 
 
 def _searched(trace: Trace) -> list[RenderableType]:
