@@ -968,3 +968,25 @@ def test_the_retriever_is_asked_the_rewritten_question() -> None:
     trace = pipeline(retriever=retriever, rewriter=TwoWordings(), policy=policy, searcher=Nowhere()).run(QUESTION)
     assert retriever.asked == [QUESTION, TYPED.question, "Ruvel Bridge"]
     assert trace.rewritten[0] == TYPED
+
+
+def test_what_comes_from_outside_is_labelled_by_thresholds_of_its_own() -> None:
+    """The corpus keeps the policy's; the trace holds both. With the same for all, one search would be enough here."""
+    strict = replace(Known.thresholds, upper=2.0, lower=1.5)
+    one = pipeline(POOR, rewriter=Queries("a", "b"), outside=strict)
+    trace = one.run(QUESTION)
+    assert (trace.queries, trace.grades[-1].label, trace.outside) == (("a", "b"), Action.INCORRECT, strict)
+    assert (trace.decision.upper, kept(trace)) == (Known.thresholds.upper, [])  # type: ignore[union-attr]
+    same = one.but(outside=None).run(QUESTION)
+    assert (same.queries, same.grades[-1].label, same.outside) == (("a",), Action.CORRECT, None)
+
+
+def test_nothing_searched_was_labelled_by_nothing() -> None:
+    """The trace does not speak of thresholds that nothing was held against."""
+    assert pipeline(GOOD, outside=Known.thresholds).run(QUESTION).outside is None
+
+
+def test_thresholds_for_outside_have_to_be_the_evaluators() -> None:
+    """Another evaluator's numbers mean nothing."""
+    with pytest.raises(ConfigError, match="mean nothing for 'known'"):
+        pipeline(GOOD, outside=replace(Known.thresholds, evaluator="t5"))

@@ -93,6 +93,8 @@ class Pipeline:
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
     """Time for all searches of a question together; after it, the answer is made from what was found."""
+    outside: Thresholds | None = None
+    """Thresholds for passages from outside; None: the policy's."""
     sources: Sources = field(default_factory=Sources)
     """The sources that are vouched for or doubted."""
     answering: Answering = field(default_factory=Answering)
@@ -105,7 +107,8 @@ class Pipeline:
     """How it was built; None: it was put together by hand."""
 
     def __post_init__(self) -> None:
-        require_match(self.policy.thresholds, self.evaluator.name)
+        for thresholds in filter(None, (self.policy.thresholds, self.outside)):
+            require_match(thresholds, self.evaluator.name)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the configuration, and of the parts those that did not come from it; by hand, all of them."""
@@ -119,8 +122,8 @@ class Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
 
         Its traces say so: in their configuration the section of a part is the class that took its place, and
-        `[sources]` and `[answer]` hold what it says. A conversation has no section. Raises ConfigError for an
-        evaluator, which other parts hold too.
+        `[sources]` and `[answer]` hold what it says. A conversation has no section, and `outside` stands in the trace
+        itself. Raises ConfigError for an evaluator, which other parts hold too.
         """
         if "evaluator" in parts:
             raise ConfigError(
@@ -238,13 +241,16 @@ class Pipeline:
         run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
         return run.set("decision", self.policy.decide(run.grades, rewrites))
 
-    def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
-        """Labelled grades, against the original question, of the parts that count as evidence."""
+    def _grade(
+        self, step: str, passages: tuple[Passage, ...], run: Recorder, by: Thresholds | None = None
+    ) -> tuple[Grade, ...]:
+        """Grades, against the original question, of the parts that count as evidence; labelled by these thresholds, or
+        the policy's."""
         evidence = Evidence.before(self.evaluator, run.asked)
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         instead = "the passages count as ungraded"
         grades = run.step(step, self._graded, evidence, passages, fallback=ungraded, instead=instead)
-        return evidence.judged(passages, labelled(grades, self.policy.thresholds))
+        return evidence.judged(passages, labelled(grades, by or self.policy.thresholds))
 
     def _graded(self, evidence: Evidence, passages: tuple[Passage, ...]) -> tuple[Grade, ...]:
         """The evaluator's own grades of the parts that count as evidence."""
@@ -280,6 +286,7 @@ class Pipeline:
         `rounds` rounds in all. A round that finds nothing new is the last: the next rewrite would see the same. So is
         one in which the time for searches runs out.
         """
+        run.outside = self.outside
         asked: set[str] = set()
         graded: list[Grade] = []
         spare = float(self.seconds)
@@ -318,7 +325,7 @@ class Pipeline:
         grades, since a new passage may back one that was alone before."""
         new = self.sources.placed(fresh(hits, run.passages + run.external))
         run.set("external", run.external + new)
-        graded += self._grade("grade external", new, run)
+        graded += self._grade("grade external", new, run, self.outside)
         near = run.grades[: len(run.passages)]
         grades = run.set("grades", corroborated(run.passages + run.external, (*near, *graded)))
         return any(grade.label is Action.CORRECT for grade in grades[len(near) :])

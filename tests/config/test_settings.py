@@ -254,7 +254,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
         (
             {"thresholds": {"uper": 1}},
-            r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, evaluator, preset, file",
+            r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, evaluator, preset, file, external",
         ),
         ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a finite number, not 'high'"),
         ({"thresholds": {"lower": float("-inf")}}, r"\[thresholds\] lower must be a finite number, not -inf"),
@@ -425,6 +425,36 @@ def test_the_given_thresholds_decide(small: dict[str, Any]) -> None:
     pipeline = built(small, thresholds={"upper": 2, "lower": 1.5, "strip": 1.2}).pipeline()
     assert pipeline.policy.thresholds.upper == 2
     assert pipeline.refiner.floor == 1.2  # type: ignore[attr-defined]
+
+
+def test_what_comes_from_outside_may_have_thresholds_of_its_own(small: dict[str, Any]) -> None:
+    """What is not given is as for the corpus; nothing given is one pair for all."""
+    own = Lexical.thresholds
+    built_so = built(small, thresholds={"external": {"upper": 0.95}})
+    assert built_so.thresholds == own
+    assert built_so.pipeline().outside == Thresholds(0.95, own.lower, own.strip, "lexical", "set by hand")
+    assert built(small).pipeline().outside is None
+
+
+def test_a_cascade_says_whose_thresholds_for_outside_are(small: dict[str, Any]) -> None:
+    """As for the corpus."""
+    with pytest.raises(ConfigError, match="say: evaluator = 'cascade:lexical"):
+        _ = built(small, **cascade(["lexical", "llm"]), thresholds={"external": {"upper": 0.9}}).outside
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (3, r"\[thresholds.external\] must be a table of upper and lower, not 3"),
+        ({"uper": 1}, r"no key 'uper'; strips have one threshold for all; it has: upper, lower; did you mean 'upper'"),
+        ({"upper": "high"}, r"upper must be a finite number on the evaluator's scale, not 'high'"),
+        ({"lower": 3}, r"\[thresholds.external\] lower 3 lies above upper 0.75; give both"),
+    ],
+)
+def test_wrong_thresholds_for_outside_are_told(small: dict[str, Any], values: Any, said: str) -> None:
+    """With what to do."""
+    with pytest.raises(ConfigError, match=said):
+        built(small, thresholds={"external": values}).pipeline()
 
 
 def test_thresholds_may_say_whose_they_are(small: dict[str, Any]) -> None:

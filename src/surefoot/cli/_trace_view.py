@@ -196,6 +196,10 @@ def _searched(trace: Trace) -> list[RenderableType]:
     asked = ", ".join(f"“{plain(query)}”" for query in trace.queries)
     head = line("Searched", Text(f"{asked} · {_plural(len(trace.external), 'passage')} from outside"))
     parts = [head, *troubles(trace, "rewrite", "search", "grade external")]
+    if by := trace.outside:
+        parts.append(
+            line("", Text(f"τ+ {by.upper:.3g} and τ− {by.lower:.3g} for what comes from outside", style="dim"))
+        )
     return [*parts, _bars(trace.external, trace.grades[len(trace.passages) :], 3)] if trace.external else parts
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from surefoot import components
 from surefoot.act import PRESETS, require_match
 from surefoot.config.faults import (
+    BY_SOURCE,
     JUDGING,
     LIMITS,
     LISTS,
@@ -21,6 +22,7 @@ from surefoot.config.faults import (
     judge_faults,
     listed,
     options_of,
+    outside_faults,
     pipeline_faults,
     taken,
 )
@@ -59,6 +61,11 @@ WITHOUT_INDEX = (
     "which needs no index"
 )
 """The ways out for a program that has no index."""
+
+_WHOSE = (
+    "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the cascade's, which its "
+    "later evaluators have moved, say: evaluator = '{name}'"
+)
 
 JUDGEMENTS = ".surefoot/judgements.db"
 """Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
@@ -166,7 +173,7 @@ class Builder:
 
         Raises ConfigError for those of another evaluator.
         """
-        given, name = self.config["thresholds"], self.evaluator.name
+        given, name = {k: v for k, v in self.config["thresholds"].items() if k != BY_SOURCE}, self.evaluator.name
         if "preset" in given:
             chosen = components.assemble("[thresholds]", _preset, given, {})
             if name.startswith(f"{chosen.evaluator}-"):  # of whatever weights
@@ -178,16 +185,25 @@ class Builder:
         require_match(chosen, name)
         return chosen  # type: ignore[no-any-return]
 
+    @cached_property
+    def outside(self) -> Thresholds | None:
+        """Those for passages from outside, the others' values where they give none; None: the same for all."""
+        given = self.config["thresholds"].get(BY_SOURCE, {})
+        _raise(outside_faults(given))
+        if not given:
+            return None
+        if isinstance(self.evaluator, Cascade) and "evaluator" not in self.config["thresholds"]:
+            raise ConfigError(_WHOSE.format(name=self.evaluator.name))
+        chosen = replace(self.thresholds, **{"fitted_on": "set by hand", **given})
+        return _ordered(chosen, f"[thresholds.{BY_SOURCE}]", "give both")
+
     def _by_hand(self, given: Mapping[str, Any]) -> Thresholds:
         """The evaluator's own with single values replaced; under the name of `evaluator`, where one is given."""
         values = {key: value for key, value in given.items() if key != "evaluator"}
         _raise(by_hand_faults(values))
         own: Thresholds = self.evaluator.thresholds
         if values and "evaluator" not in given and isinstance(self.evaluator, Cascade):
-            raise ConfigError(
-                "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the "
-                f"cascade's, which its second evaluator has moved, say: evaluator = '{own.evaluator}'"
-            )
+            raise ConfigError(_WHOSE.format(name=own.evaluator))
         chosen = replace(own, **{"fitted_on": "set by hand" if values else own.fitted_on, **given})
         return _ordered(chosen, "[thresholds]", "give both")
 
@@ -297,7 +313,7 @@ class Builder:
         _raise(pipeline_faults(options))
         conversation = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         built |= {"policy": self.policy(), "sources": self.sources, "config": self.config, **options}
-        built |= {"conversation": conversation, "answering": self.answering}
+        built |= {"conversation": conversation, "answering": self.answering, "outside": self.outside}
         return Pipeline(**built, origin=Origin(partial(_piped, self.config, self.parts), built))
 
     def push(self) -> str:

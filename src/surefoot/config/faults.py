@@ -30,6 +30,9 @@ _MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
 JUDGING = ("repeats", "excuses", "max_tokens")
 """Keys of `[judge]` that are options of each language model's judge."""
 
+BY_SOURCE = "external"
+"""The key of `[thresholds]` whose table is for passages from outside."""
+
 SHARED = (*"network index embedder llm evaluator verifier reader retrievers evaluators thresholds".split(),)
 """Constructor parameters that are given a part of the pipeline and are no option."""
 
@@ -68,10 +71,23 @@ def by_hand_faults(values: Mapping[str, Any]) -> Iterator[str]:
     for key, value in values.items():
         if key not in VALUES:
             yield components.misnamed(
-                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file"), "it has"
+                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file", BY_SOURCE), "it has"
             )
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        elif not _finite(value):
             yield f"[thresholds] {key} must be a finite number, not {value!r}"
+
+
+def outside_faults(values: Any) -> Iterator[str]:
+    """The faults of the thresholds for passages from outside."""
+    where, known = f"[thresholds.{BY_SOURCE}]", VALUES[:2]
+    if not isinstance(values, Mapping):
+        yield f"{where} must be a table of {' and '.join(known)}, not {values!r}"
+        return
+    for key, value in values.items():
+        if key not in known:
+            yield components.misnamed(f"{where} has no key", key, known, "strips have one threshold for all; it has")
+        elif not _finite(value):
+            yield f"{where} {key} must be a finite number on the evaluator's scale, not {value!r}"
 
 
 def judge_faults(section: Mapping[str, Any]) -> Iterator[str]:
@@ -91,8 +107,11 @@ def listed(value: Any) -> Sequence[Any]:
 
 
 def _limits(value: Any, none: bool) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return number and (value > 0 or (none and value == 0))
+    return _finite(value) and (value > 0 or (none and value == 0))
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
@@ -107,7 +126,9 @@ def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     for role in (*components.ROOMS, "policy"):
         yield from _section_faults(role, config[role]) if role != "judge" else judge_faults(config["judge"])
     if not {"preset", "file"} & {*config["thresholds"]}:
-        yield from by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
+        own = {k: v for k, v in config["thresholds"].items() if k not in ("evaluator", BY_SOURCE)}
+        yield from by_hand_faults(own)
+    yield from outside_faults(config["thresholds"].get(BY_SOURCE, {}))
     yield from pipeline_faults(config["pipeline"])
 
 
