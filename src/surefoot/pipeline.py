@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from surefoot.components import OBJECTS
 from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
+from surefoot.cost import NO_BUDGET, Budget
 from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.answering import Answering, remembered
 from surefoot.evidence.discounts import Evidence
@@ -51,6 +53,8 @@ LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
 SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
+SECTIONS = {"answering": "answer", "budget": "budget"}
+"""The parts that are plain values, each with the section that holds its fields."""
 Decompose = Literal["useful", "all"]
 """Of an action that uses the corpus, the passages not graded INCORRECT are refined; or all, as in the paper."""
 NAMED = 3
@@ -93,6 +97,8 @@ class Pipeline:
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
     """Time for all searches of a question together; after it, the answer is made from what was found."""
+    budget: Budget = NO_BUDGET
+    """The most that a question may cost; what goes beyond takes its declared fallback."""
     outside: Thresholds | None = None
     """Thresholds for passages from outside; None: the policy's."""
     sources: Sources = field(default_factory=Sources)
@@ -122,8 +128,8 @@ class Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
 
         Its traces say so: in their configuration the section of a part is the class that took its place, and
-        `[sources]` and `[answer]` hold what it says. A conversation has no section, and `outside` stands in the trace
-        itself. Raises ConfigError for an evaluator, which other parts hold too.
+        `[sources]`, `[answer]` and `[budget]` hold what it says. A conversation has no section, and `outside` stands in
+        the trace itself. Raises ConfigError for an evaluator, which other parts hold too.
         """
         if "evaluator" in parts:
             raise ConfigError(
@@ -136,8 +142,8 @@ class Pipeline:
                 config["pipeline"][name] = part
             elif name == "sources":
                 config[name] = {"vouched": [*part.vouched], "doubted": [*part.doubted]}
-            elif name == "answering":
-                config["answer"] = asdict(part)
+            elif name in SECTIONS:
+                config[SECTIONS[name]] = {key: value for key, value in asdict(part).items() if value is not None}
             elif name in OBJECTS:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
         return replace(self, **{"config": config, **parts})
@@ -164,7 +170,7 @@ class Pipeline:
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
         run = Recorder(checked(question), self.config, on_event, Filter.of(filter))
-        with run.running(cancel):
+        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
             self._read(history, run)
             decision = self._retrieve(run)
             near, local = self._refined(decision, run)
@@ -194,7 +200,7 @@ class Pipeline:
         """
         run = Recorder(checked(question), self.config, on_event)
         brought = given(passages)
-        with run.running(cancel):
+        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
             taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
             decision = self._weigh(taken, 0, run)
             self._merge(self._refined(decision, run)[1], run)

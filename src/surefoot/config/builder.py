@@ -16,7 +16,9 @@ from surefoot.config.faults import (
     LIMITS,
     LISTS,
     OBJECT,
+    PRICES,
     SHARED,
+    budget_faults,
     by_hand_faults,
     faults,
     judge_faults,
@@ -28,6 +30,7 @@ from surefoot.config.faults import (
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
+from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
@@ -35,6 +38,7 @@ from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
+from surefoot.llms._budgeted import Budgeted
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
@@ -122,8 +126,9 @@ class Builder:
 
     @cached_property
     def llm(self) -> Any:
-        """The language model."""
-        return self._built("llm")
+        """The language model; with a budget, one that heeds it."""
+        model, prices = self._built("llm"), _prices(self.config["llm"])
+        return Budgeted(model, prices) if self.config["budget"].keys() - {"seconds"} else model
 
     @cached_property
     def evaluator(self) -> Any:
@@ -213,6 +218,7 @@ class Builder:
         `[judge]`."""
         own = {key: value for key, value in self.config["judge"].items() if key in LIMITS and key not in _NOT_PACED}
         section = self._judging_section
+        own = {key: section[key] for key in PRICES if key in section} | own
         if section["use"] == "openai":
             section = {**section, "retries": 0}  # Paced does it, which sees that too much is asked
         parts = {"llm": lambda: self._built("llm", section)}
@@ -285,6 +291,12 @@ class Builder:
         """What is done with an answer that no source carries."""
         return components.assemble("[answer]", Answering, self.config["answer"], {})  # type: ignore[no-any-return]
 
+    @cached_property
+    def budget(self) -> Budget:
+        """The most that a question may cost."""
+        _raise(budget_faults(self.config))
+        return components.assemble("[budget]", Budget, self.config["budget"], {})  # type: ignore[no-any-return]
+
     def policy(self) -> Policy:
         """The policy, which turns grades into an action."""
         options = dict(self.config["policy"])
@@ -313,7 +325,12 @@ class Builder:
         _raise(pipeline_faults(options))
         conversation = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         built |= {"policy": self.policy(), "sources": self.sources, "config": self.config, **options}
-        built |= {"conversation": conversation, "answering": self.answering, "outside": self.outside}
+        built |= {
+            "conversation": conversation,
+            "answering": self.answering,
+            "outside": self.outside,
+            "budget": self.budget,
+        }
         return Pipeline(**built, origin=Origin(partial(_piped, self.config, self.parts), built))
 
     def push(self) -> str:
@@ -384,6 +401,11 @@ def _stands_alone(part: Any) -> bool:
         and use != "cascade"
         and "evaluators" not in part
     )
+
+
+def _prices(section: Mapping[str, Any]) -> Prices | None:
+    asked, said = (section.get(key) for key in PRICES)
+    return None if asked is None or said is None else Prices(asked, said)
 
 
 def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Sources:
