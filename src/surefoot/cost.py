@@ -22,17 +22,18 @@ _TURN = 4
 
 def tokens(messages: Sequence[Message]) -> int:
     """The tokens of a conversation, about."""
-    return sum(_length(message.content) + _TURN for message in messages)
+    return sum(length(message.content) + _TURN for message in messages)
 
 
-def _length(text: str) -> int:
+def length(text: str) -> int:
+    """The tokens of a text, about."""
     return len(text.encode("utf-8", "replace")) // _BYTES + 1
 
 
 def counted(said: Completion, asked: int) -> tuple[int, int]:
     """The tokens of a call, asked and said, as the endpoint counts them; where that is not positive, our estimates:
     a wrong count must not enlarge a budget. `asked` is that of the prompt."""
-    return max(said.prompt_tokens, 0) or asked, max(said.completion_tokens, 0) or _length(said.text)
+    return max(said.prompt_tokens, 0) or asked, max(said.completion_tokens, 0) or length(said.text)
 
 
 @dataclass(frozen=True, slots=True)
