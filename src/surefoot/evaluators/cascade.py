@@ -45,7 +45,7 @@ class Cascade:
         own, (mine, *others) = self.first.thresholds, _bands(evaluators, band)
         self.second: Evaluator = Cascade([second, *later], others) if later else second
         self.low, self.high = mine
-        self.name = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
+        self.name: str = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
         self.thresholds = replace(own, evaluator=self.name)
         self.points = any(getattr(each, "points", False) for each in evaluators)
 

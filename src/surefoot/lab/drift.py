@@ -167,7 +167,7 @@ def chance(gap: float, one: int, other: int) -> float:
     root = math.sqrt(one * other / (one + other))
     if (reach := gap * (root + 0.12 + 0.11 / root)) < _NEAR:
         return 1.0
-    return min(1.0, 2 * sum((-1) ** (n - 1) * math.exp(-2 * (n * reach) ** 2) for n in range(1, 101)))
+    return min(1.0, 2 * sum((-1.0) ** (n - 1) * math.exp(-2 * (n * reach) ** 2) for n in range(1, 101)))
 
 
 def stability(before: Floats, now: Floats, ends: Floats) -> float:
@@ -177,8 +177,9 @@ def stability(before: Floats, now: Floats, ends: Floats) -> float:
 
 
 def _shares(scores: Floats, ends: Floats) -> Floats:
-    counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=len(ends) + 1) + 0.5
-    return counts / counts.sum()
+    counts: Floats = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=len(ends) + 1) + 0.5
+    shares: Floats = counts / counts.sum()
+    return shares
 
 
 def _interval(before: Floats, now: Floats, ends: Floats) -> tuple[float, float]:

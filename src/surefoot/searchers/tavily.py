@@ -104,8 +104,9 @@ class Tavily:
 def _score(row: Any) -> float | None:
     """How well Tavily finds that a row fits the query, in [0, 1]; None: it does not say."""
     score = row.get("score") if isinstance(row, dict) else None
-    known = isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
-    return float(score) if known else None
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        return None
+    return float(score)
 
 
 def _fitting(found: Sequence[Passage], most: int) -> tuple[Passage, ...]:
