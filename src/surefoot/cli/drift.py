@@ -42,13 +42,15 @@ def drifted(
 
 
 def _show(found: Drift) -> None:
-    windows = {"earlier": found.earlier, "recent": found.recent}
+    windows = found.earlier, found.recent
     rows = [
-        [name, f"{one.begins} to {one.ends}", f"{one.questions:,}", f"{one.median:.3g}"]
-        + [f"{one.actions[action.value]:.0%}" for action in Action]
-        for name, one in windows.items()
+        ["first asked", *(one.begins for one in windows)],
+        ["last asked", *(one.ends for one in windows)],
+        ["questions", *(f"{one.questions:,}" for one in windows)],
+        ["median of the best scores", *(f"{one.median:.3g}" for one in windows)],
+        *([action.value, *(f"{one.actions[action.value]:.0%}" for one in windows)] for action in Action),
     ]
-    out.print(tabled(["", "asked"], ["questions", "median best score", *(action.value for action in Action)], rows))
+    out.print(tabled([""], ["earlier", "recent"], rows))
     out.say(f"stability index {found.index:.3f} [{found.low:.3f}, {found.high:.3f}], an alarm from {MOVED} up")
     out.say(f"Kolmogorov–Smirnov {found.apart:.3f}, p = {found.p:.2g}, an alarm below {CHANCE}")
     if found.left_out:

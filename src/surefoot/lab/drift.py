@@ -28,7 +28,7 @@ MOVED = 0.25
 """The usual limit of the index: below 0.1 nothing moved, up to 0.25 a little, above it much."""
 CHANCE = 0.01
 """The largest p at which the windows count as different."""
-DRAWS = 2000
+DRAWS = 1000
 _NEAR = 0.2  # below it the chance is 1 to twelve places, and its series would converge slowly
 
 Floats = npt.NDArray[np.float64]
@@ -177,9 +177,8 @@ def stability(before: Floats, now: Floats, ends: Floats) -> float:
 
 
 def _shares(scores: Floats, ends: Floats) -> Floats:
-    counts: Floats = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=len(ends) + 1) + 0.5
-    shares: Floats = counts / counts.sum()
-    return shares
+    counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=len(ends) + 1) + 0.5
+    return np.asarray(counts / counts.sum(), np.float64)
 
 
 def _interval(before: Floats, now: Floats, ends: Floats) -> tuple[float, float]:
