@@ -43,10 +43,10 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
 EXITS = """\
-Exit codes: 0 done, 1 an answer that is no (`replay`, `gate`, `doctor`, `bench tune`), 2 a mistake of yours, 3 a part
-that failed, 130 interrupted. An error is a line on standard error. A command with a bare `--json` prints it on standard
-output instead, in the result's place and with the same exit code; `messages` holds several where a configuration has
-several faults:
+Exit codes: 0 done, 1 an answer that is no (`replay`, `gate`, `doctor`, `drift`, `bench tune`), 2 a mistake of yours,
+3 a part that failed, 130 interrupted. An error is a line on standard error. A command with a bare `--json` prints it on
+standard output instead, in the result's place and with the same exit code; `messages` holds several where a
+configuration has several faults:
 
 ```json
 {"error": "ConfigError", "code": 2, "messages": ["no section called 'umpire'; there are: index, embedder, …"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from time import process_time
+from time import process_time, sleep
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from surefoot import Count, Pipeline, Threshold
 from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
+from surefoot.cost import Budget
 from surefoot.errors import (
     ComponentError,
     ConfigError,
@@ -28,14 +29,27 @@ from surefoot.evidence.answering import REMEMBERED, Answering
 from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLMGenerator
+from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
 from surefoot.meta import Meta
 from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.retrievers._given import Given
+from surefoot.rewriters.llm import LLMRewriter
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.store import to_json
-from surefoot.types import Action, Event, Grade, Message, Passage, Step, Strip, Thresholds, Trace
+from surefoot.types import (
+    Action,
+    Event,
+    Grade,
+    Message,
+    Passage,
+    RewrittenQuery,
+    Step,
+    Strip,
+    Thresholds,
+    Trace,
+)
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = Passage("good", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
@@ -930,3 +944,101 @@ def test_the_configured_verifier_marks_the_sentences() -> None:
     trace = pipeline(GOOD).run(QUESTION)
     assert trace.answer
     assert [citation.supported for citation in trace.answer.citations] == [True]
+
+
+TYPED = RewrittenQuery("Ruvel Bridge engineer", "Which engineer built the bridge?", "the builder")
+
+
+class TwoWordings:
+    """A rewriter that gives a query of two wordings, and a plain one."""
+
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str | RewrittenQuery, ...]:
+        return TYPED, "Ruvel Bridge"
+
+
+def test_the_web_is_asked_the_query_and_the_trace_holds_what_was_missing() -> None:
+    """A plain query is in no need of being told apart."""
+    searcher = Shelf()
+    trace = pipeline(POOR, rewriter=TwoWordings(), searcher=searcher).run(QUESTION)
+    assert searcher.asked == [TYPED.query, "Ruvel Bridge"] == list(trace.queries)
+    assert trace.rewritten == (TYPED,)
+
+
+def test_the_retriever_is_asked_the_rewritten_question() -> None:
+    """And next the plain query, which is for both."""
+    retriever = Shelf(HALF, replace(HALF, id="half too"))
+    policy = Count(Known.thresholds)
+    trace = pipeline(retriever=retriever, rewriter=TwoWordings(), policy=policy, searcher=Nowhere()).run(QUESTION)
+    assert retriever.asked == [QUESTION, TYPED.question, "Ruvel Bridge"]
+    assert trace.rewritten[0] == TYPED
+
+
+def test_what_comes_from_outside_is_labelled_by_thresholds_of_its_own() -> None:
+    """The corpus keeps the policy's; the trace holds both. With the same for all, one search would be enough here."""
+    strict = replace(Known.thresholds, upper=2.0, lower=1.5)
+    one = pipeline(POOR, rewriter=Queries("a", "b"), outside=strict)
+    trace = one.run(QUESTION)
+    assert (trace.queries, trace.grades[-1].label, trace.outside) == (("a", "b"), Action.INCORRECT, strict)
+    assert (trace.decision.upper, kept(trace)) == (Known.thresholds.upper, [])  # type: ignore[union-attr]
+    same = one.but(outside=None).run(QUESTION)
+    assert (same.queries, same.grades[-1].label, same.outside) == (("a",), Action.CORRECT, None)
+
+
+def test_nothing_searched_was_labelled_by_nothing() -> None:
+    """The trace does not speak of thresholds that nothing was held against."""
+    assert pipeline(GOOD, outside=Known.thresholds).run(QUESTION).outside is None
+
+
+def test_thresholds_for_outside_have_to_be_the_evaluators() -> None:
+    """Another evaluator's numbers mean nothing."""
+    with pytest.raises(ConfigError, match="mean nothing for 'known'"):
+        pipeline(GOOD, outside=replace(Known.thresholds, evaluator="t5"))
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_spent_budget_ends_the_question_with_what_it_has(calls: int) -> None:
+    """A rewriter that takes the one call leaves none to answer with: a refusal, and the step says why."""
+    said = {"Question: ": '{"query": "Ruvel Bridge"}', "sources": SAID}
+    model = Budgeted(Scripted(lambda messages: said["Question: " if len(messages) > 1 else "sources"]))
+    parts = {"rewriter": LLMRewriter(model), "generator": LLMGenerator(model), "budget": Budget(calls=calls)}
+    trace = pipeline(POOR, **parts).run(QUESTION)
+    made = step(trace, "generate")
+    assert sum(one.calls for one in trace.steps) == calls
+    assert (trace.answer.refused, made.degraded) == ((True, "refused to answer") if calls == 1 else (False, None))  # type: ignore[union-attr]
+    assert (made.error or "").startswith("the budget of 1 calls is spent" if calls == 1 else "")
+
+
+def test_steps_whose_time_is_over_take_their_fallbacks() -> None:
+    """What was found before stays; the question ends in a refusal, not in an error."""
+
+    class Slow(Shelf):
+        def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+            sleep(0.03)
+            return super().retrieve(question, k)
+
+    trace = pipeline(retriever=Slow(GOOD), budget=Budget(seconds=0.02)).run(QUESTION)
+    late = "the budget of 0.02 seconds is spent: the time is over; "
+    over = [one.name for one in trace.steps if (one.error or "").startswith(late)]
+    assert over[:4] == ["grade", "refine", "rewrite", "search"]
+    assert (trace.passages, trace.error) == ((GOOD,), None)
+    assert trace.answer
+    assert trace.answer.refused
+
+
+def test_a_draft_stops_when_the_time_is_over() -> None:
+    """Between two pieces of the model's text."""
+    words: list[str] = []
+
+    def listen(event: Event) -> None:
+        if event.name == "text":
+            words.append(event.value)
+            sleep(0.06)
+
+    trace = pipeline(GOOD, says="Tomas Aldwin built it. " * 50, budget=Budget(seconds=0.2)).run(QUESTION, listen)
+    assert 0 < len(words) < 20
+    assert "time is over" in (step(trace, "generate").error or "")
+
+
+def test_another_budget_stands_in_the_configuration() -> None:
+    """As the section has it."""
+    assert pipeline(GOOD).but(budget=Budget(calls=2)).config["budget"] == {"calls": 2}

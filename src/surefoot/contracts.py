@@ -31,6 +31,7 @@ from surefoot.types import (
     Message,
     Passage,
     Record,
+    RewrittenQuery,
     Score,
     Strip,
     Support,
@@ -160,8 +161,10 @@ def refiner(component: protocols.Refiner) -> None:
 def rewriter(component: protocols.Rewriter) -> None:
     """Checks a rewriter."""
     for question in (QUESTION, "What is Henry Feilden's occupation?", "why", "a" * 4000, "桥是谁建的？"):
-        queries = component.rewrite(question, PASSAGES)
-        _holds(isinstance(queries, tuple) and len(queries) >= 1, "returns at least one query", queries)
+        said = component.rewrite(question, PASSAGES)
+        _holds(isinstance(said, tuple) and len(said) >= 1, "returns at least one query", said)
+        _holds(all(isinstance(one, str | RewrittenQuery) for one in said), "returns texts, or rewritten queries", said)
+        queries = [one if isinstance(one, str) else one.query for one in said]
         _holds(all(query.strip() for query in queries), "returns no empty query", queries)
         _holds(len(set(queries)) == len(queries), "returns each query once", queries)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Condition
 
-from surefoot.errors import ComponentError, ConfigError
-from surefoot.types import Message
+from surefoot.errors import ConfigError, OverBudget
+from surefoot.threads import cancel
+from surefoot.types import Completion, Message
 
 _BYTES = 4
 """Length of a token, about, where nobody has counted; scripts with longer letters have more tokens."""
@@ -17,17 +20,20 @@ _TURN = 4
 """Tokens of a message beside its text."""
 
 
-class OverBudget(ComponentError):
-    """The budget has too little left for the next call."""
-
-
 def tokens(messages: Sequence[Message]) -> int:
     """The tokens of a conversation, about."""
-    return sum(_length(message.content) + _TURN for message in messages)
+    return sum(length(message.content) + _TURN for message in messages)
 
 
-def _length(text: str) -> int:
+def length(text: str) -> int:
+    """The tokens of a text, about."""
     return len(text.encode("utf-8", "replace")) // _BYTES + 1
+
+
+def counted(said: Completion, asked: int) -> tuple[int, int]:
+    """The tokens of a call, asked and said, as the endpoint counts them; where that is not positive, our estimates:
+    a wrong count must not enlarge a budget. `asked` is that of the prompt."""
+    return max(said.prompt_tokens, 0) or asked, max(said.completion_tokens, 0) or length(said.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,11 @@ class Spent:
     money: float = 0.0
     """0 where no prices are known."""
 
+    @classmethod
+    def of(cls, asked: int, said: int, prices: Prices | None) -> Spent:
+        """One call of so many tokens."""
+        return cls(1, asked, said, prices.of(asked, said) if prices else 0.0)
+
     @property
     def tokens(self) -> int:
         """Tokens of prompts and replies."""
@@ -78,6 +89,8 @@ class Budget:
     calls: int | None = None
     tokens: int | None = None
     money: float | None = None
+    seconds: float | None = None
+    """Of a question: the time in which its steps begin, and what works for long looks at the clock."""
 
     @classmethod
     def read(cls, text: str) -> Budget:
@@ -91,20 +104,25 @@ class Budget:
         return cls(calls=int(amount)) if said[3].startswith("call") else cls(tokens=int(amount))
 
     def holds(self, spent: Spent) -> bool:
-        """Whether the budget allows that much."""
+        """Whether the budget allows that much, seconds aside."""
         pairs = (self.calls, spent.calls), (self.tokens, spent.tokens), (self.money, spent.money)
         return all(most is None or taken <= most for most, taken in pairs)
 
     def __str__(self) -> str:
-        parts = (self.calls, "calls"), (self.tokens, "tokens"), (self.money, "of money")
+        parts = (self.calls, "calls"), (self.tokens, "tokens"), (self.money, "of money"), (self.seconds, "seconds")
         return ", ".join(f"{most:,g} {what}" for most, what in parts if most is not None) or "any"
 
 
-class Purse:
-    """A budget that all threads draw from; no call begins that could exceed it."""
+NO_BUDGET = Budget()
+"""As much as it takes."""
 
-    def __init__(self, budget: Budget) -> None:
+
+class Purse:
+    """A budget that all threads draw from; no call begins that could exceed it. `way_out` ends what OverBudget says."""
+
+    def __init__(self, budget: Budget, way_out: str = "run it again to go on") -> None:
         self.budget = budget
+        self._way_out = way_out
         self.spent = Spent()
         self._reserved = Spent()
         self._over = False
@@ -123,7 +141,7 @@ class Purse:
                     self._changed.notify_all()
                 else:
                     self._changed.wait()
-        raise OverBudget(f"the budget of {self.budget} is spent; run it again to go on")
+        raise OverBudget(f"the budget of {self.budget} is spent; {self._way_out}")
 
     def settle(self, reserved: Spent, spent: Spent) -> None:
         """Replace the reservation by the true cost."""
@@ -131,3 +149,24 @@ class Purse:
             self._reserved = self._reserved.plus(reserved, -1)
             self.spent = self.spent.plus(spent)
             self._changed.notify_all()
+
+
+_purse: ContextVar[Purse | None] = ContextVar("surefoot_purse", default=None)
+
+
+@contextmanager
+def budgeted(budget: Budget) -> Iterator[None]:
+    """Give the code inside, in this thread, so much for one question: `purse` for its models, and the time."""
+    way_out = "the question ends with what it has; raise it under [budget]"
+    token = _purse.set(Purse(budget, way_out))
+    late = f"the budget of {budget} is spent: the time is over; {way_out}"
+    try:
+        with cancel.until(budget.seconds, late):
+            yield
+    finally:
+        _purse.reset(token)
+
+
+def purse() -> Purse | None:
+    """The purse of the question that this thread works on; None: it has no budget."""
+    return _purse.get()

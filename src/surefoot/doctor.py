@@ -145,7 +145,7 @@ def _index(builder: Builder, deep: bool) -> str:
 
 
 def _llm(builder: Builder) -> str:
-    llm = builder.llm
+    llm = getattr(builder.llm, "inner", builder.llm)
     if probe := getattr(llm, "probe", None):
         return f"{llm.name} answers; models there: {', '.join(probe()) or 'none named'}"
     return f"{llm.name}, in this process"

@@ -13,6 +13,7 @@
     └── ComponentError               a part failed while it was at work; the pipeline takes its declared fallback
         ├── ModelError               a model file that is missing, damaged or does not load
         ├── EndpointError            a server that is down, slow, or answers what it should not
+        ├── OverBudget               the budget of a question, or of a run, has too little left
         ├── NetworkError             another machine: not allowed, not reached, too slow, too large, garbled
         └── SearchError              a searcher that could not search
             └── Throttled            its provider asks to wait, or its quota is spent
@@ -95,6 +96,10 @@ class EndpointError(ComponentError):
         """True: it may have received the request, and worked on it."""
         self.wait = wait
         """Seconds to wait, as the server asks; None: it does not say."""
+
+
+class OverBudget(ComponentError):
+    """The budget of a question, or of a run, has too little left for the next call or step."""
 
 
 class NetworkError(ComponentError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from surefoot.components import OBJECTS
 from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
+from surefoot.cost import NO_BUDGET, Budget
 from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.answering import Answering, remembered
 from surefoot.evidence.discounts import Evidence
@@ -31,13 +33,28 @@ from surefoot.network.pace import left, within
 from surefoot.protocols import Evaluator, Generator, Knowledge, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
 from surefoot.recorder import Listener, Recorder
 from surefoot.text.conversation import Conversation, Turn
-from surefoot.types import Action, Answer, Assertion, Decision, Event, Grade, Passage, Strip, Support, Trace
+from surefoot.types import (
+    Action,
+    Answer,
+    Assertion,
+    Decision,
+    Event,
+    Grade,
+    Passage,
+    RewrittenQuery,
+    Strip,
+    Support,
+    Thresholds,
+    Trace,
+)
 from surefoot.verifiers.lexical import LexicalVerifier
 
 LONGEST_QUESTION = 4000
 """Characters; what is longer is a document, not a question."""
 SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
+SECTIONS = {"answering": "answer", "budget": "budget"}
+"""The parts that are plain values, each with the section that holds its fields."""
 Decompose = Literal["useful", "all"]
 """Of an action that uses the corpus, the passages not graded INCORRECT are refined; or all, as in the paper."""
 NAMED = 3
@@ -80,6 +97,10 @@ class Pipeline:
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
     """Time for all searches of a question together; after it, the answer is made from what was found."""
+    budget: Budget = NO_BUDGET
+    """The most that a question may cost; what goes beyond takes its declared fallback."""
+    outside: Thresholds | None = None
+    """Thresholds for passages from outside; None: the policy's."""
     sources: Sources = field(default_factory=Sources)
     """The sources that are vouched for or doubted."""
     answering: Answering = field(default_factory=Answering)
@@ -92,7 +113,8 @@ class Pipeline:
     """How it was built; None: it was put together by hand."""
 
     def __post_init__(self) -> None:
-        require_match(self.policy.thresholds, self.evaluator.name)
+        for thresholds in filter(None, (self.policy.thresholds, self.outside)):
+            require_match(thresholds, self.evaluator.name)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the configuration, and of the parts those that did not come from it; by hand, all of them."""
@@ -106,8 +128,8 @@ class Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
 
         Its traces say so: in their configuration the section of a part is the class that took its place, and
-        `[sources]` and `[answer]` hold what it says. A conversation has no section. Raises ConfigError for an
-        evaluator, which other parts hold too.
+        `[sources]`, `[answer]` and `[budget]` hold what it says. A conversation has no section, and `outside` stands in
+        the trace itself. Raises ConfigError for an evaluator, which other parts hold too.
         """
         if "evaluator" in parts:
             raise ConfigError(
@@ -120,8 +142,8 @@ class Pipeline:
                 config["pipeline"][name] = part
             elif name == "sources":
                 config[name] = {"vouched": [*part.vouched], "doubted": [*part.doubted]}
-            elif name == "answering":
-                config["answer"] = asdict(part)
+            elif name in SECTIONS:
+                config[SECTIONS[name]] = {key: value for key, value in asdict(part).items() if value is not None}
             elif name in OBJECTS:
                 config[name] = {"use": f"{type(part).__module__}:{type(part).__qualname__}"}
         return replace(self, **{"config": config, **parts})
@@ -148,7 +170,7 @@ class Pipeline:
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
         run = Recorder(checked(question), self.config, on_event, Filter.of(filter))
-        with run.running(cancel):
+        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
             self._read(history, run)
             decision = self._retrieve(run)
             near, local = self._refined(decision, run)
@@ -178,7 +200,7 @@ class Pipeline:
         """
         run = Recorder(checked(question), self.config, on_event)
         brought = given(passages)
-        with run.running(cancel):
+        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
             taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
             decision = self._weigh(taken, 0, run)
             self._merge(self._refined(decision, run)[1], run)
@@ -214,7 +236,8 @@ class Pipeline:
             if not decision.again:
                 break
             run.earlier += (decision,)
-            query = next((q for q in self._rewrite(run) if q not in run.queries), run.asked)
+            queries = (one.question or one.query for one in self._rewrite(run))
+            query = next((q for q in queries if q not in run.queries), run.asked)
             run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         return decision
 
@@ -224,13 +247,16 @@ class Pipeline:
         run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
         return run.set("decision", self.policy.decide(run.grades, rewrites))
 
-    def _grade(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Grade, ...]:
-        """Labelled grades, against the original question, of the parts that count as evidence."""
+    def _grade(
+        self, step: str, passages: tuple[Passage, ...], run: Recorder, by: Thresholds | None = None
+    ) -> tuple[Grade, ...]:
+        """Grades, against the original question, of the parts that count as evidence; labelled by these thresholds, or
+        the policy's."""
         evidence = Evidence.before(self.evaluator, run.asked)
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         instead = "the passages count as ungraded"
         grades = run.step(step, self._graded, evidence, passages, fallback=ungraded, instead=instead)
-        return evidence.judged(passages, labelled(grades, self.policy.thresholds))
+        return evidence.judged(passages, labelled(grades, by or self.policy.thresholds))
 
     def _graded(self, evidence: Evidence, passages: tuple[Passage, ...]) -> tuple[Grade, ...]:
         """The evaluator's own grades of the parts that count as evidence."""
@@ -252,11 +278,12 @@ class Pipeline:
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
         return run.step(step, self.refiner.refine, run.asked, passages, fallback=(), instead="no strips")
 
-    def _rewrite(self, run: Recorder) -> tuple[str, ...]:
-        seen = run.passages + run.external
-        return run.step(
-            "rewrite", self.rewriter.rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is"
-        )
+    def _rewrite(self, run: Recorder) -> tuple[RewrittenQuery, ...]:
+        rewrite, seen = self.rewriter.rewrite, run.passages + run.external
+        said = run.step("rewrite", rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is")
+        queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in said)
+        run.rewritten += tuple(one for one in queries if one.question or one.missing)
+        return queries
 
     def _search(self, run: Recorder) -> None:
         """Ask outside, query by query, until a passage is graded CORRECT.
@@ -265,12 +292,13 @@ class Pipeline:
         `rounds` rounds in all. A round that finds nothing new is the last: the next rewrite would see the same. So is
         one in which the time for searches runs out.
         """
+        run.outside = self.outside
         asked: set[str] = set()
         graded: list[Grade] = []
         spare = float(self.seconds)
         for _ in range(self.rounds):
             known = run.external
-            for query in self._rewrite(run):
+            for query in (one.query for one in self._rewrite(run)):
                 if query not in asked:
                     asked.add(query)
                     hits, spare = self._hits(query, run, spare)
@@ -303,7 +331,7 @@ class Pipeline:
         grades, since a new passage may back one that was alone before."""
         new = self.sources.placed(fresh(hits, run.passages + run.external))
         run.set("external", run.external + new)
-        graded += self._grade("grade external", new, run)
+        graded += self._grade("grade external", new, run, self.outside)
         near = run.grades[: len(run.passages)]
         grades = run.set("grades", corroborated(run.passages + run.external, (*near, *graded)))
         return any(grade.label is Action.CORRECT for grade in grades[len(near) :])

@@ -23,6 +23,7 @@ from surefoot.types import (
     Metric,
     Passage,
     Record,
+    RewrittenQuery,
     Score,
     Strip,
     Support,
@@ -112,8 +113,9 @@ class Refiner(Protocol):
 class Rewriter(Protocol):
     """Turns a question into search queries."""
 
-    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
-        """At least one query, best first, none empty; `seen` was retrieved before and did not help."""
+    def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str | RewrittenQuery, ...]:
+        """At least one query, best first, none empty; `seen` was retrieved before and did not help. A plain text is for
+        the web and the retriever alike. One that asks in words may have `tasked(task)`, as a generator may."""
 
 
 @runtime_checkable

@@ -11,10 +11,23 @@ from threading import Event as Stop
 from typing import Any, Literal, TypeVar, get_args
 
 from surefoot import meter
+from surefoot.cost import NO_BUDGET, Budget, budgeted
 from surefoot.errors import Cancelled, ComponentError
 from surefoot.meta import NO_FILTER, Filter
 from surefoot.threads import cancel
-from surefoot.types import Answer, Conflict, Decision, Event, Grade, Passage, Step, Strip, Trace
+from surefoot.types import (
+    Answer,
+    Conflict,
+    Decision,
+    Event,
+    Grade,
+    Passage,
+    RewrittenQuery,
+    Step,
+    Strip,
+    Thresholds,
+    Trace,
+)
 
 T = TypeVar("T")
 F = TypeVar("F")
@@ -36,6 +49,8 @@ class Recorder:
         self.grades: tuple[Grade, ...] = ()
         self.decision: Decision | None = None
         self.earlier: tuple[Decision, ...] = ()
+        self.outside: Thresholds | None = None
+        self.rewritten: tuple[RewrittenQuery, ...] = ()
         self.queries: tuple[str, ...] = ()
         self.external: tuple[Passage, ...] = ()
         self.strips: tuple[Strip, ...] = ()
@@ -53,10 +68,10 @@ class Recorder:
         return self.read_as or self.question
 
     @contextmanager
-    def running(self, stop: Stop | None) -> Iterator[None]:
-        """Answer the question inside. Once the event is set, or whoever listens raises Cancelled, that ends, and the
-        trace says so."""
-        with cancel.heeding(stop):
+    def running(self, stop: Stop | None, budget: Budget = NO_BUDGET) -> Iterator[None]:
+        """Answer the question inside, within the budget. Once the event is set, or whoever listens raises Cancelled,
+        that ends, and the trace says so."""
+        with cancel.heeding(stop), budgeted(budget):
             try:
                 self._tell("begun", self._trace())
                 yield
@@ -65,13 +80,14 @@ class Recorder:
 
     def step(self, name: str, work: Callable[..., T], *arguments: Any, fallback: F, instead: str) -> T | F:
         """Run `work(*arguments)`. If a component fails, give `fallback`; the step then has the error and `instead`."""
-        cancel.check()
+        cancel.heed()
         self._tell("step_begins", name)
         failed: ComponentError | Cancelled | None = None
         result: T | F = fallback
         started, begun = datetime.now(UTC).isoformat(timespec="milliseconds"), time.perf_counter()
         with meter.metered() as spent:
             try:
+                cancel.check()  # in here, so that a step whose time is over takes its fallback
                 result = work(*arguments)
             except ComponentError as error:
                 failed = error
@@ -107,7 +123,12 @@ class Recorder:
 
     def _trace(self) -> Trace:
         fields = {name: getattr(self, name) for name in ("id", "question", *get_args(Field))}
-        fields |= {"filter": self.filter.as_json(), "earlier": self.earlier}
+        fields |= {
+            "filter": self.filter.as_json(),
+            "earlier": self.earlier,
+            "rewritten": self.rewritten,
+            "outside": self.outside,
+        }
         steps, config, error, created = tuple(self._steps), self._config, self._error, self._created
         return Trace(**fields, steps=steps, config=config, error=error, created=created)
 

@@ -107,6 +107,18 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class RewrittenQuery:
+    """A question in the words that find what it lacks."""
+
+    query: str
+    """For a search on the web; not empty."""
+    question: str = ""
+    """For the retriever; empty: `query` is for both."""
+    missing: str = ""
+    """What nothing found so far says; empty: the rewriter does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
 class Strip:
     """A slice of a passage: `text == passage.text[start:end]`. Dropped strips stay in the trace."""
 
@@ -286,6 +298,10 @@ class Trace:
     """Of which documents passages might come, as `Filter.of` reads it; empty: of all."""
     earlier: tuple[Decision, ...] = ()
     """The decisions before `decision` that had the question rewritten and asked again, in order."""
+    outside: Thresholds | None = None
+    """By which passages from outside were labelled; None: by those of `decision`, or nothing was searched."""
+    rewritten: tuple[RewrittenQuery, ...] = ()
+    """What the rewriter told beside plain queries, in order, asked or not; empty: it gives plain queries only."""
     schema: int = TRACE_SCHEMA
 
     @property

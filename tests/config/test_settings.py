@@ -11,10 +11,12 @@ from surefoot import load
 from surefoot.config.builder import Builder
 from surefoot.config.settings import DEFAULTS, read, setting, settings
 from surefoot.corpus.build import build
+from surefoot.cost import Budget, Prices
 from surefoot.embedders.hashing import Hashing
 from surefoot.errors import ConfigError, IndexFault
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
+from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Passage, Thresholds
 
@@ -254,7 +256,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
         (
             {"thresholds": {"uper": 1}},
-            r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, evaluator, preset, file",
+            r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, evaluator, preset, file, external",
         ),
         ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a finite number, not 'high'"),
         ({"thresholds": {"lower": float("-inf")}}, r"\[thresholds\] lower must be a finite number, not -inf"),
@@ -425,6 +427,79 @@ def test_the_given_thresholds_decide(small: dict[str, Any]) -> None:
     pipeline = built(small, thresholds={"upper": 2, "lower": 1.5, "strip": 1.2}).pipeline()
     assert pipeline.policy.thresholds.upper == 2
     assert pipeline.refiner.floor == 1.2  # type: ignore[attr-defined]
+
+
+def test_what_comes_from_outside_may_have_thresholds_of_its_own(small: dict[str, Any]) -> None:
+    """What is not given is as for the corpus; nothing given is one pair for all."""
+    own = Lexical.thresholds
+    built_so = built(small, thresholds={"external": {"upper": 0.95}})
+    assert built_so.thresholds == own
+    assert built_so.pipeline().outside == Thresholds(0.95, own.lower, own.strip, "lexical", "set by hand")
+    assert built(small).pipeline().outside is None
+
+
+def test_a_cascade_says_whose_thresholds_for_outside_are(small: dict[str, Any]) -> None:
+    """As for the corpus."""
+    with pytest.raises(ConfigError, match="say: evaluator = 'cascade:lexical"):
+        _ = built(small, **cascade(["lexical", "llm"]), thresholds={"external": {"upper": 0.9}}).outside
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (3, r"\[thresholds.external\] must be a table of upper and lower, not 3"),
+        ({"uper": 1}, r"no key 'uper'; strips have one threshold for all; it has: upper, lower; did you mean 'upper'"),
+        ({"upper": "high"}, r"upper must be a finite number on the evaluator's scale, not 'high'"),
+        ({"lower": 3}, r"\[thresholds.external\] lower 3 lies above upper 0.75; give both"),
+    ],
+)
+def test_wrong_thresholds_for_outside_are_told(small: dict[str, Any], values: Any, said: str) -> None:
+    """With what to do."""
+    with pytest.raises(ConfigError, match=said):
+        built(small, thresholds={"external": values}).pipeline()
+
+
+PRICED = {"price_asked": 2, "price_said": 10.5}
+
+
+def test_a_budget_is_heeded_by_the_model_and_by_the_clock(small: dict[str, Any]) -> None:
+    """Without one the model is as it was; so it is where time alone is limited."""
+    llm = {**small["llm"], **PRICED}
+    made = built(small, llm=llm, budget={"calls": 3, "money": 0.5, "seconds": 9})
+    assert made.pipeline().budget == Budget(3, None, 0.5, 9)
+    assert isinstance(made.llm, Budgeted)
+    assert (made.llm._prices, made.llm.inner.name) == (Prices(2, 10.5), "scripted")
+    assert not isinstance(built(small, budget={"seconds": 9}).llm, Budgeted)
+    assert built(small).pipeline().budget == Budget()
+
+
+def test_judges_count_money_by_the_models_prices(small: dict[str, Any]) -> None:
+    """Unless their own section has others."""
+    llm = {**small["llm"], **PRICED}
+    assert built(small, llm=llm).judging.prices == Prices(2, 10.5)
+    own = {"price_asked": 1, "price_said": 1}
+    assert built(small, llm=llm, judge=own).judging.prices == Prices(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        (
+            {"budget": {"money": 1}},
+            r"\[budget\] money needs prices.*set price_asked and price_said.*or set \[budget\] tok",
+        ),
+        ({"budget": {"calls": 0}}, r"\[budget\] calls must be a whole number above 0, not 0"),
+        ({"budget": {"tokens": 1.5}}, r"option 'tokens' must be|tokens must be a whole number above 0, not 1.5"),
+        ({"budget": {"seconds": -1}}, r"\[budget\] seconds must be a number above 0, not -1"),
+        ({"budget": {"cals": 1}}, r"\[budget\] has no option 'cals'.*did you mean 'calls'"),
+        ({"llm": {"price_asked": 1}}, r"price_asked and price_said, of a million tokens each, come together"),
+        ({"llm": {"price_asked": "x", "price_said": 1}}, r"\[llm\] price_asked.* must be a number from 0 up, not 'x'"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused(small: dict[str, Any], sections: dict[str, Any], said: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=said):
+        built(small, **sections).pipeline()
 
 
 def test_thresholds_may_say_whose_they_are(small: dict[str, Any]) -> None:

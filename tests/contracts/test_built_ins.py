@@ -40,6 +40,7 @@ from surefoot.retrievers.dense import Dense
 from surefoot.retrievers.hybrid import Hybrid
 from surefoot.retrievers.reranked import Reranked
 from surefoot.rewriters.keywords import Keywords
+from surefoot.rewriters.llm import LLMRewriter
 from surefoot.rewriters.stepwise import Stepwise
 from surefoot.rewriters.templates import Templates
 from surefoot.rewriters.verbatim import Verbatim
@@ -70,6 +71,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("evaluator", "llm"): lambda index: llm_evaluator.LLMEvaluator(Scripted(judging)),
     ("evaluator", "cascade"): lambda index: Cascade([minilm(), llm_evaluator.LLMEvaluator(Scripted(judging))]),
     ("refiner", "strips"): lambda index: Strips(Lexical(), Lexical.thresholds),
+    ("rewriter", "llm"): lambda index: LLMRewriter(Scripted(lambda _: '{"query": "Ruvel Bridge", "missing": "who"}')),
     ("rewriter", "keywords"): lambda index: Keywords(Scripted(lambda _: '{"first": "Ruvel Bridge"}')),
     ("rewriter", "stepwise"): lambda index: Stepwise(Scripted(lambda _: '{"first": "Ruvel Bridge"}')),
     ("rewriter", "templates"): lambda index: Templates(),

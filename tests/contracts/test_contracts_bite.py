@@ -274,6 +274,7 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ("rewriter", VERB, lambda: object()),
     ("rewriter", "returns at least one query", lambda: component("rewrite", lambda question, seen: ())),
     ("rewriter", "returns at least one query", lambda: component("rewrite", lambda question, seen: [question])),
+    ("rewriter", "returns texts, or rewritten queries", lambda: component("rewrite", lambda question, seen: (1,))),
     ("rewriter", "returns no empty query", lambda: component("rewrite", lambda question, seen: (question, " "))),
     ("rewriter", "returns each query once", lambda: component("rewrite", lambda question, seen: (question, question))),
     ("searcher", VERB, lambda: component("search", lambda query, k: ())),

@@ -232,10 +232,53 @@ def test_a_band_that_is_none_is_refused(band: list[float]) -> None:
         Cascade([cheap(), dear()], band)
 
 
-@pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_cascade_is_made_of_two(number: int) -> None:
-    """One of three is a cascade over a cascade."""
-    with pytest.raises(ConfigError, match=f"has two evaluators, the cheap one first, not {number}"):
+MIDDLE = Thresholds(upper=20.0, lower=10.0, strip=5.0, evaluator="middle")
+
+
+def middle(**scores: float) -> Fixed:
+    return Fixed(MIDDLE, {id: Grade(id, score, reason="by sense") for id, score in scores.items()})
+
+
+def test_each_of_three_is_asked_where_the_one_before_is_unsure() -> None:
+    """On the first's scale all the way; who decided is told."""
+    first, second, third = cheap(a=0.9, b=0.5, c=0.5), middle(b=25.0, c=15.0), dear(c=Action.INCORRECT)
+    with metered() as spent:
+        said = Cascade([first, second, third]).grade([("Who?", Passage(id, "text")) for id in "abc"])
+    assert (first.asked, second.asked, third.asked) == (["a", "b", "c"], ["b", "c"], ["c"])
+    assert [label(grade.score or 0.0, OWN) for grade in said] == [Action.CORRECT, Action.CORRECT, Action.INCORRECT]
+    assert "dear decided: read it" in said[2].reason
+    assert spent.escalated == 3
+
+
+def test_where_the_last_of_three_fails_the_one_before_it_stands() -> None:
+    """And the step names both."""
+    broken = Broken(ComponentError("down"))
+    with metered() as spent:
+        (grade,) = Cascade([cheap(a=0.5), middle(a=19.0), broken]).grade([("Who?", Passage("a", "text"))])
+    assert label(grade.score or 0.0, OWN) is Action.AMBIGUOUS
+    assert spent.degraded == ["dear failed (down): the grades of middle stand"]
+
+
+def test_each_but_the_last_of_three_may_have_a_band() -> None:
+    """On its own scale; the name tells them, so that thresholds fitted for others do not pass."""
+    third = dear(a=Action.CORRECT, b=Action.CORRECT)
+    made = Cascade([cheap(a=0.5, b=0.5), middle(a=1.0, b=2.0), third], [[0.4, 0.6], [1.5, 3.0]])
+    made.grade([("Who?", Passage(id, "text")) for id in "ab"])
+    assert third.asked == ["b"]
+    assert made.name == "cascade:cheap+cascade:middle+dear@1.5..3.0@0.4..0.6"
+
+
+@pytest.mark.parametrize("band", [[0.4, 0.6], [[0.4, 0.6]], [[0.4, 0.6]] * 3])
+def test_three_evaluators_have_two_bands(band: list[float]) -> None:
+    """Or none, which is each one's own; one band would leave unsaid whose it is."""
+    with pytest.raises(ConfigError, match="a cascade of 3 evaluators has 2 bands, one for each but the last, not"):
+        Cascade([cheap(), middle(), dear()], band)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_cascade_is_made_of_two_or_more(number: int) -> None:
+    """One alone has nobody to ask."""
+    with pytest.raises(ConfigError, match=f"has two evaluators or more, the cheapest one first, not {number}"):
         Cascade([cheap()] * number)
 
 

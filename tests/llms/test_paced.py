@@ -11,8 +11,8 @@ import pytest
 
 from services.endpoint import endpoint
 from surefoot import cost
-from surefoot.cost import Budget, OverBudget, Prices, Spent
-from surefoot.errors import ConfigError, EndpointError
+from surefoot.cost import Budget, Prices, Spent
+from surefoot.errors import ConfigError, EndpointError, OverBudget
 from surefoot.llms import _paced as paced
 from surefoot.llms._paced import CallPace, Paced, Stopped
 from surefoot.llms.openai import OpenAI

@@ -73,6 +73,44 @@ def test_it_asks_as_tavily_documents_it(provider: Any, tavily: Tavily) -> None:
     }
 
 
+def test_its_score_stays_with_its_passages(provider: Any, tavily: Tavily) -> None:
+    """What is no number is not known; a page listed twice keeps the first's."""
+    ruvel, aldwin = REPLY["results"]
+    rows = [ruvel, {**aldwin, "score": "high"}, {**ruvel, "content": "Of iron.", "score": 0.2}]
+    rows += [{**aldwin, "url": f"https://example.com/{n}", "score": score} for n, score in enumerate((True, 1))]
+    provider.says({**REPLY, "results": rows})
+    assert [p.score for p in tavily.search("Ruvel Bridge", 9)] == [0.91, None, 0.91, None, 1.0]
+
+
+def test_chunks_are_asked_for_with_the_advanced_depth(provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is where Tavily takes them."""
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    provider.says(REPLY)
+    Tavily(Network(), depth="advanced", chunks=2, base_url=provider.url).search("Ruvel Bridge", 3)
+    assert provider.asked[0].json["chunks_per_source"] == 2
+    for wrong in ({"chunks": 2}, {"chunks": 4, "depth": "advanced"}):
+        with pytest.raises(ConfigError, match="chunks are 1 to 3, and only with depth = 'advanced'"):
+            Tavily(Network(), **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("tokens", "found"), [(1, 1), (13, 1), (21, 2), (500, 2)])
+def test_a_context_has_so_many_tokens_at_most(
+    provider: Any, monkeypatch: pytest.MonkeyPatch, tokens: int, found: int
+) -> None:
+    """Best first, whole passages, and one at least: here of 13 and 8 tokens."""
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    provider.says(REPLY)
+    short = Tavily(Network(), context_tokens=tokens, base_url=provider.url)
+    assert len(short.search("Ruvel Bridge", 9)) == found
+
+
+def test_a_context_without_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing could be found then."""
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    with pytest.raises(ConfigError, match="context_tokens must be a whole number from 1 up, not 0"):
+        Tavily(Network(), context_tokens=0)
+
+
 def test_raw_content_brings_the_pages_behind_the_snippets(provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut into passages; the snippets, which Tavily chose for the query, come first."""
     monkeypatch.setenv("OTHER_KEY", KEY)

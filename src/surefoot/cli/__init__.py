@@ -78,6 +78,10 @@ COMMANDS: Listing = {
     "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
     "serve": (_SERVE, "The server and its page; alone it starts them."),
     "mcp": ("mcp:mcp", "Offer the tools ask, retrieve and grade to a client of a language model."),
+    "drift": (
+        "drift:drifted",
+        "Tell whether the grades of recent questions have left the distribution of earlier ones. Code 1: they have.",
+    ),
     "trace": (
         "trace:trace",
         "Draw a recorded trace: grades, decision, strips, answer, and what each step cost; or where two of them part.",

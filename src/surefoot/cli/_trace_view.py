@@ -39,7 +39,7 @@ HERE = {
     "retriever": ("bm25", "dense", "hybrid"),
     "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
     "refiner": ("strips",),
-    "rewriter": ("templates", "verbatim", "keywords"),
+    "rewriter": ("templates", "verbatim", "keywords", "stepwise", "llm"),
     "searcher": ("nowhere", "folder"),
     "generator": ("llm", "extractive"),
 }
@@ -119,7 +119,7 @@ class Screen:
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
     question = line("Question", Text(plain(trace.question), style="bold"))
-    found = *_graded(trace, shown), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
+    found = *_graded(trace, shown), *_missing(trace), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
     why = factors(trace.answer) if trace.answer else []
     return Group(question, *_read_as(trace), *found, answered(trace), *why, steps(trace), _footer(trace))
 
@@ -184,12 +184,22 @@ def _decision(decision: Decision) -> RenderableType:
     return line("Decision", text)
 
 
+def _missing(trace: Trace) -> list[RenderableType]:
+    """What the rewriter said that nothing found so far says."""
+    told = dict.fromkeys(plain(one.missing) for one in trace.rewritten if one.missing)
+    return [line("Missing" if n == 0 else "", Text(what)) for n, what in enumerate(told)]
+
+
 def _searched(trace: Trace) -> list[RenderableType]:
     if not any(step.name == "search" for step in trace.steps):
         return []
     asked = ", ".join(f"“{plain(query)}”" for query in trace.queries)
     head = line("Searched", Text(f"{asked} · {_plural(len(trace.external), 'passage')} from outside"))
     parts = [head, *troubles(trace, "rewrite", "search", "grade external")]
+    if by := trace.outside:
+        parts.append(
+            line("", Text(f"τ+ {by.upper:.3g} and τ− {by.lower:.3g} for what comes from outside", style="dim"))
+        )
     return [*parts, _bars(trace.external, trace.grades[len(trace.passages) :], 3)] if trace.external else parts
 
 

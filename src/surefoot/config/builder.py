@@ -11,21 +11,26 @@ from typing import Any
 from surefoot import components
 from surefoot.act import PRESETS, require_match
 from surefoot.config.faults import (
+    BY_SOURCE,
     JUDGING,
     LIMITS,
     LISTS,
     OBJECT,
+    PRICES,
     SHARED,
+    budget_faults,
     by_hand_faults,
     faults,
     judge_faults,
     listed,
     options_of,
+    outside_faults,
     pipeline_faults,
     taken,
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
+from surefoot.cost import Budget, Prices
 from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
@@ -33,6 +38,7 @@ from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
+from surefoot.llms._budgeted import Budgeted
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
@@ -59,6 +65,11 @@ WITHOUT_INDEX = (
     "which needs no index"
 )
 """The ways out for a program that has no index."""
+
+_WHOSE = (
+    "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the cascade's, which its "
+    "later evaluators have moved, say: evaluator = '{name}'"
+)
 
 JUDGEMENTS = ".surefoot/judgements.db"
 """Where the replies of judging models are kept unless `[judge] cache` names another file, or none ("")."""
@@ -115,8 +126,9 @@ class Builder:
 
     @cached_property
     def llm(self) -> Any:
-        """The language model."""
-        return self._built("llm")
+        """The language model; with a budget, one that heeds it."""
+        model, prices = self._built("llm"), _prices(self.config["llm"])
+        return Budgeted(model, prices) if self.config["budget"].keys() - {"seconds"} else model
 
     @cached_property
     def evaluator(self) -> Any:
@@ -166,7 +178,7 @@ class Builder:
 
         Raises ConfigError for those of another evaluator.
         """
-        given, name = self.config["thresholds"], self.evaluator.name
+        given, name = {k: v for k, v in self.config["thresholds"].items() if k != BY_SOURCE}, self.evaluator.name
         if "preset" in given:
             chosen = components.assemble("[thresholds]", _preset, given, {})
             if name.startswith(f"{chosen.evaluator}-"):  # of whatever weights
@@ -178,16 +190,25 @@ class Builder:
         require_match(chosen, name)
         return chosen  # type: ignore[no-any-return]
 
+    @cached_property
+    def outside(self) -> Thresholds | None:
+        """Those for passages from outside, the others' values where they give none; None: the same for all."""
+        given = self.config["thresholds"].get(BY_SOURCE, {})
+        _raise(outside_faults(given))
+        if not given:
+            return None
+        if isinstance(self.evaluator, Cascade) and "evaluator" not in self.config["thresholds"]:
+            raise ConfigError(_WHOSE.format(name=self.evaluator.name))
+        chosen = replace(self.thresholds, **{"fitted_on": "set by hand", **given})
+        return _ordered(chosen, f"[thresholds.{BY_SOURCE}]", "give both")
+
     def _by_hand(self, given: Mapping[str, Any]) -> Thresholds:
         """The evaluator's own with single values replaced; under the name of `evaluator`, where one is given."""
         values = {key: value for key, value in given.items() if key != "evaluator"}
         _raise(by_hand_faults(values))
         own: Thresholds = self.evaluator.thresholds
         if values and "evaluator" not in given and isinstance(self.evaluator, Cascade):
-            raise ConfigError(
-                "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the "
-                f"cascade's, which its second evaluator has moved, say: evaluator = '{own.evaluator}'"
-            )
+            raise ConfigError(_WHOSE.format(name=own.evaluator))
         chosen = replace(own, **{"fitted_on": "set by hand" if values else own.fitted_on, **given})
         return _ordered(chosen, "[thresholds]", "give both")
 
@@ -197,6 +218,7 @@ class Builder:
         `[judge]`."""
         own = {key: value for key, value in self.config["judge"].items() if key in LIMITS and key not in _NOT_PACED}
         section = self._judging_section
+        own = {key: section[key] for key in PRICES if key in section} | own
         if section["use"] == "openai":
             section = {**section, "retries": 0}  # Paced does it, which sees that too much is asked
         parts = {"llm": lambda: self._built("llm", section)}
@@ -269,6 +291,12 @@ class Builder:
         """What is done with an answer that no source carries."""
         return components.assemble("[answer]", Answering, self.config["answer"], {})  # type: ignore[no-any-return]
 
+    @cached_property
+    def budget(self) -> Budget:
+        """The most that a question may cost."""
+        _raise(budget_faults(self.config))
+        return components.assemble("[budget]", Budget, self.config["budget"], {})  # type: ignore[no-any-return]
+
     def policy(self) -> Policy:
         """The policy, which turns grades into an action."""
         options = dict(self.config["policy"])
@@ -297,7 +325,12 @@ class Builder:
         _raise(pipeline_faults(options))
         conversation = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         built |= {"policy": self.policy(), "sources": self.sources, "config": self.config, **options}
-        built |= {"conversation": conversation, "answering": self.answering}
+        built |= {
+            "conversation": conversation,
+            "answering": self.answering,
+            "outside": self.outside,
+            "budget": self.budget,
+        }
         return Pipeline(**built, origin=Origin(partial(_piped, self.config, self.parts), built))
 
     def push(self) -> str:
@@ -368,6 +401,11 @@ def _stands_alone(part: Any) -> bool:
         and use != "cascade"
         and "evaluators" not in part
     )
+
+
+def _prices(section: Mapping[str, Any]) -> Prices | None:
+    asked, said = (section.get(key) for key in PRICES)
+    return None if asked is None or said is None else Prices(asked, said)
 
 
 def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Sources:

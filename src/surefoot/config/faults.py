@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, get_args
 
 from surefoot import components
 from surefoot.corpus.index import Index
+from surefoot.cost import Budget
 from surefoot.errors import ConfigError, MissingExtra
 from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
@@ -30,6 +32,14 @@ _MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
 JUDGING = ("repeats", "excuses", "max_tokens")
 """Keys of `[judge]` that are options of each language model's judge."""
 
+PRICES = ("price_asked", "price_said")
+"""Keys of a language model's section that are no option of the component: what a million tokens cost."""
+
+_BUDGET = tuple(field.name for field in fields(Budget))
+
+BY_SOURCE = "external"
+"""The key of `[thresholds]` whose table is for passages from outside."""
+
 SHARED = (*"network index embedder llm evaluator verifier reader retrievers evaluators thresholds".split(),)
 """Constructor parameters that are given a part of the pipeline and are no option."""
 
@@ -41,8 +51,8 @@ LISTS = {"retrievers", "evaluators"}
 
 
 def options_of(section: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a component's section: all keys but `use`."""
-    return {key: value for key, value in section.items() if key != "use"}
+    """The options of a component's section: all keys but `use`, and the prices of a language model."""
+    return {key: value for key, value in section.items() if key not in ("use", *PRICES)}
 
 
 def taken(role: str, options: Mapping[str, Any]) -> Iterator[str]:
@@ -63,15 +73,47 @@ def pipeline_faults(options: Mapping[str, Any]) -> Iterator[str]:
             yield f"[pipeline] {key} must be a whole number from 1 up, not {value!r}"
 
 
+def budget_faults(config: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """The faults of `[budget]`, and of the prices by which it counts money."""
+    for key, value in config["budget"].items():
+        whole = key in ("calls", "tokens")
+        if key in _BUDGET and not (_limits(value, False) and (isinstance(value, int) or not whole)):
+            yield f"[budget] {key} must be a {'whole ' if whole else ''}number above 0, not {value!r}"
+    told = [key for key in PRICES if key in config["llm"]]
+    for key in told:
+        if not _limits(config["llm"][key], True):
+            yield f"[llm] {key}, of a million tokens, must be a number from 0 up, not {config['llm'][key]!r}"
+    if len(told) == 1:
+        yield "[llm] price_asked and price_said, of a million tokens each, come together"
+    if "money" in config["budget"] and not told:
+        yield (
+            "[budget] money needs prices, and [llm] has none; set price_asked and price_said there, those of a million "
+            "tokens, or set [budget] tokens instead"
+        )
+
+
 def by_hand_faults(values: Mapping[str, Any]) -> Iterator[str]:
     """The faults of thresholds that are set one by one."""
     for key, value in values.items():
         if key not in VALUES:
             yield components.misnamed(
-                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file"), "it has"
+                "[thresholds] has no key", key, (*VALUES, "evaluator", "preset", "file", BY_SOURCE), "it has"
             )
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        elif not _finite(value):
             yield f"[thresholds] {key} must be a finite number, not {value!r}"
+
+
+def outside_faults(values: Any) -> Iterator[str]:
+    """The faults of the thresholds for passages from outside."""
+    where, known = f"[thresholds.{BY_SOURCE}]", VALUES[:2]
+    if not isinstance(values, Mapping):
+        yield f"{where} must be a table of {' and '.join(known)}, not {values!r}"
+        return
+    for key, value in values.items():
+        if key not in known:
+            yield components.misnamed(f"{where} has no key", key, known, "strips have one threshold for all; it has")
+        elif not _finite(value):
+            yield f"{where} {key} must be a finite number on the evaluator's scale, not {value!r}"
 
 
 def judge_faults(section: Mapping[str, Any]) -> Iterator[str]:
@@ -91,8 +133,11 @@ def listed(value: Any) -> Sequence[Any]:
 
 
 def _limits(value: Any, none: bool) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return number and (value > 0 or (none and value == 0))
+    return _finite(value) and (value > 0 or (none and value == 0))
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
@@ -102,13 +147,17 @@ def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         ("[index]", Index.open, config["index"]),
         ("[sources]", Sources, config["sources"]),
         ("[answer]", Answering, config["answer"]),
+        ("[budget]", Budget, config["budget"]),
     ):
         yield from components.faults(what, make, options, SHARED)
     for role in (*components.ROOMS, "policy"):
         yield from _section_faults(role, config[role]) if role != "judge" else judge_faults(config["judge"])
     if not {"preset", "file"} & {*config["thresholds"]}:
-        yield from by_hand_faults({k: v for k, v in config["thresholds"].items() if k != "evaluator"})
+        own = {k: v for k, v in config["thresholds"].items() if k not in ("evaluator", BY_SOURCE)}
+        yield from by_hand_faults(own)
+    yield from outside_faults(config["thresholds"].get(BY_SOURCE, {}))
     yield from pipeline_faults(config["pipeline"])
+    yield from budget_faults(config)
 
 
 def _section_faults(role: str, section: Any) -> Iterator[str]:

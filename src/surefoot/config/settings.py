@@ -33,6 +33,7 @@ DEFAULTS: Config = {
     "generator": {"use": "extractive"},
     "verifier": {"use": "lexical"},
     "pipeline": {},
+    "budget": {},
     "sources": {},
     "answer": {},
     "judge": {},

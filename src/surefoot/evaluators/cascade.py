@@ -1,4 +1,4 @@
-"""A cheap evaluator grades every pair; an expensive one is asked only where the cheap one is unsure."""
+"""Cheap evaluators first; each further one is asked only where the one before it is unsure."""
 
 from __future__ import annotations
 
@@ -10,33 +10,42 @@ from surefoot import meter
 from surefoot.act import labelled
 from surefoot.errors import ComponentError, ConfigError
 from surefoot.protocols import Evaluator, Pair
-from surefoot.types import Action, Grade
+from surefoot.types import Action, Grade, Thresholds
+
+Band = tuple[float, float]
 
 
 class Cascade:
-    """The first of two evaluators grades every pair; the second decides those whose score lies in a band.
+    """The first of two or more evaluators grades every pair; each later one decides those of which the one before it is
+    unsure.
 
-    `band`: the first's scores [low, high) that go to the second; None: from its τ− to its τ+, which are the pairs that
-    it calls AMBIGUOUS. All scores stay on the first's scale, under its thresholds: a pair keeps its first score as far
-    as the second's label lets it, and else takes the nearest score that has this label. So CORRECT is τ+ or more,
-    AMBIGUOUS lies between, and INCORRECT lies below τ− and below the strip threshold. Such a grade says who decided and
-    what the first had said, and keeps the first's probability where its score stands. It has no label: that is for
-    thresholds to give, so that it agrees with the decision also under others than the first's.
+    `band`: scores [low, high) of the first that go to the second; None: from its τ− to its τ+, which are the pairs that
+    it calls AMBIGUOUS. With more than two, `band` is a list of such pairs, one for each evaluator but the last, each on
+    that evaluator's own scale.
 
-    Outside the band a grade is the first's, untouched. Where the second fails, for a pair or altogether, the first's
-    grade stands, and the step says so.
+    All scores of the cascade stay on the first's scale, under its thresholds: a pair keeps its first score as far as
+    the label of whoever decided lets it, and else takes the nearest score that has this label. So CORRECT is τ+ or
+    more, AMBIGUOUS lies between, and INCORRECT lies below τ− and below the strip threshold. Such a grade says who
+    decided and what the first had said, and keeps the first's probability where its score stands. It has no label: that
+    is for thresholds to give, so that it agrees with the decision also under others than the first's.
 
-    Cost: the first's for every pair, and the second's for those in the band. `graded` in the trace counts both, and
-    `escalated` the second's.
+    Outside the band a grade is the first's, untouched. Where a later one fails, for a pair or altogether, the grade of
+    the one before it stands, and the step says so.
+
+    Cost: the first's for every pair, and each later one's for those that reach it. `graded` in the trace counts them
+    all, and `escalated` those of the later ones.
     """
 
-    def __init__(self, evaluators: Sequence[Evaluator], band: Sequence[float] | None = None) -> None:
-        if len(evaluators) != 2:
-            raise ConfigError(f"a cascade has two evaluators, the cheap one first, not {len(evaluators)}")
-        self.first, self.second = evaluators
-        own = self.first.thresholds
-        self.low, self.high = _band((own.lower, own.upper) if band is None else band)
-        self.name = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
+    def __init__(
+        self, evaluators: Sequence[Evaluator], band: Sequence[float] | Sequence[Sequence[float]] | None = None
+    ) -> None:
+        if len(evaluators) < 2:
+            raise ConfigError(f"a cascade has two evaluators or more, the cheapest one first, not {len(evaluators)}")
+        self.first, second, *later = evaluators
+        own, (mine, *others) = self.first.thresholds, _bands(evaluators, band)
+        self.second: Evaluator = Cascade([second, *later], others) if later else second
+        self.low, self.high = mine
+        self.name: str = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
         self.thresholds = replace(own, evaluator=self.name)
         self.points = any(getattr(each, "points", False) for each in evaluators)
 
@@ -90,9 +99,29 @@ class Cascade:
         return min(score, math.nextafter(min(own.lower, own.strip), -math.inf))
 
 
-def _band(given: Sequence[float]) -> tuple[float, float]:
+def _bands(evaluators: Sequence[Evaluator], given: Sequence[float] | Sequence[Sequence[float]] | None) -> list[Band]:
+    """The band of each evaluator but the last."""
+    unsure = evaluators[:-1]
+    if given is None:
+        return [_own(each.thresholds) for each in unsure]
+    several = any(isinstance(end, Sequence) and not isinstance(end, str) for end in given)
+    bands: list[object] = [*given] if several else [given]
+    if len(bands) != len(unsure):
+        raise ConfigError(
+            f"a cascade of {len(evaluators)} evaluators has {len(unsure)} bands, one for each but the last, "
+            f"not {len(bands)}; leave band out for those between each one's own thresholds"
+        )
+    return [_band(band) for band in bands]
+
+
+def _own(thresholds: Thresholds) -> Band:
+    return thresholds.lower, thresholds.upper
+
+
+def _band(given: object) -> Band:
     if (
-        len(given) != 2
+        not isinstance(given, Sequence)
+        or len(given) != 2
         or not all(isinstance(end, int | float) and math.isfinite(end) for end in given)
         or given[0] > given[1]
     ):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from surefoot.types import Answer, Decision, Grade, Passage, Trace
+from surefoot.types import Answer, Decision, Grade, Passage, RewrittenQuery, Trace
 
 NOTHING = ""
 """Stands for what one of the traces lacks."""
@@ -45,11 +45,16 @@ def _facts(trace: Trace) -> dict[str, str]:
     facts |= {f"grade of {grade.passage_id}": _grade(grade) for grade in trace.grades}
     facts |= {f"decision {number}": _decision(one) for number, one in enumerate(trace.earlier, start=1)}
     facts["decision"] = _decision(trace.decision)
+    facts |= {f"rewritten {n}": _rewritten(one) for n, one in enumerate(trace.rewritten, start=1)}
     facts |= {f"query {number}": query for number, query in enumerate(trace.queries, start=1)}
     facts |= {f"strip {s.passage_id} {s.start}–{s.end}": f"kept: {s.text}" for s in trace.kept}
     facts |= _answer(trace.answer)
     facts |= {f"step {step.name}": said for step in trace.steps if (said := step.error or step.degraded or NOTHING)}
     return facts | {"error": trace.error or NOTHING}
+
+
+def _rewritten(said: RewrittenQuery) -> str:
+    return f"{said.query} / {said.question or said.query}; missing: {said.missing or 'not told'}"
 
 
 def _settings(config: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Condition, Event, Lock
 from typing import Any
 
-from surefoot.cost import Budget, Prices, Purse, Spent, _length, tokens
+from surefoot.cost import Budget, Prices, Purse, Spent, counted, tokens
 from surefoot.errors import ComponentError, ConfigError, EndpointError
 from surefoot.network.pace import Turns, backoff, within
 from surefoot.protocols import LLM
@@ -208,9 +208,7 @@ class Paced:
             begun = self.pace.begin(asked + said_most)
             with within(self._timeout):
                 said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
-            spent = self._cost(
-                _counted(said.prompt_tokens, asked), _counted(said.completion_tokens, _length(said.text))
-            )
+            spent = self._cost(*counted(said, asked))
             with self._lock:
                 self._failing = math.inf
             return said
@@ -226,13 +224,7 @@ class Paced:
             self.purse.settle(most, spent)
 
     def _cost(self, asked: int, said: int) -> Spent:
-        return Spent(1, asked, said, self.prices.of(asked, said) if self.prices else 0.0)
-
-
-def _counted(tokens: int, about: int) -> int:
-    """The endpoint's count of tokens if it is positive, else our estimate: a wrong count must not enlarge the
-    budget."""
-    return tokens if tokens > 0 else about
+        return Spent.of(asked, said, self.prices)
 
 
 def _passing(error: EndpointError) -> bool:

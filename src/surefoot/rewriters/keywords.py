@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot import meter, protocols
+from surefoot import protocols
 from surefoot.errors import ComponentError
-from surefoot.rewriters.templates import Templates
+from surefoot.rewriters.templates import instead
 from surefoot.text.replies import objects
 from surefoot.text.screen import line, screened
 from surefoot.types import Message, Passage
@@ -63,15 +63,10 @@ class Keywords:
         try:
             said = self.llm.complete(prompt(question, seen), SCHEMA, max_tokens=self.max_tokens).text
         except ComponentError as error:
-            return _by_templates(question, seen, str(error))
+            return instead("keywords", question, seen, str(error))
         if not (found := keywords(said)):
-            return _by_templates(question, seen, f"{self.llm.name} named no keywords")
+            return instead("keywords", question, seen, f"{self.llm.name} named no keywords")
         return tuple(dict.fromkeys((" ".join(found), found[0])))
-
-
-def _by_templates(question: str, seen: Sequence[Passage], why: str) -> tuple[str, ...]:
-    meter.degrade(f"keywords by templates: {why}")
-    return Templates().rewrite(question, seen)
 
 
 def prompt(question: str, seen: Sequence[Passage]) -> list[Message]:
@@ -79,14 +74,20 @@ def prompt(question: str, seen: Sequence[Passage]) -> list[Message]:
     messages = [Message("system", _TASK)]
     for asked, found, chosen in _EXAMPLES:
         reply = json.dumps(dict(zip(_FIELDS, chosen, strict=True)))
-        messages += [Message("user", _turn(asked, found)), Message("assistant", reply)]
-    return [*messages, Message("user", _turn(line(question), [_excerpt(passage) for passage in seen[-SHOWN:]]))]
+        messages += [Message("user", turn(asked, found)), Message("assistant", reply)]
+    return [*messages, Message("user", turn(line(question), excerpts(seen)))]
 
 
-def _turn(question: str, found: Sequence[str]) -> str:
+def turn(question: str, found: Sequence[str]) -> str:
+    """What the model reads of one question: what was found in vain, quoted, and the question last."""
     quoted = [f"> {text}" for text in found if text]
     heading = ["Found before, and of no help:", *quoted, ""] if quoted else []
     return "\n".join([*heading, f"Question: {question}"])
+
+
+def excerpts(seen: Sequence[Passage]) -> list[str]:
+    """The titles and first words of the latest passages, orders to the machine left out; a line each."""
+    return [_excerpt(passage) for passage in seen[-SHOWN:]]
 
 
 def _excerpt(passage: Passage) -> str:

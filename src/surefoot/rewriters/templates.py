@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from surefoot import meter
 from surefoot.text.screen import screened
 from surefoot.text.subject import KINDS, Subject, asked
 from surefoot.text.words import bare, content_words, fold, names, words
@@ -28,6 +29,12 @@ class Templates:
             return tuple(query for query in dict.fromkeys((found, keywords)) if query)
         first = f"{about.entity} {about.relation}".strip()
         return tuple(dict.fromkeys((first, *hints(about, seen), about.entity)))
+
+
+def instead(what: str, question: str, seen: Sequence[Passage], why: str) -> tuple[str, ...]:
+    """The queries of the templates where a model failed to give any; the step says so, and why."""
+    meter.degrade(f"{what} by templates: {why}")
+    return Templates().rewrite(question, seen)
 
 
 def hints(about: Subject, seen: Sequence[Passage]) -> tuple[str, ...]:

@@ -96,6 +96,8 @@ def _for(pipeline: Pipeline, example: Example) -> Pipeline:
         parts["retriever"] = Given(inside(example))
     if isinstance(pipeline.searcher, Given):
         parts["searcher"] = Given(outside(example))
-    if task(example) != "qa":
+    if (kind := task(example)) != "qa":
+        tasked = getattr(pipeline.rewriter, "tasked", None)
         parts["generator"] = Posed(pipeline.generator, example)
+        parts |= {"rewriter": tasked(kind)} if tasked else {}
     return replace(pipeline, **parts)
