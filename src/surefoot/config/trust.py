@@ -180,7 +180,7 @@ def _plain(role: str, key: str, value: Any) -> bool:
         goes_out = role in _GOING_OUT and key in NAMES and (role, key) not in WORDS and not _inside(role, value)
         return knows(role, key, value) and not goes_out
     if isinstance(value, Mapping):
-        return all(_plain(role, str(inner), one) for inner, one in value.items())
+        return key != "extra_body" and all(_plain(role, str(inner), one) for inner, one in value.items())
     return isinstance(value, list | tuple) and all(_plain(role, key, one) for one in value)
 
 
