@@ -39,7 +39,7 @@ LONGEST_QUESTION = 4000
 SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
 Decompose = Literal["useful", "all"]
-"""Of an action that uses the corpus, the passages not graded INCORRECT are refined; or all, as in the paper."""
+"""Of what an action uses, the passages not graded INCORRECT are refined; or all, as in the paper."""
 NAMED = 3
 """Ids that a step names, at most."""
 
@@ -75,7 +75,7 @@ class Pipeline:
     external_keep: int = 5
     """The number of these that are refined, the best ones (the paper: 5)."""
     decompose: Decompose = "useful"
-    """The retrieved passages that may be among these."""
+    """The passages that may be among these, retrieved and from outside."""
     rounds: int = 2
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
@@ -155,7 +155,7 @@ class Pipeline:
             found: tuple[Strip, ...] = ()
             if decision.action is not Action.CORRECT:
                 self._search(run)
-                far = useful(run.external, run.grades[len(run.passages) :])
+                far = useful(run.external, run.grades[len(run.passages) :], self.decompose)
                 chosen, others = selected(far, near, self.external_keep)
                 found = self._refine("refine external", chosen, run) + others
             self._merge(local + found, run)
