@@ -205,6 +205,13 @@ def test_all_passages_of_an_action_that_uses_them_may_be_refined() -> None:
     assert not any(strip.passage_id == "poor" for strip in aside.strips)
 
 
+def test_all_passages_from_outside_may_be_refined_too() -> None:
+    """The paper keeps the best of them, whatever their grades."""
+    for decompose, refined in (("all", {"half", "ad"}), ("useful", {"half"})):
+        trace = pipeline(HALF, searcher=Shelf(AD), decompose=decompose).run(QUESTION)
+        assert {strip.passage_id for strip in trace.strips} == refined
+
+
 def test_nothing_retrieved_is_searched_for() -> None:
     """An empty corpus is INCORRECT, not an error."""
     trace = pipeline().run(QUESTION)

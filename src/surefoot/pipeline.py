@@ -56,7 +56,7 @@ SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 SECTIONS = {"answering": "answer", "budget": "budget"}
 """The parts that are plain values, each with the section that holds its fields."""
 Decompose = Literal["useful", "all"]
-"""Of an action that uses the corpus, the passages not graded INCORRECT are refined; or all, as in the paper."""
+"""Of what an action uses, the passages not graded INCORRECT are refined; or all, as in the paper."""
 NAMED = 3
 """Ids that a step names, at most."""
 
@@ -92,7 +92,7 @@ class Pipeline:
     external_keep: int = 5
     """The number of these that are refined, the best ones (the paper: 5)."""
     decompose: Decompose = "useful"
-    """The retrieved passages that may be among these."""
+    """The passages that may be among these, retrieved and from outside."""
     rounds: int = 2
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
     seconds: int = 60
@@ -177,7 +177,7 @@ class Pipeline:
             found: tuple[Strip, ...] = ()
             if decision.action is not Action.CORRECT:
                 self._search(run)
-                far = useful(run.external, run.grades[len(run.passages) :])
+                far = useful(run.external, run.grades[len(run.passages) :], self.decompose)
                 chosen, others = selected(far, near, self.external_keep)
                 found = self._refine("refine external", chosen, run) + others
             self._merge(local + found, run)

@@ -156,7 +156,9 @@ class LLM(Protocol):
 @runtime_checkable
 class Generator(Protocol):
     """Answers a question from knowledge, and from nothing else. One that asks in words may have `tasked(task)`, which
-    gives it with the words of a task: "qa", "choice", "claim", "biography" or "chat"."""
+    gives it with the words of a task: "qa", "choice", "claim", "biography" or "chat". One that criticises its own
+    answers may have `critiqued(paragraphs)`, which gives it as it answers from "each" passage alone, or from "three"
+    paragraphs: what the corpus has, what came from outside, and both."""
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The answer with its [n] markers, n counting `knowledge` from 1; citations are left for the pipeline to check.

@@ -66,6 +66,7 @@ def test_numbers_truth_values_and_known_words_are_taken() -> None:
         ({"llm": {"use": "openai", "base_url": "http://evil.example"}}, "llm.base_url"),
         ({"llm": {"use": "openai", "key_env": "AWS_SECRET_ACCESS_KEY"}}, "llm.key_env"),
         ({"llm": {"use": "openai", "model": "gpt"}}, "llm.model"),
+        ({"llm": {"use": "openai", "extra_body": {"n": 1000}}}, "llm.extra_body"),
         ({"searcher": {"use": "folder", "path": "/etc"}}, "searcher.path"),
         ({"searcher": {"use": "wikipedia"}}, "searcher.use"),
         ({"searcher": {"use": "surefoot.searchers.ddgs:Ddgs"}}, "searcher.use"),

@@ -23,6 +23,7 @@ from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLMGenerator
+from surefoot.generators.self_rag import SelfRAG
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.claims import Claims
 from surefoot.judges.context_adherence import ContextAdherence
@@ -83,6 +84,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("llm", "scripted"): lambda index: Scripted({"colour": "blue, of course"}),
     ("generator", "extractive"): lambda index: Extractive(Lexical()),
     ("generator", "llm"): lambda index: LLMGenerator(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
+    ("generator", "self_rag"): lambda index: SelfRAG(Scripted({"Ruvel": "[Relevant]Tomas Aldwin built it."})),
     ("embedder", "hashing"): lambda index: Hashing(),
     ("embedder", "static"): lambda index: static(),
     ("judge", "answer_relevancy"): lambda index: AnswerRelevancy(Lexical()),

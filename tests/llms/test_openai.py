@@ -20,7 +20,7 @@ from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms.openai import OpenAI
 from surefoot.network import endpoint
 from surefoot.network.pace import within
-from surefoot.types import Completion, Message
+from surefoot.types import Completion, Message, Token
 
 ASK = [Message("system", "Be brief."), Message("user", "Who built it?")]
 KEY = f"a-very-{PLANTED}-secret-key"
@@ -532,6 +532,66 @@ def test_what_is_no_completion_is_named(server: Server, sent: str, stream: bool)
 
 @pytest.mark.parametrize(("options", "what"), [({"api": "responses"}, "api must be"), ({"template": "x"}, "{user}")])
 def test_a_way_to_ask_that_there_is_not_is_refused(options: dict[str, Any], what: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=what):
+        OpenAI("m", **options)
+
+
+COMPLETIONS = {
+    "tokens": ["[Relevant]", "Ola"],
+    "token_logprobs": [-0.1, -0.7],
+    "top_logprobs": [{"[Relevant]": -0.1, "[Irrelevant]": -2.5}, {"Ola": -0.7}],
+}
+CHATS = {
+    "content": [
+        {
+            "token": "[Relevant]",
+            "logprob": -0.1,
+            "top_logprobs": [{"token": "[Relevant]", "logprob": -0.1}, {"token": "[Irrelevant]", "logprob": -2.5}],
+        },
+        {"token": "Ola", "logprob": -0.7, "top_logprobs": [{"token": "Ola", "logprob": -0.7}]},
+    ]
+}
+WEIGHED = (
+    Token("[Relevant]", -0.1, (("[Relevant]", -0.1), ("[Irrelevant]", -2.5))),
+    Token("Ola", -0.7, (("Ola", -0.7),)),
+)
+
+
+@pytest.mark.parametrize("form", [COMPLETIONS, CHATS], ids=["completions", "chat"])
+def test_log_probabilities_come_with_the_tokens(server: Server, form: dict[str, Any]) -> None:
+    """In either of the two forms: llama.cpp answers /completions in that of a chat."""
+    answer = Reply(json.dumps({"choices": [{"text": "Ola", "finish_reason": "stop", "logprobs": form}]}))
+    llm = server.llm(answer, api="completions", logprobs=5, extra_body={"skip_special_tokens": False, "prompt": "x"})
+    assert llm.complete(ASK).tokens == WEIGHED
+    request = server.asked[0][2]
+    assert (request["logprobs"], request["skip_special_tokens"]) == (5, False)
+    assert request["prompt"].startswith("Be brief.")
+
+
+def test_a_chat_is_asked_for_log_probabilities_in_its_own_fields(server: Server) -> None:
+    """And a stream has them event by event."""
+    server.llm(said("yes", logprobs=None), logprobs=3).complete(ASK)
+    assert (server.asked[0][2]["logprobs"], server.asked[0][2]["top_logprobs"]) == (True, 3)
+    one, two = ({"content": [row]} for row in CHATS["content"])
+    body = event(delta={"content": "[Relevant]"}, logprobs=one) + event(
+        delta={"content": "Ola"}, logprobs=two, finish_reason="stop"
+    )
+    assert server.llm(Reply(body), logprobs=3).complete(ASK, on_text=lambda _: None).tokens == WEIGHED
+
+
+def test_an_answer_with_log_probabilities_may_be_longer(server: Server) -> None:
+    """By 256 bytes for each of them; and no more."""
+    long = said("x", padding="p" * 80_000)
+    assert server.llm(long, logprobs=10).complete(ASK, max_tokens=10).text == "x"
+    with pytest.raises(EndpointError, match="sent more than"):
+        server.llm(long).complete(ASK, max_tokens=10)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"), [({"logprobs": 101}, "from 0"), ({"logprobs": -1}, "from 0"), ({"extra_body": "x"}, "a table")]
+)
+def test_options_that_cannot_be_sent_are_refused(options: dict[str, Any], what: str) -> None:
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=what):
         OpenAI("m", **options)

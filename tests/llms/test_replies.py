@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.llms._replies import Malformed, Reported, StreamedReply
-from surefoot.types import Completion
+from surefoot.types import Completion, Token
 
 
 def event(content: Any = None, finish: Any = None, **more: Any) -> dict[str, Any]:
@@ -37,7 +38,10 @@ def _shaped(part: str) -> st.SearchStrategy[Any]:
     def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         return st.fixed_dictionaries({}, optional={name: of | ODD for name, of in fields.items()}) | ODD
 
-    choice = some(**{part: some(content=st.text(max_size=4)), "finish_reason": st.just("stop")})
+    rows = st.lists(some(token=st.text(max_size=4), logprob=st.floats(), top_logprobs=ODD), max_size=2)
+    logprobs = some(content=rows, tokens=ODD, token_logprobs=ODD, top_logprobs=ODD)
+    told = {part: some(content=st.text(max_size=4)), "finish_reason": st.just("stop"), "logprobs": logprobs}
+    choice = some(**told)
     usage = some(prompt_tokens=st.integers(), completion_tokens=st.integers())
     return some(choices=st.lists(choice, max_size=2), usage=usage, error=ODD)
 
@@ -59,6 +63,8 @@ def test_any_whole_answer_gives_a_completion_or_a_named_fault(sent: Any) -> None
 
 def _sound(completion: Completion) -> None:
     completion.text.encode()
+    for token in completion.tokens:
+        assert all(-math.inf < log <= 0 for _, log in ((token.text, token.logprob), *token.weighed))
     for count in (completion.prompt_tokens, completion.completion_tokens):
         assert type(count) is int
         assert 0 <= count <= 10**9
@@ -82,6 +88,13 @@ def test_a_server_that_says_that_it_failed_is_quoted() -> None:
     for error in ({"message": "out of memory", "code": 500}, "out of memory", ["out of memory"]):
         with pytest.raises(Reported, match="out of memory"):
             gathered({"error": error})
+
+
+def test_no_more_tokens_are_kept_than_were_asked_for() -> None:
+    """Whatever the server sends in one event."""
+    many = {"tokens": ["a"] * 9, "token_logprobs": [0.0] * 9}
+    sent = {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop", "logprobs": many}]}
+    assert gathered(sent, max_tokens=4).tokens == (Token("a", 0.0),) * 4
 
 
 def test_an_error_that_is_empty_is_none() -> None:

@@ -95,6 +95,10 @@ COMMANDS: Listing = {
     "compare": ("compare:compare", "Compare two evaluations on the records that both have: differences, with tests."),
     "gate": ("gate:gated", "Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked."),
     "agree": ("agree:agree", "Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."),
+    "recipe": (
+        "recipe:recipe",
+        "Write the configuration of a paper or an agentic variant, and print what to fetch and to run.",
+    ),
     "components": ("inspect:components", "List what can be plugged in where, and what is not installed."),
     "doctor": ("inspect:doctor", "Check models, index, endpoint and disk, and say what to do; code 1: a fault."),
     "models": (_MODELS, "The model files that Surefoot uses: list, pull, verify."),

@@ -50,8 +50,9 @@ Methods = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help="none (the model's memory), rag (or rag:10: ten passages), crag (searches nowhere), crag+search, "
-        "self-crag, self-crag+search; again for one beside it. Unnamed: crag, with the search if one is configured.",
+        help="none (the model's memory), rag (or rag:10: ten passages), self-rag (or self-rag:10), crag (searches "
+        "nowhere), crag+search, self-crag, self-crag+search; again for one beside it. Unnamed: crag, with the search "
+        "if one is configured.",
     ),
 ]
 JsonFile = Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")]

@@ -278,7 +278,9 @@ class Builder:
         file = self.config["judge"].get("cache", JUDGEMENTS)
         if not isinstance(file, str):
             raise ConfigError(f"[judge] cache must be the name of a file, or empty, not {file!r}")
-        where = "".join(str(self._judging_section.get(key, "")) for key in ("base_url", "api", "template"))
+        where = "".join(
+            str(self._judging_section.get(key, "")) for key in ("base_url", "api", "template", "extra_body")
+        )
         return Kept(self.judging, Path(file), where) if file else self.judging
 
     @cached_property

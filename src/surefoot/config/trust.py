@@ -21,6 +21,7 @@ from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.errors import ConfigError, UsageError
 from surefoot.evidence.answering import Fallback
 from surefoot.generators._prompts import TEMPLATES
+from surefoot.generators.self_rag import Paragraphs
 from surefoot.grounding import Check
 from surefoot.pipeline import Decompose
 from surefoot.refiners.strips import CUTS
@@ -44,6 +45,7 @@ WORDS: dict[tuple[str, str], Sequence[str]] = {
     ("thresholds", "preset"): tuple(PRESETS),
     ("evaluator", "task"): tuple(PRESETS),
     ("generator", "prompt"): tuple(TEMPLATES),
+    ("generator", "paragraphs"): get_args(Paragraphs),
     ("answer", "check"): get_args(Check),
     ("answer", "fallback"): get_args(Fallback),
     ("pipeline", "decompose"): get_args(Decompose),
@@ -180,7 +182,7 @@ def _plain(role: str, key: str, value: Any) -> bool:
         goes_out = role in _GOING_OUT and key in NAMES and (role, key) not in WORDS and not _inside(role, value)
         return knows(role, key, value) and not goes_out
     if isinstance(value, Mapping):
-        return all(_plain(role, str(inner), one) for inner, one in value.items())
+        return key != "extra_body" and all(_plain(role, str(inner), one) for inner, one in value.items())
     return isinstance(value, list | tuple) and all(_plain(role, key, one) for one in value)
 
 

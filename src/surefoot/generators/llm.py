@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from surefoot import meter, protocols
 from surefoot.generators._prompts import TEMPLATES, USUAL, Template, template
+from surefoot.generators._reflection import plain
 from surefoot.protocols import Knowledge, OnText
 from surefoot.text.screen import line as on_one_line
 from surefoot.types import Answer, Message, Passage, Source, Strip
 
 HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
 """The heading above the sources of each kind, in this order."""
-
-_REFLECTION = re.compile(
-    r"\[(?:No Retrieval|Retrieval|Continue to Use Evidence|Relevant|Irrelevant|Fully supported|Partially supported|"
-    r"No support / Contradictory|Utility:[1-5])\]|</?paragraph>|</s>"
-)
 
 
 class LLMGenerator:
@@ -53,7 +47,7 @@ class LLMGenerator:
         completion = self.llm.complete(messages, max_tokens=room, on_text=on_text)
         if completion.truncated:
             meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
-        return Answer(_REFLECTION.sub("", completion.text).strip(), model=completion.model)
+        return Answer(plain(completion.text), model=completion.model)
 
 
 def prompt(
@@ -64,19 +58,23 @@ def prompt(
     Local sources stand before external ones, each kind under its name. A source is one line that begins with "> ", and
     nothing in it can end that line. Citations are attributed and checked afterwards, whatever model wrote the answer.
     """
-    read: list[tuple[Source, str]] = []
-    room = max_characters
-    for strip, passage in knowledge:
-        if read and len(strip.text) > room:
-            meter.degrade(f"{len(knowledge) - len(read)} of {len(knowledge)} sources left out: too long to read")
-            break
-        read.append((passage.source, source(strip, passage)))
-        room -= len(read[-1][1])
+    read = fitting(knowledge, max_characters)
     lines: list[str] = []
     for kind, heading in HEADINGS.items():
-        if quoted := [text for origin, text in read if origin == kind]:
+        if quoted := [source(strip, passage) for strip, passage in read if passage.source == kind]:
             lines += [heading, *quoted, ""]
     return [Message("user", words.filled("".join(f"{line}\n" for line in lines), question))]
+
+
+def fitting(knowledge: Knowledge, max_characters: int) -> Knowledge:
+    """The first sources that fit into so many characters, at least one; the step says how many were left out."""
+    room = max_characters
+    for number, (strip, passage) in enumerate(knowledge):
+        if number and len(strip.text) > room:
+            meter.degrade(f"{len(knowledge) - number} of {len(knowledge)} sources left out: too long to read")
+            return knowledge[:number]
+        room -= len(source(strip, passage))
+    return knowledge
 
 
 def source(strip: Strip, passage: Passage) -> str:

@@ -4,10 +4,12 @@ part of a reply may be missing, of another kind, or far too large."""
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal
 
-from surefoot.types import Completion, Message
+from surefoot.types import Completion, Message, Token
 
 _LONGEST = 50
 """Most characters per token on average; in English there are four."""
@@ -45,6 +47,38 @@ def as_chat(sent: Any, part: Literal["message", "delta"]) -> Any:
         {**one, part: {"content": one["text"]}} if isinstance(one, dict) and "text" in one else one for one in choices
     ]
     return {**sent, "choices": told}
+
+
+def weighed_tokens(logprobs: Any) -> Iterator[Token]:
+    """The tokens of an answer, or of an event, with their log-probabilities, as chats give them (`content`) and as
+    `/completions` does (`tokens` and lists beside them); none from what has another shape."""
+    told = logprobs if isinstance(logprobs, dict) else {}
+    if isinstance(rows := told.get("content"), list):
+        for row in rows:
+            yield from _token(row, _listed(row.get("top_logprobs")) if isinstance(row, dict) else {})
+        return
+    lists = [told.get(name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+    texts, logs, beside = (one if isinstance(one, list) else [] for one in lists)
+    for place, (text, log) in enumerate(zip(texts, logs, strict=False)):
+        yield from _token({"token": text, "logprob": log}, beside[place] if place < len(beside) else {})
+
+
+def _token(row: Any, beside: Any) -> Iterator[Token]:
+    text, log = (row.get("token"), _log(row.get("logprob"))) if isinstance(row, dict) else (None, None)
+    if isinstance(text, str) and log is not None:
+        others = beside.items() if isinstance(beside, dict) else ()
+        yield Token(text, log, tuple((str(other), at) for other, each in others if (at := _log(each)) is not None))
+
+
+def _listed(rows: Any) -> Mapping[str, Any]:
+    rows = rows if isinstance(rows, list) else []
+    return {str(row.get("token")): row.get("logprob") for row in rows if isinstance(row, dict)}
+
+
+def _log(value: Any) -> float | None:
+    """A log-probability; rounding may have put one above 0."""
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return min(0.0, float(value)) if number else None
 
 
 class ThoughtFilter:
@@ -107,6 +141,7 @@ class StreamedReply:
         self._on_text = on_text
         self._thoughts = ThoughtFilter() if thinks else None
         self._pieces: list[str] = []
+        self._tokens: list[Token] = []
         self._length = 0
         self._halves = codecs.getincrementaldecoder("utf-16-le")("replace")
         self._finish: str | None = None
@@ -125,6 +160,7 @@ class StreamedReply:
             return
         if isinstance(finish := choice.get("finish_reason"), str) and finish:
             self._finish = finish
+        self._tokens += islice(weighed_tokens(choice.get("logprobs")), self._max_tokens - len(self._tokens))
         said = choice.get(part) or {}
         if not isinstance(text := said.get("content"), str | None):
             raise Malformed("an answer that is no text")
@@ -152,7 +188,7 @@ class StreamedReply:
         truncated = self._finish == "length"
         self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)
         asked, said = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-        return Completion("".join(self._pieces), model, asked, said, truncated=truncated)
+        return Completion("".join(self._pieces), model, asked, said, truncated, tuple(self._tokens))
 
     def _add(self, piece: str) -> None:
         if piece:

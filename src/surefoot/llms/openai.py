@@ -21,6 +21,9 @@ _PER_TOKEN = 1 << 10
 endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20
 """Most bytes of a list of models."""
+_PER_WEIGHED = 256
+"""Most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends."""
+_MOST_WEIGHED = 100
 PATHS = {"chat": "chat/completions", "completions": "completions"}
 """Ways to ask, and their paths."""
 PLAIN = "{system}\n\n{user}\n\n"
@@ -39,6 +42,10 @@ class OpenAI:
     How a model that thinks first is asked goes by its name (`_abilities.TABLE`); `abilities` says it for others, as in
     `{ temperature = false, stop = false, limit = "max_completion_tokens", thoughts = 4096 }`. Thoughts are no part of
     the text, and are counted in its tokens.
+
+    `logprobs` asks for the log-probability of each token and of so many others that were likely in its place, which
+    the completion then has as `tokens`; not every endpoint gives them. `extra_body` holds further fields of each
+    request, such as `{ skip_special_tokens = false }` for vLLM; those that Surefoot sets itself stay as they are.
     """
 
     def __init__(
@@ -52,12 +59,19 @@ class OpenAI:
         api: str = "chat",
         template: str = PLAIN,
         abilities: Mapping[str, Any] | None = None,
+        logprobs: int = 0,
+        extra_body: Mapping[str, Any] | None = None,
     ) -> None:
         if api not in PATHS:
             raise ConfigError(f'api must be "chat" or "completions", not {api!r}')
         if "{user}" not in template:
             raise ConfigError("template must hold {user}, where the question goes")
+        if not 0 <= logprobs <= _MOST_WEIGHED:
+            raise ConfigError(f"logprobs must be from 0 (none) to {_MOST_WEIGHED}, not {logprobs}")
+        if not isinstance(extra_body, Mapping | None):
+            raise ConfigError(f"extra_body must be a table of fields, not {extra_body!r}")
         self._path, self._chats, self._template = PATHS[api], api == "chat", template
+        self._logprobs, self._extra = logprobs, dict(extra_body or {})
         self._abilities = known_abilities(model, abilities)
         self.thoughts = self._abilities.thoughts
         """Tokens that an answer may have beyond `max_tokens`, for thoughts."""
@@ -89,7 +103,7 @@ class OpenAI:
         if on_text:
             self._stream(asked, answer, most)
         else:
-            self._take(answer, self._endpoint.post(self._path, asked, _most(most)), "message")
+            self._take(answer, self._endpoint.post(self._path, asked, self._most(most)), "message")
         completion = answer.completion(self.name)
         if cut:
             completion = _cut(completion, cut)
@@ -118,11 +132,18 @@ class OpenAI:
             asked.pop("stop", None)
         if not self._chats:
             asked["prompt"] = prompt(self._template, asked.pop("messages"))
-        return asked
+        if self._logprobs:
+            many = self._logprobs
+            asked |= {"logprobs": True, "top_logprobs": many} if self._chats else {"logprobs": many}
+        return {**self._extra, **asked}
+
+    def _most(self, tokens: int) -> int:
+        """Bytes of an answer, at most."""
+        return _ENVELOPE + (_PER_TOKEN + _PER_WEIGHED * self._logprobs) * tokens
 
     def _stream(self, request: dict[str, Any], answer: StreamedReply, most: int) -> None:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
-        with self._endpoint.events(self._path, request, _most(most)) as events:
+        with self._endpoint.events(self._path, request, self._most(most)) as events:
             for event in events:
                 self._take(answer, event, "delta")
         if not answer.ended:
@@ -150,7 +171,3 @@ def _cut(completion: Completion, stops: Sequence[str]) -> Completion:
     """The completion up to the first of the words to stop at, which ends it where it stands."""
     ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
     return replace(completion, text=completion.text[: min(ends)], truncated=False) if ends else completion
-
-
-def _most(tokens: int) -> int:
-    return _ENVELOPE + _PER_TOKEN * tokens

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from surefoot.datasets.choices import Posed
 from surefoot.datasets.questions import Example
 from surefoot.errors import ConfigError, EndpointError, QuestionError
 from surefoot.evaluate.ask.methods import (
@@ -18,6 +19,7 @@ from surefoot.evaluate.ask.methods import (
     rag,
     self_crag,
     self_crag_search,
+    self_rag,
 )
 from surefoot.evidence.answering import Answering
 from surefoot.pipeline import Pipeline
@@ -147,7 +149,7 @@ def test_unnamed_is_corrective_rag_as_configured() -> None:
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (["magic"], "no method called 'magic'; there are: none, rag, crag, crag.search"),
+        (["magic"], "no method called 'magic'; there are: none, rag, self-rag, crag, crag.search"),
         (["rag:0"], "no method called 'rag:0'"),
         (["rag:"], "no method called 'rag:'"),
         (["crag:3"], "no method called 'crag:3'"),
@@ -222,3 +224,31 @@ def test_self_crag_is_crag_but_for_the_answer(pipeline: Pipeline) -> None:
     assert (one.grades, one.strips, one.decision) == (other.grades, other.strips, other.decision)
     assert other.answer is not None
     assert other.answer.citations[0].quoted
+
+
+class Critic(Reader):
+    """Criticises its own answers, and says from which paragraphs."""
+
+    def critiqued(self, paragraphs: str) -> Reader:
+        return Reader(**dict.fromkeys(self.said, f"tomas aldwin, from {paragraphs}"))
+
+
+@pytest.mark.parametrize(("method", "paragraphs"), [(self_rag, "each"), (self_crag, "three")])
+def test_a_generator_that_criticises_itself_does_so(
+    pipeline: Pipeline, method: Callable[[Pipeline, str], Trace], paragraphs: str
+) -> None:
+    """In place of ours, also where the question is one of a task; the other methods ask it for one answer."""
+    example = Example("1", WHO, (), frozenset(), prop="biography")
+    for generator in (Critic(b="tomas aldwin"), Posed(Critic(b="tomas aldwin"), example)):
+        asking = pipeline.but(generator=generator, answering=Answering("mark"))
+        assert f"from {paragraphs}" in (method(asking, WHO).answer or Answer("")).text
+        assert "from" not in (crag(asking, WHO).answer or Answer("")).text
+
+
+def test_self_rag_answers_from_each_passage_that_rag_reads(pipeline: Pipeline) -> None:
+    """As many as it is told to, and nothing is graded."""
+    reader = Reader(**{"b": "tomas aldwin [1]", "h#2": "Napoleon [1]"})
+    (arm,) = arms(["self-rag:2"], searches=False)
+    trace = arm.ask(pipeline.but(generator=reader), Example("1", WHO, (), frozenset()))
+    assert (arm.name, [len(shown) for shown in reader.shown], trace.decision) == ("self-rag:2", [1, 1], None)
+    assert (trace.answer or Answer("")).text == "tomas aldwin [1]"

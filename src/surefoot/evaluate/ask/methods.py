@@ -1,5 +1,5 @@
-"""The methods that are compared: corrective RAG with and without a search and with several candidates, RAG that
-believes whatever it retrieves, and the model's own memory."""
+"""The methods that are compared: corrective RAG with and without a search, RAG that believes what it retrieves, both
+of them with a critique that chooses among several answers, and the model's own memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from surefoot.datasets.choices import Posed
 from surefoot.errors import ConfigError
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.grounding import grounded
@@ -22,7 +23,7 @@ Method = Callable[[Pipeline, str], Trace]
 TOP = 3
 """Passages that plain RAG reads by default."""
 CANDIDATES = 3
-"""Passages that `self-crag` answers from, each alone."""
+"""Passages that `self-crag` answers from, each alone, with a generator that has no critique of its own."""
 
 _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
@@ -38,13 +39,14 @@ def crag_search(pipeline: Pipeline, question: str) -> Trace:
 
 
 def self_crag(pipeline: Pipeline, question: str) -> Trace:
-    """`crag` with `Critiqued` around its generator: one answer is chosen among several, as Self-RAG chooses."""
-    return crag(_critiqued(pipeline), question)
+    """`crag` with a critique that chooses among several answers: the generator's own, over what the corpus has, what
+    came from outside, and both, as the paper's Self-CRAG; else that of `Critiqued`."""
+    return crag(_critiqued(pipeline, "three"), question)
 
 
 def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
     """`self_crag` with the configured searcher."""
-    return crag_search(_critiqued(pipeline), question)
+    return crag_search(_critiqued(pipeline, "three"), question)
 
 
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
@@ -54,6 +56,12 @@ def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
     read = [(Strip(p.id, 0, len(p.text), p.text, p.score, kept=True), p) for p in passages[:top]]
     run.set("strips", tuple(strip for strip, _ in read))
     return _generated(pipeline, run, read)
+
+
+def self_rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
+    """Self-RAG: `rag` with an answer from each of its passages alone, of which a critique chooses one: the generator's
+    own, or that of `Critiqued`."""
+    return rag(_critiqued(pipeline, "each", top), question, top)
 
 
 def retrieved(pipeline: Pipeline, question: str) -> tuple[Recorder, tuple[Passage, ...]]:
@@ -70,9 +78,13 @@ def none(pipeline: Pipeline, question: str) -> Trace:
     return _generated(pipeline, Recorder(checked(question), pipeline.config), [])
 
 
+READS: dict[str, Callable[[Pipeline, str, int], Trace]] = {"rag": rag, "self-rag": self_rag}
+"""The methods that may say how many passages they read."""
+
 METHODS: dict[str, Method] = {
     "none": none,
     "rag": rag,
+    "self-rag": self_rag,
     "crag": crag,
     "crag+search": crag_search,
     "self-crag": self_crag,
@@ -81,9 +93,9 @@ METHODS: dict[str, Method] = {
 
 
 def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...]:
-    """Arms for the named methods, in order; "rag:10" reads ten passages, and "rag" reads `top`. No names: "crag+search"
-    if `searches` (a searcher is configured), else "crag". Raises ConfigError for an unknown name, one named twice, and
-    a search without a searcher."""
+    """Arms for the named methods, in order; "rag:10" reads ten passages, "rag" reads `top`, and so does "self-rag". No
+    names: "crag+search" if `searches` (a searcher is configured), else "crag". Raises ConfigError for an unknown name,
+    one named twice, and a search without a searcher."""
     found = [_arm(name, searches, top) for name in names or ["crag+search" if searches else "crag"]]
     named = [arm.name for arm in found]
     if twice := [name for name in named if named.count(name) > 1]:
@@ -95,7 +107,8 @@ def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...
 class Critiqued:
     """Answers from each of the best `candidates` passages alone and keeps the best-supported answer.
 
-    Follows Self-RAG (Asai et al. 2024) without its reflection tokens: support (ISSUP) is the share of citations that
+    For a generator that does not criticise itself, as `self_rag` does. Follows Self-RAG (Asai et al. 2024) without its
+    reflection tokens: support (ISSUP) is the share of citations that
     `grounding.grounded` verifies, and relevance (ISREL) is the evaluator's best score of the passage's strips. Support
     decides, then relevance; a refusal comes last. Left out: Self-RAG's trained token probabilities, its decision
     whether to retrieve, and usefulness (ISUSE).
@@ -135,8 +148,14 @@ class Critiqued:
         return (1.0, quoted, _relevance(knowledge, group)), replace(draft, text=marked)
 
 
-def _critiqued(pipeline: Pipeline) -> Pipeline:
-    return replace(pipeline, generator=Critiqued(pipeline.generator))
+def _critiqued(pipeline: Pipeline, paragraphs: str, candidates: int = CANDIDATES) -> Pipeline:
+    """The pipeline with its generator's own critique, or with `Critiqued` where it has none."""
+    posed = pipeline.generator
+    own = getattr(posed.generator if isinstance(posed, Posed) else posed, "critiqued", None)
+    if own is None:
+        return replace(pipeline, generator=Critiqued(posed, candidates))
+    critic: Generator = own(paragraphs)
+    return replace(pipeline, generator=replace(posed, generator=critic) if isinstance(posed, Posed) else critic)
 
 
 def _relevance(knowledge: Knowledge, group: Sequence[int]) -> float:
@@ -160,14 +179,16 @@ def _generated(pipeline: Pipeline, run: Recorder, knowledge: list[tuple[Strip, P
 
 def _arm(name: str, searches: bool, top: int) -> Arm:
     method, colon, number = name.partition(":")
-    if method not in METHODS or (colon and not (method == "rag" and number.isdecimal() and int(number) > 0)):
-        known = ", ".join(METHODS)
-        raise ConfigError(f"no method called '{name}'; there are: {known}; rag may say how many passages, as in rag:10")
+    if method not in METHODS or (colon and not (method in READS and number.isdecimal() and int(number) > 0)):
+        known, reading = ", ".join(METHODS), " and ".join(READS)
+        raise ConfigError(
+            f"no method called '{name}'; there are: {known}; {reading} may say how many passages, as in rag:10"
+        )
     if method.endswith("+search") and not searches:
         raise ConfigError(
             f"{name} needs a searcher, and none is configured; name one, as in --set searcher.use=wikipedia"
         )
-    if method == "rag":
+    if method in READS:
         read = int(number) if colon else top
-        return Arm(f"rag:{read}", lambda pipeline, example: rag(pipeline, example.question, read))
+        return Arm(f"{method}:{read}", lambda pipeline, example: READS[method](pipeline, example.question, read))
     return Arm(method, lambda pipeline, example: METHODS[method](pipeline, example.question))

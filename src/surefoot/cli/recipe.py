@@ -1,0 +1,46 @@
+"""`surefoot recipe`: configurations of the papers and of the agentic variants, with what each needs and runs."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import takewhile
+from typing import Annotated
+
+from typer import Argument, Option
+
+from surefoot.cli._console import out
+from surefoot.components import misnamed
+from surefoot.config.settings import FILE
+from surefoot.errors import UsageError
+
+
+def recipe(
+    name: Annotated[str | None, Argument(help="Which; unnamed: list them.")] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help=f"In place of a {FILE} that is there.")] = False,
+) -> None:
+    """Write the configuration of a paper or an agentic variant, and print what to fetch and to run."""
+    known = recipes()
+    if name is None:
+        for each, text in known.items():
+            out.print(f"{each:{max(map(len, known))}}  {told(text)[0]}", soft_wrap=True)
+        return
+    if name not in known:
+        raise UsageError(misnamed("no recipe called", name, known))
+    try:
+        with FILE.open("w" if overwrite else "x", encoding="utf-8") as writing:
+            writing.write(known[name])
+    except FileExistsError as error:
+        raise UsageError(f"{FILE} is there already; go to another folder, or write over it by --overwrite") from error
+    out.print("\n".join([*told(known[name]), "", f"The configuration is in {FILE}."]), soft_wrap=True)
+
+
+def recipes() -> dict[str, str]:
+    """The configurations by name, each with what it is, needs and runs in the comment that it begins with."""
+    found = [one for one in files("surefoot").joinpath("recipes").iterdir() if one.name.endswith(".toml")]
+    return {one.name.removesuffix(".toml"): one.read_text("utf-8") for one in sorted(found, key=lambda one: one.name)}
+
+
+def told(text: str) -> list[str]:
+    """The lines of the comment that a recipe begins with; the first says what it is."""
+    comment = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return [line.removeprefix("#").removeprefix(" ") for line in comment]

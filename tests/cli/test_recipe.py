@@ -1,0 +1,285 @@
+"""Recipes: each is a configuration without a fault, says what it needs, and its commands run with small stand-ins."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import log
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from surefoot.cli.recipe import recipes, told
+from surefoot.config.faults import faults
+from surefoot.config.settings import read
+from surefoot.store import read_trace
+from surefoot.types import Action, Trace
+
+Surefoot = Callable[..., Any]
+
+PAPERS = ("paper-arc", "paper-bio", "paper-popqa", "paper-pubhealth", "reproduction")
+AGENTS = ("agentic", "langgraph", "llamaindex")
+
+
+@pytest.fixture
+def empty(here: Path) -> Path:
+    """A working directory without a configuration."""
+    (here / "surefoot.toml").unlink()
+    return here
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of each command of Surefoot's that a recipe prints."""
+    return [shlex.split(line) for line in text.splitlines() if line.startswith("    surefoot ")]
+
+
+def test_recipes_are_listed(empty: Path, surefoot: Surefoot) -> None:
+    """Each with what it is; nothing is written."""
+    listed = surefoot("recipe").out
+    assert [line.split()[0] for line in listed.splitlines()] == sorted([*PAPERS, *AGENTS])
+    assert not (empty / "surefoot.toml").exists()
+
+
+def test_a_recipe_is_written_and_says_what_to_do(empty: Path, surefoot: Surefoot) -> None:
+    """What is printed stands in the file, too."""
+    printed = surefoot("recipe", "paper-popqa").out
+    assert (empty / "surefoot.toml").read_text() == recipes()["paper-popqa"]
+    assert all(line in printed for line in told(recipes()["paper-popqa"]))
+    assert "models/crag-evaluator/" in printed
+
+
+def test_a_configuration_that_is_there_stays(here: Path, surefoot: Surefoot) -> None:
+    """Unless it is to be written over."""
+    (here / "surefoot.toml").write_text("# mine")
+    refused = surefoot("recipe", "agentic")
+    assert (refused.code, (here / "surefoot.toml").read_text()) == (2, "# mine")
+    assert "--overwrite" in refused.err
+    assert surefoot("recipe", "agentic", "--overwrite").code == 0
+    assert (here / "surefoot.toml").read_text() == recipes()["agentic"]
+
+
+def test_a_recipe_that_there_is_not_is_refused(surefoot: Surefoot) -> None:
+    """With those that there are."""
+    assert "did you mean 'agentic'?" in surefoot("recipe", "agentik").err
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_a_recipe_has_no_fault(name: str) -> None:
+    """But for an extra that is not installed; it says what to fetch, and a command to run."""
+    config = read(tomllib.loads(recipes()[name]))
+    assert [fault for fault in faults(config) if "surefoot[transformers]" not in fault] == []
+    assert commands("\n".join(told(recipes()[name])))
+    assert "Fetch" in recipes()[name]
+
+
+# End to end, with a server that stands in for every model and for the web
+
+
+ANSWERS = {
+    "What is Tomas Aldwin's occupation?": "engineer",
+    "Who built the Ruvel Bridge?": "Tomas Aldwin",
+    "Which of these melts?": "B",
+    "The Ruvel Bridge is of iron.": "true",
+    "The Ruvel Bridge is of cheese.": "false",
+    "Tell me a bio of Tomas Aldwin.": "Tomas Aldwin was an engineer who built the Ruvel Bridge in 1911.",
+    "What does the guide say about the bridge?": "Tomas Aldwin built the bridge in 1911.",
+}
+WEB = {"title": "Almanac", "url": "http://almanac.example/1", "content": "Tomas Aldwin built the bridge in 1911."}
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """A model of Self-RAG, one that follows instructions, one that judges, and Tavily."""
+
+    def do_POST(self) -> None:
+        """The reply to a request."""
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.dumps(self.reply(asked)).encode()
+        body = b"data: %s\n\n" % body if asked.get("stream") else body
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def reply(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """By the address."""
+        if self.path.endswith("/search"):
+            return {"results": [WEB]}
+        if self.path.endswith("/chat/completions"):
+            said = self.follows(asked["messages"][-1]["content"])
+            part = "delta" if asked.get("stream") else "message"
+            return {"choices": [{part: {"content": said}, "finish_reason": "stop"}]}
+        tokens = ["[Relevant]", self.answer(asked["prompt"]), "[Fully supported]", "[Utility:5]"]
+        weighed = {
+            "tokens": tokens,
+            "token_logprobs": [log(0.9)] * 4,
+            "top_logprobs": [{one: log(0.9)} for one in tokens],
+        }
+        assert (asked["logprobs"], asked["skip_special_tokens"]) == (20, False)
+        assert re.match(r"### Instruction:\n.*\n\n### Response:\n\[", asked["prompt"], re.DOTALL)
+        return {"choices": [{"text": "".join(tokens), "finish_reason": "stop", "logprobs": weighed}]}
+
+    @staticmethod
+    def answer(prompt: str) -> str:
+        """The answer to the question that stands in a prompt."""
+        return next(answer for question, answer in ANSWERS.items() if question in prompt)
+
+    def follows(self, prompt: str) -> str:
+        """A grade of each passage, keywords, facts and judgements in JSON; else an answer."""
+        if passages := re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE):
+            grades = {number: "CORRECT" if "1911" in text else "INCORRECT" for number, text in passages}
+            return json.dumps(
+                {n: {"rationale": "read", "grade": grade, "confidence": 1} for n, grade in grades.items()}
+            )
+        for form, said in (
+            ('{"facts"', {"facts": ["Tomas Aldwin built the Ruvel Bridge."]}),
+            ('{"supported"', {"supported": True}),
+            ("\nQuestion: ", {"first": "guide bridge", "second": "", "third": ""}),
+        ):
+            if form in f"\n{prompt}":
+                return json.dumps(said)
+        return self.answer(prompt)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of the server."""
+    monkeypatch.setenv("TAVILY_API_KEY", "a-key")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+CTXS = [
+    {"id": "1", "title": "Ruvel Bridge", "text": "The engineer Tomas Aldwin built the Ruvel Bridge of iron in 1911."},
+    {"id": "2", "title": "Dumplings", "text": "Boil the dumplings until they float."},
+]
+
+
+def set_out(folder: Path) -> None:
+    """Data of two lines in the places that the recipes name, in the forms of those who publish them."""
+    (folder / "data").mkdir()
+    (folder / "docs").mkdir()
+    qa = [
+        {"id": n, "question": question, "possible_answers": json.dumps([ANSWERS[question]]), "ctxs": CTXS}
+        for n, question in enumerate([*ANSWERS][:2])
+    ]
+    melts = {"label": ["A", "B"], "text": ["iron", "ice"]}
+    choice = {"id": "m", "question": [*ANSWERS][2], "choices": melts, "answerKey": "B", "ctxs": CTXS}
+    claims = [
+        {"id": n, "claim": claim, "question": claim, "answers": [ANSWERS[claim]], "ctxs": CTXS}
+        for n, claim in enumerate([*ANSWERS][3:5])
+    ]
+    for crag, file, rows in (
+        ("popqa", "popqa_longtail_w_gs.jsonl", qa),
+        ("arc_challenge", "arc_challenge_processed.jsonl", [choice]),
+        ("pubqa", "health_claims_processed.jsonl", claims),
+        ("bio", "", [{"question": [*ANSWERS][5]}]),
+    ):
+        here = folder / "data" / crag
+        (here / "ref").mkdir(parents=True)
+        told = {
+            "sources": [str(row["question"]) for row in rows],
+            "ref/correct": ["#" + CTXS[0]["text"] for _ in rows],
+            "ref/incorrect": ["#Almanac: Tomas Aldwin was an engineer, says the almanac." for _ in rows],
+            "retrieved_psgs": [" [sep] ".join(f"{one['title']} // {one['text']}" for one in CTXS) for _ in rows],
+        }
+        told |= {"choices": ["A: iron; B: ice"]} if crag == "arc_challenge" else {}
+        for name, lines in told.items():
+            (here / name).write_text("".join(f"{line}\n" for line in lines))
+        if file:
+            (folder / "data" / file).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+Prepared = Callable[[str, dict[str, str]], list[list[str]]]
+
+
+@pytest.fixture
+def prepared(empty: Path, surefoot: Surefoot, stand_in: str) -> Prepared:
+    """Writes a recipe with the stand-ins in their places, and gives the commands that it printed."""
+
+    def prepare(name: str, others: dict[str, str]) -> list[list[str]]:
+        set_out(empty)
+        printed = surefoot("recipe", name).out
+        text = (empty / "surefoot.toml").read_text()
+        for address in ("http://127.0.0.1:8000", "http://127.0.0.1:8001", "http://127.0.0.1:11434"):
+            text, printed = text.replace(address, stand_in), printed.replace(address, stand_in)
+        for real, other in {'use = "tavily"': f'use = "tavily"\nbase_url = "{stand_in}"', **others}.items():
+            text = text.replace(real, other)
+        (empty / "surefoot.toml").write_text(text)
+        return [words[1:] for words in commands(printed)]
+
+    return prepare
+
+
+def run(surefoot: Surefoot, commands: list[list[str]]) -> str:
+    """All that the commands print."""
+    done = [surefoot(*words) for words in commands]
+    assert not any(one.code for one in done), "\n".join(one.out + one.err for one in done)
+    return "\n".join(one.out for one in done)
+
+
+GRADER = re.compile(r'use = "t5"\nfolder = "models/crag-evaluator"\ntask = "\w+" *(#.*)?')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("evaluator", ["t5", "minilm"])
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_recipe_of_a_paper_runs(
+    name: str, evaluator: str, here: Path, surefoot: Surefoot, prepared: Prepared, request: pytest.FixtureRequest
+) -> None:
+    """A model that knows the answers is right by every method; the facts of a life are judged."""
+    others = {'use = "wikipedia"': 'use = "nowhere"'}
+    if evaluator == "t5":
+        (here / "models").mkdir(exist_ok=True)
+        (here / "models" / "crag-evaluator").symlink_to(request.getfixturevalue("tiny_t5"))
+    else:
+        written = GRADER.search(recipes()[name])
+        assert written
+        others[written[0]] = 'use = "minilm"'
+    if name == "reproduction":  # its search goes to Wikipedia: a folder stands in for that
+        (here / "outside").mkdir()
+        (here / "outside" / "almanac.md").write_text(f"# Almanac\n\n{WEB['content']}\n")
+        others['use = "wikipedia"'] = 'use = "folder"\npath = "outside.db"'
+    asked = prepared(name, others)
+    if name == "reproduction":
+        assert surefoot("index", "outside", "--index", "outside.db").code == 0
+    printed = run(surefoot, [[*words, "--json", f"{n}.json"] for n, words in enumerate(asked)])
+    if name == "paper-bio":
+        assert "100.0" in printed
+        return
+    for report in (json.loads(file.read_text()) for file in here.glob("*.json") if "others" in file.read_text()):
+        for method in (report, *report["others"]):
+            rule = "strict" if "strict" in method["rules"] else "match_lower"
+            assert method["rules"][rule]["count"] == method["questions"] > 0, method["method"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AGENTS)
+def test_the_recipe_of_an_agent_runs(name: str, here: Path, surefoot: Surefoot, prepared: Prepared) -> None:
+    """One irrelevant passage leads to the web, or only the want of a relevant one, after two rewrites."""
+    asked = prepared(name, {})
+    (here / "docs" / "dumplings.md").write_text("# Dumplings\n\nThe guide says: boil the dumplings under the bridge.\n")
+    if name != "agentic":
+        (here / "docs" / "bridge.md").write_text("# The bridge\n\nTomas Aldwin built the bridge in 1911.\n")
+    run(surefoot, asked)
+    trace: Trace = read_trace(here / "trace.json")
+    assert trace.decision
+    assert trace.decision.action is (Action.INCORRECT if name == "agentic" else Action.AMBIGUOUS)
+    assert trace.decision.rewrites == (2 if name == "agentic" else 0)
+    assert [passage.url for passage in trace.external] == [WEB["url"]]
+    assert trace.answer
+    assert not trace.answer.refused
+    assert "Tomas Aldwin" in trace.answer.text
