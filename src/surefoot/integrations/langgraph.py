@@ -93,7 +93,8 @@ class CorrectiveNodes:
         """Queries for the search, seeing all that was found so far; none that was made before. No query is left where
         the rewriter knows no other."""
         seen = (*passages(state.get("documents", [])), *passages(state.get("web", []), "external"))
-        queries = self.pipeline.rewriter.rewrite(state["question"], seen)
+        said = self.pipeline.rewriter.rewrite(state["question"], seen)
+        queries = [one if isinstance(one, str) else one.query for one in said]
         made = state.get("searched", [])
         return {"queries": [query for query in dict.fromkeys(queries) if query not in made]}
 
