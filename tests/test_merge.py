@@ -232,6 +232,60 @@ def test_numbers_of_other_things_are_no_conflict(one: str, other: str) -> None:
     assert found(evidence("a", one), evidence("b", other, source="external")) == ()
 
 
+def titled(title: str, text: str, answer: str = "", source: str = "corpus") -> tuple[Passage, Grade]:
+    passage, grade = evidence(title, text, answer, source)
+    return replace(passage, id=f"{source} {title}", title=title), replace(grade, passage_id=f"{source} {title}")
+
+
+HUT = "The Larrow Hut was opened by Mira Olsen for walkers."
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The Larrow Hut was not opened by Mira Olsen for walkers.",
+        "The Larrow Hut was never opened by Mira Olsen for walkers.",
+        "The Larrow Hut was opened by Josef Tarle for walkers.",
+    ],
+)
+def test_the_same_sentence_with_a_negation_or_another_name_is_a_conflict(other: str) -> None:
+    """Also where the evaluator points at nothing."""
+    assert found(evidence("l", HUT), evidence("e", other, source="external")) == (Conflict("l", HUT, "e", other),)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        HUT,
+        "The Larrow Hut was opened by Mira Olsen.",
+        "The Larrow Hut was opened by M. Olsen for walkers.",
+        "The Larrow Hut was opened by a baker for walkers.",
+        "Sorvay Lighthouse was opened by Mira Olsen for walkers.",
+        "It was not.",
+    ],
+)
+def test_a_sentence_that_differs_otherwise_is_no_conflict(other: str) -> None:
+    """The same one, a shorter one, one with initials, with no name, about another subject, or too short to tell."""
+    assert found(evidence("l", HUT), evidence("e", other, source="external")) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("Larrow Hut", "Larrow Hut", 1),
+        ("Larrow Hut", "The Larrow Hut: opening hours", 1),
+        ("Larrow Hut", "", 1),
+        ("Larrow Hut", "Kestrel Hut", 0),
+        ("John Blake (judge)", "John Blake (bishop)", 0),
+        ("John Blake", "John Blake (bishop)", 0),
+    ],
+)
+def test_titles_that_name_two_things_make_no_conflict(one: str, other: str, told: int) -> None:
+    """Of two namesakes each may have another answer."""
+    pairs = titled(one, "Born in Torvath.", "Torvath"), titled(other, "Born in Ambrel.", "Ambrel", "external")
+    assert len(found(*pairs)) == told
+
+
 def test_a_conflict_that_several_passages_repeat_is_shown_once() -> None:
     """With the first passage of each side."""
     again = [
