@@ -398,7 +398,11 @@ def test_an_answer_found_in_the_first_round_ends_the_search() -> None:
 def test_local_and_external_evidence_that_differ_are_shown() -> None:
     """As a conflict in the trace; the answer is not averaged, and not changed."""
     local = replace(HALF, text="The Ruvel Bridge of iron was opened by the mayor in 1911.")
-    other = replace(OUTSIDE, text="The Ruvel Bridge of iron was opened by the mayor in 1921. Aldwin built it.")
+    other = replace(
+        OUTSIDE,
+        title="Ruvel Bridge, almanac",
+        text="The Ruvel Bridge of iron was opened by the mayor in 1921. Aldwin built it.",
+    )
     (conflict,) = pipeline(local, searcher=Shelf(other)).run(QUESTION).conflicts
     assert (conflict.local, conflict.external) == ("half", "out")
     assert ("1911" in conflict.local_says, "1921" in conflict.external_says) == (True, True)
@@ -953,22 +957,22 @@ def test_the_configured_verifier_marks_the_sentences() -> None:
     assert [citation.supported for citation in trace.answer.citations] == [True]
 
 
-TYPED = RewrittenQuery("Ruvel Bridge engineer", "Which engineer built the bridge?", "the builder")
+WORDED = RewrittenQuery("Ruvel Bridge engineer", "Which engineer built the bridge?", "the builder")
 
 
 class TwoWordings:
     """A rewriter that gives a query of two wordings, and a plain one."""
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str | RewrittenQuery, ...]:
-        return TYPED, "Ruvel Bridge"
+        return WORDED, "Ruvel Bridge"
 
 
 def test_the_web_is_asked_the_query_and_the_trace_holds_what_was_missing() -> None:
     """A plain query is in no need of being told apart."""
     searcher = Shelf()
     trace = pipeline(POOR, rewriter=TwoWordings(), searcher=searcher).run(QUESTION)
-    assert searcher.asked == [TYPED.query, "Ruvel Bridge"] == list(trace.queries)
-    assert trace.rewritten == (TYPED,)
+    assert searcher.asked == [WORDED.query, "Ruvel Bridge"] == list(trace.queries)
+    assert trace.rewritten == (WORDED,)
 
 
 def test_the_retriever_is_asked_the_rewritten_question() -> None:
@@ -976,8 +980,8 @@ def test_the_retriever_is_asked_the_rewritten_question() -> None:
     retriever = Shelf(HALF, replace(HALF, id="half too"))
     policy = Count(Known.thresholds)
     trace = pipeline(retriever=retriever, rewriter=TwoWordings(), policy=policy, searcher=Nowhere()).run(QUESTION)
-    assert retriever.asked == [QUESTION, TYPED.question, "Ruvel Bridge"]
-    assert trace.rewritten[0] == TYPED
+    assert retriever.asked == [QUESTION, WORDED.question, "Ruvel Bridge"]
+    assert trace.rewritten[0] == WORDED
 
 
 def test_what_comes_from_outside_is_labelled_by_thresholds_of_its_own() -> None:

@@ -286,7 +286,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         (cascade(["lexical", "cascade"]), "evaluators must be a list of evaluators other than cascade"),
         (cascade(["lexical", {"per_call": 3}]), "evaluators must be a list of evaluators other than cascade"),
         (cascade([{"use": "lexical", "evaluators": []}]), "evaluators must be a list of evaluators other than cascade"),
-        (cascade(["lexical"]), "a cascade has two evaluators, the cheap one first, not 1"),
+        (cascade(["lexical"]), "a cascade has two evaluators or more, the cheapest one first, not 1"),
         (cascade(["lexical", "lm"]), "no evaluator called 'lm'"),
         (cascade(["lexical", {"use": "llm", "calls": 3}]), "evaluator 'llm' has no option 'calls'; it has: per_call"),
         (cascade(["lexical", {"use": "llm", "llm": 3}]), r"\[evaluator\] has no key 'llm'.*: \[llm\]"),
