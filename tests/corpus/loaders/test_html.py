@@ -115,6 +115,12 @@ def test_the_place_of_a_block_is_the_last_anchor_before_its_words() -> None:
     assert [block.place for block in blocks(body)] == ["", "one", "two", "three"]
 
 
+def test_the_field_of_a_search_is_no_place() -> None:
+    """It stands above every page of some manuals, and all that follows would lead there."""
+    body = "<form><label id=a for=q>Search</label><input id=q><button id=go>Go</button></form><p>a</p>"
+    assert [block.place for block in blocks(body) if block.text == "a"] == [""]
+
+
 # Lists and definitions
 
 

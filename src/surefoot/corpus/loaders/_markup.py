@@ -43,6 +43,7 @@ _FEET = frozenset({"footer", "contentinfo"})
 _CAPTIONS = frozenset(
     "title caption admonition-title topic-title sidebar-title code-block-caption figure-title table-title".split()
 )
+_CONTROLS = frozenset("button input label option select textarea".split())
 PERMALINKS = frozenset("¶ # 🔗 § \uf0c1".split())
 """Texts of the links that documentation tools put behind a heading."""
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush:?|source|src)[-\s]([A-Za-z][\w+#.]{0,19})(?![\w-])")
@@ -183,6 +184,8 @@ class _Walk:
         return False
 
     def _mark(self, element: HtmlElement) -> None:
+        if element.tag in _CONTROLS:  # the field of a search: nothing is read there
+            return
         self._place = element.get("id") or (element.get("name") if element.tag == "a" else None) or self._place
 
     def _say(self, text: str | None) -> None:
