@@ -130,7 +130,7 @@ class StandIn(BaseHTTPRequestHandler):
         return next(answer for question, answer in ANSWERS.items() if question in prompt)
 
     def follows(self, prompt: str) -> str:
-        """A grade of each passage, keywords, facts and judgements in JSON; else an answer."""
+        """A grade of each passage, another question, facts and judgements in JSON; else an answer."""
         if passages := re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE):
             grades = {number: "CORRECT" if "1911" in text else "INCORRECT" for number, text in passages}
             return json.dumps(
@@ -139,7 +139,7 @@ class StandIn(BaseHTTPRequestHandler):
         for form, said in (
             ('{"facts"', {"facts": ["Tomas Aldwin built the Ruvel Bridge."]}),
             ('{"supported"', {"supported": True}),
-            ("\nQuestion: ", {"first": "guide bridge", "second": "", "third": ""}),
+            ("\nQuestion: ", {"missing": "the builder", "question": "Who built the bridge?", "query": "guide bridge"}),
         ):
             if form in f"\n{prompt}":
                 return json.dumps(said)
@@ -279,6 +279,7 @@ def test_the_recipe_of_an_agent_runs(name: str, here: Path, surefoot: Surefoot, 
     assert trace.decision
     assert trace.decision.action is (Action.INCORRECT if name == "agentic" else Action.AMBIGUOUS)
     assert trace.decision.rewrites == (2 if name == "agentic" else 0)
+    assert {one.missing for one in trace.rewritten} == {"the builder"}
     assert [passage.url for passage in trace.external] == [WEB["url"]]
     assert trace.answer
     assert not trace.answer.refused
