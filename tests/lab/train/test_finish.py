@@ -158,7 +158,7 @@ def test_what_the_weights_come_from_goes_along(tmp_path: Path) -> None:
 def test_thresholds_that_cannot_be_shown_are_not_made_up(best: Path, tmp_path: Path) -> None:
     """Of labels that have nothing to do with the scores, none are; the message says what was looked for."""
     rows = [row(n, right=n % 2 == 0) for n in range(240)]
-    with pytest.raises(ConfigError, match=r"no thresholds for this evaluator: .*to show 20 %"):
+    with pytest.raises(ConfigError, match=r"no thresholds for this evaluator: .* 20 %; label more questions"):
         finish(best, mixture(tmp_path, bridges=rows), tmp_path / "out", silent)
 
 
