@@ -91,13 +91,18 @@ SELECT passages.rowid, id, vector, vectors.checksum FROM passages LEFT JOIN vect
 _FORMER_ID = "space || iif(ifnull(key, '') = '', '', ':' || key)"
 _HAS_ID = (f"{_FORMER_ID} = :name", "documents.id = :name")
 """Of a former index, and of one of today, where an index finds it."""
-_KNOWN = f"""
-ifnull(documents.id, {_FORMER_ID}), path,
-coalesce(documents.title, (SELECT title FROM passages WHERE document = documents.rowid ORDER BY rowid LIMIT 1), ''),
-(SELECT count(*) FROM passages WHERE document = documents.rowid),
-coalesce(bytes, (SELECT sum(length(CAST(text AS BLOB))) FROM passages WHERE document = documents.rowid), 0),
-ifnull(added, ''), complete, problems, documents.rowid
-"""
+_KNOWN = ", ".join(
+    (
+        f"ifnull(documents.id, {_FORMER_ID})",
+        "path",
+        "coalesce(documents.title, "
+        "(SELECT title FROM passages WHERE document = documents.rowid ORDER BY rowid LIMIT 1), '')",
+        "(SELECT count(*) FROM passages WHERE document = documents.rowid)",
+        "coalesce(bytes, (SELECT sum(length(CAST(text AS BLOB))) FROM passages WHERE document = documents.rowid), 0)",
+        "ifnull(added, '')",
+        "complete, problems, documents.rowid",
+    )
+)
 _DOCUMENTS = f"SELECT {_KNOWN} FROM files LEFT JOIN documents ON documents.file = files.rowid"  # nosec B608 # likewise
 _TERM = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)

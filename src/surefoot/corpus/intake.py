@@ -193,9 +193,8 @@ class Intake:
 
 def stored_files(db: Connection, where: str = "", values: Iterable[str] = ()) -> dict[str | None, StoredFile]:
     """The files of the collection by location; `where` is a condition of ours on them."""
-    rows = db.execute(
-        f"SELECT location, rowid, path, space, stamp, hash, complete, problems, meta FROM files {where}", (*values,)
-    )  # nosec B608 # a constant
+    columns = "location, rowid, path, space, stamp, hash, complete, problems, meta"
+    rows = db.execute(f"SELECT {columns} FROM files {where}", (*values,))  # nosec B608 # of constants
     return {location: StoredFile(*known)._replace(meta=_fields(meta)) for location, *known, meta in rows}
 
 

@@ -15,7 +15,7 @@ from surefoot.models.checkpoint import beside, check_batch, opened
 from surefoot.network import Network
 from surefoot.protocols import Matrix
 
-POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}  # nosec B105 # no password
 """Ways to make one vector of those of the pieces, as `1_Pooling/config.json` calls them and as `pooling` does."""
 
 _UNDERSTOOD = ("Transformer", "Pooling", "Normalize")

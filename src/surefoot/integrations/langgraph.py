@@ -76,7 +76,7 @@ class CorrectiveNodes:
         documents = state.get("documents", [])
         trace = self._corrected(state, passages(documents))
         decision = trace.decision
-        assert decision  # a trace without an error has one  # noqa: S101
+        assert decision  # a trace without an error has one  # noqa: S101  # nosec B101
         return {
             "documents": graded(documents, trace.grades),
             "kept": kept(documents, trace),

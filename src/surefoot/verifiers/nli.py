@@ -123,7 +123,8 @@ def _points(model: str) -> bool:
     from transformers import AutoConfig
 
     try:
-        made = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False).architectures or [""]
+        config = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False)  # nosec B615 # local
+        made = config.architectures or [""]
     except (OSError, ValueError):
         return False
     return str(made[0]).endswith("ForTokenClassification")
