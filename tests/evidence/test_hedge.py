@@ -39,8 +39,12 @@ class English(Any):
     reads = ("en",)
 
 
-def decided(question: str, answer: Answer, grades: Sequence[Grade], evaluator: Any, risk: float = RISK) -> Answer:
-    return hedged(question, answer, [Passage(grade.passage_id, "text") for grade in grades], grades, evaluator, risk)
+def decided(
+    question: str, answer: Answer, grades: Sequence[Grade], evaluator: Any, risk: float = RISK, said: str = ""
+) -> Answer:
+    """Of passages that mention all that the question names, or that say this."""
+    passages = [Passage(grade.passage_id, said or question) for grade in grades]
+    return hedged(question, answer, passages, grades, evaluator, risk)
 
 
 def bare(answer: Answer) -> Answer:
@@ -110,6 +114,15 @@ def test_without_a_confidence_one_correct_passage_is_reason_enough() -> None:
 def test_without_a_confidence_and_a_correct_passage_an_answer_is_hedged(grades: list[Grade]) -> None:
     """Its words and citations stay as they are."""
     assert bare(decided(WHO, ANSWER, grades, English())) == replace(ANSWER, hedged=True, because=UNSURE)
+
+
+def test_what_the_question_names_and_no_passage_mentions_is_said() -> None:
+    """However well the passages are graded: an answer about the rest of the question is none. One word of a name is a
+    mention, and what is no name may be said in other words."""
+    asked = "How do I configure Postfix in Plesk?"
+    told = decided(asked, ANSWER, [SURE], Any(), said="Postfix is configured in main.cf.")
+    assert (bare(told).hedged, told.because) == (True, "no passage mentions Plesk")
+    assert not decided("Who built the Ruvel Bridge?", ANSWER, [SURE], Any(), said="It made the bridge famous.").hedged
 
 
 def test_a_question_that_goes_on_from_another_is_told_so() -> None:

@@ -9,6 +9,7 @@ from surefoot.evidence import confidence
 from surefoot.protocols import Evaluator
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
+from surefoot.text.words import names, words
 from surefoot.types import Action, Answer, Grade, Passage
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
@@ -27,8 +28,8 @@ def hedged(
     evaluator: Evaluator,
     risk: float,
 ) -> Answer:
-    """The answer with its confidence, hedged where that does not keep the risk: the accepted share of wrong answers
-    among those that are given plainly.
+    """The answer with its confidence, hedged where that does not keep the risk, the accepted share of wrong answers
+    among those that are given plainly, and where no passage mentions what the question names.
 
     An answer without a confidence is hedged where no passage is graded CORRECT. A generator may have hedged it for a
     reason of its own. A refusal stays one, and is given the reason that the question itself gives.
@@ -37,7 +38,7 @@ def hedged(
         told = answer if answer.refused else replace(answer, hedged=True, unjudged=unread)
         return replace(told, because=unread)
     answer = confidence.judged(question, answer, passages, grades, evaluator.name)
-    unsure = answer.because or _unsure(answer, grades, risk)
+    unsure = answer.because or _unmentioned(question, passages) or _unsure(answer, grades, risk)
     if not (answer.hedged or unsure):
         return answer
     because = ALONE if follows(question) else answer.because if answer.refused else unsure
@@ -53,6 +54,13 @@ def given_up(answer: Answer, words: str) -> Answer:
     """A refusal in these words, which withholds the answer, and tells how unsure that was."""
     told = replace(answer, text=words, withheld=answer.text, refused=True, hedged=False)
     return replace(told, citations=(), uncited=())
+
+
+def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
+    """What the question names and none of the passages, not by a single word; empty: all is mentioned."""
+    there = {word for passage in passages for word in words(f"{passage.title} {passage.text}")}
+    missing = [name for name in names(question) if there.isdisjoint(words(name))]
+    return f"no passage mentions {' or '.join(missing)}" if missing and passages else ""
 
 
 def _unsure(answer: Answer, grades: Sequence[Grade], risk: float) -> str:
