@@ -123,6 +123,7 @@ def test_what_the_question_names_and_no_passage_mentions_is_said() -> None:
     told = decided(asked, ANSWER, [SURE], Any(), said="Postfix is configured in main.cf.")
     assert (bare(told).hedged, told.because) == (True, "no passage mentions Plesk")
     assert not decided("Who built the Ruvel Bridge?", ANSWER, [SURE], Any(), said="It made the bridge famous.").hedged
+    assert not decided("Somebody built it. Suppose that?", ANSWER, [SURE], Any(), said="A bridge.").hedged
 
 
 def test_a_question_that_goes_on_from_another_is_told_so() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from surefoot.types import Action, Answer, Grade, Passage
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"
+_OPENING = re.compile(r"(?:^|[.!?]\s)\W*\w")
 HOPELESS = 0.1
 """Below this confidence an answer is refused, not hedged: nine of ten such answers are wrong."""
 NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
@@ -57,9 +59,11 @@ def given_up(answer: Answer, words: str) -> Answer:
 
 
 def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
-    """What the question names and none of the passages, not by a single word; empty: all is mentioned."""
+    """What the question names and none of the passages, not by a single word; empty: all is mentioned. The opening
+    word of a sentence is no name, however it is written."""
+    asked = _OPENING.sub(lambda first: first.group().lower(), question)
     there = {word for passage in passages for word in words(f"{passage.title} {passage.text}")}
-    missing = [name for name in names(question) if there.isdisjoint(words(name))]
+    missing = [name for name in names(asked) if there.isdisjoint(words(name))]
     return f"no passage mentions {' or '.join(missing)}" if missing and passages else ""
 
 
