@@ -115,6 +115,12 @@ def test_the_place_of_a_block_is_the_last_anchor_before_its_words() -> None:
     assert [block.place for block in blocks(body)] == ["", "one", "two", "three"]
 
 
+def test_what_follows_a_division_does_not_stand_in_it() -> None:
+    """Unless it held an anchor of its own; an empty one is an anchor."""
+    body = "<div id=menu><p>m</p></div><p>a</p><div id=b><h2 id=c>C</h2></div><p>d</p><div id=e></div><p>f</p>"
+    assert [(one.text, one.place) for one in blocks(body)] == [("m", "menu"), ("a", ""), ("d", "c"), ("f", "e")]
+
+
 def test_the_field_of_a_search_is_no_place() -> None:
     """It stands above every page of some manuals, and all that follows would lead there."""
     body = "<form><label id=a for=q>Search</label><input id=q><button id=go>Go</button></form><p>a</p>"

@@ -146,13 +146,20 @@ class _Walk:
         if not whole:
             self._say(root.text)
         walk = iterwalk(root, events=("start", "end"))
+        divisions: list[tuple[HtmlElement, str, str]] = []
         for event, element in walk:
             if element is root and not whole:
                 continue
             if event == "start":
+                before = self._place
                 if self._open(element):
                     walk.skip_subtree()
+                elif element.tag == "div" and len(element) and self._place != before:
+                    divisions.append((element, before, self._place))
                 continue
+            if divisions and divisions[-1][0] is element:  # what follows a menu does not stand in it
+                _, before, own = divisions.pop()
+                self._place = before if self._place == own else self._place
             if element.tag in _BLOCKS:
                 self._end()
             if self._links and self._links[-1] is element:
