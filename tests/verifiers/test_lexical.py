@@ -53,6 +53,16 @@ def test_a_negation_is_no_repetition() -> None:
     assert of("It was never closed.").supported is True
 
 
+def test_of_several_sentences_each_is_repeated() -> None:
+    """A quotation of two is supported; with one in other words it is not judged."""
+    told = (Passage("o", "The toll house is old. The bridge opened in the spring of 1911. It was closed in winter."),)
+    quoted, other = (
+        Assertion(f"The bridge opened in the spring of 1911. {more}", told)
+        for more in ("It was closed in winter.", "It was shut when the snow lay.")
+    )
+    assert [one.supported for one in LexicalVerifier().support([quoted, other])] == [True, None]
+
+
 def test_every_number_has_to_stand_in_the_sentence() -> None:
     """A number from another sentence of the evidence makes another statement."""
     other = Passage("o", "The bridge opened in the spring of 1911. The toll house opened in 1920.")

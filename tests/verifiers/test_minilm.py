@@ -15,6 +15,7 @@ from surefoot.types import Assertion, Passage
 from surefoot.verifiers.minilm import (
     CLAIM_PIECES,
     CONTEXT_PIECES,
+    REPEATED,
     WINDOW,
     ClaimPieces,
     ClaimReading,
@@ -115,6 +116,16 @@ def test_the_shipped_verifier_tells_a_changed_year(shipped: MiniLMVerifier) -> N
         ]
     )
     assert (right.probability or 0) > (wrong.probability or 0)
+
+
+def test_what_repeats_its_evidence_is_supported(shipped: MiniLMVerifier) -> None:
+    """Whatever the network says of it, and in any script; at the threshold at least."""
+    rare = "Ix blort 7, zemmo quag!"
+    for text, evidence in ((rare, f"Nothing here. {rare} Nor here."), ("桥 是 谁 建 的", "桥 是 谁 建 的")):
+        (found,) = shipped.support([Assertion(text, (Passage("b", evidence),))])
+        assert (found.supported, found.reason) == (True, REPEATED)
+    (other,) = shipped.support([Assertion("Ix blort 8, zemmo quag!", (Passage("b", f"Nothing here. {rare}"),))])
+    assert other.supported is not True
 
 
 def test_another_script_is_not_judged(shipped: MiniLMVerifier) -> None:

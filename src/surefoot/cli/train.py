@@ -25,6 +25,13 @@ EVALUATOR = Path(__file__).parents[1] / "evaluators/minilm.onnx"
 """The shipped evaluator, from which the verifier starts."""
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
+_Bfloat16 = Annotated[
+    bool,
+    Option(
+        "--bfloat16",
+        help="Compute in bfloat16: faster on a processor with avx512_bf16, and far slower on one without.",
+    ),
+]
 
 
 def evaluator(
@@ -45,6 +52,7 @@ def evaluator(
     ] = None,
     seed: Annotated[int, Option("--seed")] = 0,
     device: Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
+    bfloat16: _Bfloat16 = False,
 ) -> None:
     """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
     try:
@@ -63,7 +71,7 @@ def evaluator(
             recipe = replace(ONWARD, seed=seed)
         else:
             first, recipe = pretrained(start, seed), EvaluatorRecipe(seed=seed)
-        best = train(first, learned, to, recipe, tell, device)
+        best = train(first, learned, to, replace(recipe, bfloat16=bfloat16), tell, device)
     _finished("evaluator", to, partial(finish, best, learned, to))
 
 
@@ -71,22 +79,29 @@ def average(
     weights: Annotated[
         list[Path], Argument(metavar="WEIGHTS...", help="best.pt, checkpoint.pt or minilm.onnx of each.")
     ],
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the files that they learned from.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the mean.")],
+    role: Annotated[Literal["evaluator", "verifier"], Option("--role", help="What they are.")] = "evaluator",
     mixture: Annotated[
-        Path | None, Option("--mixture", metavar="FILE", help="Mixture that they learned from; else Surefoot's own.")
+        Path | None, Option("--mixture", metavar="FILE", help="Mixture or sets that they learned from; else our own.")
     ] = None,
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     try:
+        from surefoot.lab.train import claims, finish, network, verifier_finish
+        from surefoot.lab.train import verifier as verifiers
         from surefoot.lab.train.average import average as mean
-        from surefoot.lab.train.finish import finish, require_questions
         from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
     except ImportError as error:
         raise MissingExtra("surefoot train average", "train") from error
+    if role == "verifier":
+        sets = claims.ClaimSets(data, claims.sources(mixture or claims.SHIPPED))
+        best = mean(weights, to, verifiers.restored)
+        _finished(role, to, partial(verifier_finish.finish, best, sets, to))
+        return
     learned = Mixture(data, sources(mixture or SHIPPED))
-    require_questions(learned)
-    _finished("evaluator", to, partial(finish, mean(weights, to), learned, to))
+    finish.require_questions(learned)
+    _finished(role, to, partial(finish.finish, mean(weights, to, network.restored), learned, to))
 
 
 def verifier(
@@ -100,6 +115,7 @@ def verifier(
         Option("--start", metavar="FILE", help="The minilm.onnx of an evaluator to start from; else the shipped one."),
     ] = None,
     seed: Annotated[int, Option("--seed")] = 0,
+    bfloat16: _Bfloat16 = False,
 ) -> None:
     """Train Surefoot's own verifier; run it again to go on where it stopped."""
     try:
@@ -110,7 +126,8 @@ def verifier(
         raise MissingExtra("surefoot train verifier", "train") from error
     learned = ClaimSets(data, sources(sets or SHIPPED))
     with _telling(_of_minilm) as tell:
-        best = train(from_shipped(start or EVALUATOR, seed), learned, to, VerifierRecipe(seed=seed), tell)
+        recipe = VerifierRecipe(seed=seed, bfloat16=bfloat16)
+        best = train(from_shipped(start or EVALUATOR, seed), learned, to, recipe, tell)
     _finished("verifier", to, partial(finish, best, learned, to))
 
 

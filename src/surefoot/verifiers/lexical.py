@@ -28,18 +28,34 @@ class LexicalVerifier:
         return tuple(unjudged(one, self.name) or self._read(one) for one in assertions)
 
     def _read(self, assertion: Assertion) -> Support:
-        evidence = text_of(assertion)
-        there = {*words(evidence), *words(assertion.context)}
-        made_up = [name for name in names(assertion.text) if not there.issuperset(words(name))]
-        if made_up:
+        there = _there(assertion)
+        if made_up := _made_up(assertion, there):
             spans = tuple(_places(assertion.text, {word for name in made_up for word in words(name)} - there))
             said = ", ".join(f"“{name}”" for name in dict.fromkeys(made_up))
             return Support(None, False, spans, f"not in the evidence: {said}", self.name)
-        if any(_repeats(assertion.text, evidence[a:b]) for a, b in sentences(evidence)):
+        if repeated(assertion):
             return Support(None, True, name=self.name)
         return Support(
             None, None, (), "it uses other words than its evidence, which shared words cannot judge", self.name
         )
+
+
+def repeated(assertion: Assertion) -> bool:
+    """Whether for each sentence of the assertion one of the evidence holds nearly all its words, and all names."""
+    evidence, text = text_of(assertion), assertion.text
+    if _made_up(assertion, _there(assertion)):
+        return False
+    mine, there = ([said[a:b] for a, b in sentences(said)] for said in (text, evidence))
+    return bool(mine) and all(any(_repeats(own, one) for one in there) for own in mine)
+
+
+def _there(assertion: Assertion) -> set[str]:
+    return {*words(text_of(assertion)), *words(assertion.context)}
+
+
+def _made_up(assertion: Assertion, there: set[str]) -> list[str]:
+    """The names and numbers that stand neither in the evidence nor in the context."""
+    return [name for name in names(assertion.text) if not there.issuperset(words(name))]
 
 
 def _repeats(said: str, sentence: str) -> bool:

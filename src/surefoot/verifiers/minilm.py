@@ -23,6 +23,7 @@ from surefoot.stats.calibration import Calibration
 from surefoot.text.words import STOP_WORDS, sentences
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
+from surefoot.verifiers.lexical import repeated
 
 WINDOW = 256
 """Pieces read at once; of a longer evidence the sentences that share most with the claim."""
@@ -32,6 +33,9 @@ CONTEXT_PIECES = 40
 """Word pieces read of a question or of the sentences before the claim; a longer one loses its beginning."""
 UNIT_PIECES = 64
 """A sentence of the evidence with more pieces is dealt with as several."""
+
+REPEATED = "a sentence of the evidence holds nearly all its words"
+"""Why a sentence is supported without the network's word."""
 
 Range = tuple[int, int]
 """Start and end, in characters."""
@@ -85,8 +89,10 @@ class MiniLMVerifier:
 
     The passages of an assertion are read together, with their titles; the context helps to read the sentence and
     carries nothing. Of evidence with more than some 200 word pieces those sentences are read that share most with the
-    claim. A sentence of which the chance lies between the two thresholds is not judged: `supported` is None. It learned
-    from English; a sentence in another script is not judged. Some 25 ms for a sentence and a core at 256 pieces.
+    claim. A sentence that repeats one of the evidence, by the rule of `lexical`, is supported in any case.
+    Another one is not judged where its chance lies between the two thresholds: `supported` is None. It learned from
+    English; a sentence in another script is judged by that rule alone. Some 25 ms for a sentence and a core at 256
+    pieces.
 
     `model`: a folder that `surefoot train verifier` wrote. None: the weights of the package. `threads` sentences are
     read side by side (None: one for each core that this process may use).
@@ -116,6 +122,8 @@ class MiniLMVerifier:
     def _foreign(self, assertion: Assertion) -> Support | None:
         if in_latin_script(assertion.text):
             return None
+        if repeated(assertion):
+            return Support(None, True, (), REPEATED, self.name)
         return Support(None, None, (), "it is not in Latin script, and the verifier learned from English", self.name)
 
     def _run(self, pieces: ClaimPieces) -> ClaimReading:
@@ -130,6 +138,8 @@ class MiniLMVerifier:
         chance = self._card.calibration.probability(read.logit)
         if chance >= self._card.upper and not pieces.cut:
             return Support(chance, True, name=self.name)
+        if repeated(assertion):
+            return Support(max(chance, self._card.upper), True, (), REPEATED, self.name)
         if chance >= self._card.lower:
             why = (
                 f"only its first {CLAIM_PIECES} word pieces were read"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,12 @@ from surefoot.lab.train.training import claimed, keep, saved
 from surefoot.store import write_text
 
 
-def average(paths: Sequence[Path], folder: Path) -> Path:
+def average(paths: Sequence[Path], folder: Path, restore: Callable[[Path], object] = restored) -> Path:
     """Write the mean of these weights to `best.pt` in the folder, their hashes to `made.json`; returns the former path.
 
-    Each path is a `best.pt`, a `checkpoint.pt` for the last weights of a training, or a `minilm.onnx`; all count the
-    same, and one that is given twice counts twice. Raises ModelError for another file, or for weights of another shape
-    than the first.
+    Each path is a `best.pt`, a `checkpoint.pt` for the last weights of a training, or an evaluator's `minilm.onnx`; all
+    count the same, and one that is given twice counts twice. `restore` reads what is written, as what it is to be.
+    Raises ModelError for another file, or for weights of another shape than the first.
     """
     read = [_weights(path) for path in paths]
     shapes = [{name: tensor.shape for name, tensor in weights.items()} for weights in read]
@@ -41,7 +41,7 @@ def average(paths: Sequence[Path], folder: Path) -> Path:
         keep(folder / "best.pt", mean)
         hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
         write_text(folder / MADE, json.dumps({"average": hashes}, indent=1) + "\n")
-    restored(folder / "best.pt")
+    restore(folder / "best.pt")
     return folder / "best.pt"
 
 
@@ -51,5 +51,5 @@ def _weights(path: Path) -> dict[str, torch.Tensor]:
     found: Any = saved(path)
     weights: dict[str, Any] | None = found.get("network", found) if isinstance(found, dict) else None
     if not weights or not all(isinstance(tensor, torch.Tensor) for tensor in weights.values()):
-        raise ModelError(f"{path} holds no evaluator's weights; give the best.pt or the checkpoint.pt of a training")
+        raise ModelError(f"{path} holds no weights of a training; give the best.pt or the checkpoint.pt of a training")
     return weights

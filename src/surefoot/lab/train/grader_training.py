@@ -54,6 +54,8 @@ class GraderRecipe:
     """Steps between two looks at the development examples."""
     checkpoint: int = 150
     """Steps between checkpoints."""
+    bfloat16: bool = False
+    """Whether the layers compute in bfloat16; weights, losses and looks keep float32."""
     seed: int = 0
 
     heads: ClassVar[tuple[str, ...]] = ("relevance", "evidence")
@@ -160,7 +162,8 @@ def _turn(task: GraderTask[E], state: _State, batch: Sequence[E], steps: int) ->
     task.network.train()
     with torch.random.fork_rng():
         torch.manual_seed(task.recipe.seed * 1_000_003 + state.step)  # so that stops do not change a step's dropout
-        labels, whole = task.losses(batch)
+        with torch.autocast(task.network.relevance.weight.device.type, torch.bfloat16, task.recipe.bfloat16):
+            labels, whole = task.losses(batch)
     descend(whole, task.network, state.optimiser, task.recipe.clip, state.step)
     return float(labels.detach())
 
@@ -183,10 +186,11 @@ def batched(examples: Sequence[GraderExample], recipe: GraderRecipe) -> list[lis
 
 
 def read(network: GraderNetwork, batch: Sequence[GraderExample]) -> tuple[Tensor, Tensor, Tensor]:
-    """The outputs of both heads for a batch, and its ids: (texts, longest), 0 where a text has ended."""
+    """The outputs of both heads for a batch, in float32, and its ids: (texts, longest), 0 where a text has ended."""
     device = network.relevance.weight.device
     ids, sides = padded([e.ids for e in batch]).to(device), padded([e.sides for e in batch]).to(device)
-    return *network(ids, sides), ids
+    label, places = network(ids, sides)
+    return label.float(), places.float(), ids
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
