@@ -38,7 +38,7 @@ TABLE: tuple[tuple[str, Abilities], ...] = (
     (r"o[134]\b|gpt-5", _OPENAI),
     (r"qwen3.*(instruct|coder)", Abilities()),
     (r"qwen3|qwq|deepseek-(r1|reasoner)|magistral|gpt-oss|glm-(4\.[5-9]|z1)|minimax-m[12]|phi-4.*reasoning", _OPEN),
-    (r".*-(thinking|reasoner|reasoning)\b", _OPEN),
+    (r"smollm3|.*-(thinking|reasoner|reasoning)\b", _OPEN),
 )
 """The beginning of a model's name, in small letters and without its maker, and its abilities; the first that fits
 counts. From the makers' documents of 2025; a model that is not here has the common ones."""

@@ -16,10 +16,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from xllamacpp import CommonParams, Server
+from xllamacpp import CommonAdapterLoraInfo, CommonParams, Server
 
 from surefoot import meter
 from surefoot.errors import ConfigError, ModelError, on_one_line
+from surefoot.llms._abilities import abilities
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.manifest import cores
 from surefoot.models import registry
@@ -47,7 +48,11 @@ class Local:
 
     `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads` None: all cores of
     this process but one. `context` is the most tokens of a prompt and its answer together. `network` None: the model is
-    fetched without restrictions. Several threads may call at once; llama.cpp answers one after the other.
+    fetched without restrictions. `adapter`: a `.gguf` file with a LoRA adapter that was trained for the model. Several
+    threads may call at once; llama.cpp answers one after the other.
+
+    `thoughts`: tokens that it may think for before its answer, within the context; they are no part of the text, and
+    are counted in its tokens. 0: it does not think; None: as its name says (`_abilities.TABLE`).
     """
 
     def __init__(
@@ -56,15 +61,21 @@ class Local:
         threads: int | None = None,
         context: int = 4096,
         network: Network | None = None,
+        adapter: str | None = None,
+        thoughts: int | None = None,
     ) -> None:
         known = [name for name, file in registry.REGISTRY.items() if file.file.endswith(".gguf")]
         if model not in known and not model.endswith(".gguf"):
             raise ConfigError(f"no language model called {model!r}; there are: {', '.join(known)}, or a .gguf file")
-        self.name = model if model in known else Path(model).stem
+        name = model if model in known else Path(model).stem
+        self.name = f"{name}+{Path(adapter).stem}" if adapter else name
+        self.thoughts = abilities(name, None if thoughts is None else {"thoughts": thoughts}).thoughts
+        """Tokens that an answer may have beyond `max_tokens`, for thoughts."""
         self._model = model
         self._network = network
         self._threads = threads or max(1, cores() - 1)
         self._context = context
+        self._adapter = adapter
         self._lock = Lock()
         self._loaded: Server | None = None
         forks.renewing(self)
@@ -89,9 +100,10 @@ class Local:
         numbers; text cut off by `max_tokens` is not whole JSON. An exception from `on_text` ends the answer and is
         raised. Raises ModelError for a model that is missing, does not load, or cannot take the prompt.
         """
-        answer = _Guarded(StreamedReply(max_tokens, on_text))
+        most = max_tokens + self.thoughts
+        answer = _Guarded(StreamedReply(most, on_text, thinks=self.thoughts > 0))
         asked = chat_request(
-            messages, schema, max_tokens, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
+            messages, schema, most, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
         )
         server = self._server()
         try:
@@ -139,13 +151,16 @@ class Local:
         try:
             return Server(self._params(file, host, port, key))
         except RuntimeError as error:
-            check = f"surefoot models verify {self.name}" if self._model in registry.REGISTRY else "another .gguf file"
-            raise ModelError(f"{file} does not load as a model; try: {check} ({on_one_line(error)})") from error
+            check = f"surefoot models verify {self._model}" if known else "another .gguf file"
+            what = f"{file} with the adapter {self._adapter}" if self._adapter else file
+            raise ModelError(f"{what} does not load as a model; try: {check} ({on_one_line(error)})") from error
 
     def _params(self, file: Path, host: str, port: int, key: str) -> CommonParams:
         params = CommonParams()
         params.model.path = str(file)
         params.model_alias = {self.name}
+        if self._adapter:
+            params.lora_adapters = [CommonAdapterLoraInfo(str(Path(self._adapter).expanduser()))]
         params.n_ctx = self._context
         params.n_parallel = 1
         params.cache_ram_mib = 0
