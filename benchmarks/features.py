@@ -1,96 +1,99 @@
-"""Does a linear model over several features rank better than the cross-encoder alone?
+"""Does the evaluator `features` rank better than the cross-encoder alone? Fits its weights, too.
 
-    python benchmarks/features.py models/mine/dev [--model models/mine] [--questions 150]
+    python benchmarks/features.py models/mine/dev [--questions 150] [--card src/surefoot/evaluators/features.json]
 
-`dev` is what `surefoot train evaluator` wrote: its `fit` half trains a logistic regression, in which every file counts
-the same, its `test` half is measured on. Features of a pair: the cross-encoder's score; cosine of the embeddings; BM25;
-the weighted share of question words that the text holds; the share of the question's names that the text, and the
-title, hold; the edit similarity of question and title, and the best one of question and a sentence; the kind of
-question. AUC of each file, of both, and of the cross-encoder calibrated; the difference with its interval from a
-bootstrap over questions, the same draws for both. Needs scikit-learn.
+`dev` is what `surefoot train evaluator` wrote: on its `fit` half a logistic regression is fitted, in which every file
+counts the same, and thresholds on the questions of the files that the shipped ones are fitted on; its `test` half is
+measured on. AUC of each file by the cross-encoder's logit and by the model over all features of
+`surefoot.evaluators.features`; the difference with its interval from a bootstrap over questions, the same draws for
+both. `--card` writes weights and thresholds. Needs scikit-learn.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from difflib import SequenceMatcher
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from cascade import BM25
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.config.builder import Builder
-from surefoot.config.settings import read as configured
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
+from surefoot.evaluators.features import NAMES, row
+from surefoot.evaluators.minilm import MiniLM
+from surefoot.lab import tuning
 from surefoot.lab.grading import draws, graded
-from surefoot.protocols import Evaluator
+from surefoot.lab.train.finish import AIM
+from surefoot.lab.train.mixture import sources
 from surefoot.stats import figures
-from surefoot.text.words import fold, names, sentences, words
-
-KINDS = ("who", "when", "where", "which", "what", "why", "how", "in", "is", "are", "was", "were", "do", "does", "did")
-FEATURES = (
-    "cross-encoder",
-    "cosine",
-    "BM25",
-    "words",
-    "names in text",
-    "names in title",
-    "edit title",
-    "edit sentence",
-)
+from surefoot.types import Grade
 
 Matrix = npt.NDArray[np.float64]
 
 
-def built(name: str, **options: str) -> Evaluator:
-    return Builder(configured({}, {"evaluator": {"use": name, **options}})).evaluator
+@dataclass(frozen=True)
+class Measured:
+    """A file's pairs with a grade, and their features: a row a pair, a column a feature."""
+
+    file: LabelledSet
+    rows: Matrix
 
 
-def scores(evaluator: Evaluator, file: LabelledSet) -> Matrix:
-    """NaN for what it could not grade."""
-    return np.array([grade.score for grade in graded(evaluator, file.pairs, lambda done, total: None).grades], float)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dev", type=Path)
+    parser.add_argument("--questions", type=int, default=150, help="of each file, at most")
+    parser.add_argument("--card", type=Path, help="write weights and thresholds here")
+    given = parser.parse_args()
+    evaluator = MiniLM()
+    fit, test = ([*measured(given.dev / half, evaluator, given.questions)] for half in ("fit", "test"))
+    weights, intercept = fitted(fit)
+    compared(test, weights, intercept)
+    if given.card:
+        about = f"the fit half of {len(fit)} development files, at most {given.questions} questions of each"
+        card = {"fitted_on": about, "intercept": intercept, "weights": dict(zip(NAMES, weights, strict=True))}
+        card["thresholds"] = thresholds(fit, weights, intercept, f"features:{evaluator.name}")
+        given.card.write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
 
-def held(question: str, text: str) -> float:
-    """Share of the question's names that stand in the text."""
-    sought = [fold(name) for name in names(question)]
-    return sum(name in fold(text) for name in sought) / len(sought) if sought else 0.0
+def measured(folder: Path, evaluator: MiniLM, questions: int) -> Iterator[Measured]:
+    """The files of a folder that have pairs of both labels."""
+    for path in sorted(folder.glob("*.jsonl")):
+        file = read(path, questions)
+        grades = graded(evaluator, file.pairs, lambda done, total: None).grades
+        known = [(pair, g.score) for pair, g in zip(file.pairs, grades, strict=True) if g.score is not None]
+        rows = np.array([row(logit, pair.question, pair.passage) for pair, logit in known])
+        if len({pair.label for pair, _ in known}) == 2:
+            yield Measured(replace(file, pairs=tuple(pair for pair, _ in known)), rows)
+        print(f"{path}: {len(known)} of {len(file.pairs)} pairs", flush=True)
 
 
-def alike(one: str, other: str) -> float:
-    """Edit similarity of the words, in [0, 1]."""
-    return SequenceMatcher(None, words(one), words(other), autojunk=False).ratio()
-
-
-def simple(pair: LabelledPair) -> list[float]:
-    question, text, title = pair.question, pair.passage.text, pair.passage.title
-    parts = [text[start:end] for start, end in sentences(text)] or [text]
-    first = next(iter(words(question)), "")
-    edits = [alike(question, title), max(alike(question, part) for part in parts)]
-    return [held(question, text), held(question, title), *edits, *(float(first == kind) for kind in KINDS)]
-
-
-def features(file: LabelledSet, evaluators: list[Evaluator]) -> tuple[LabelledSet, Matrix]:
-    """A row a pair, a column a feature; the cross-encoder's first. Without the pairs that one could not grade."""
-    bm25 = BM25(list({pair.passage.id: pair.passage for pair in file.pairs}.values()))
-    columns = [scores(evaluator, file) for evaluator in [*evaluators[:2], bm25, *evaluators[2:]]]
-    there = np.isfinite(columns).all(axis=0)
-    kept = tuple(pair for pair, is_there in zip(file.pairs, there, strict=True) if is_there)
-    rows = np.column_stack([*columns, np.array([simple(pair) for pair in file.pairs])])
-    return replace(file, pairs=kept), rows[there]
-
-
-def fitted(files: list[LabelledSet], rows: list[Matrix]) -> object:
-    weights = np.concatenate([np.full(len(file.pairs), 1 / len(file.pairs)) for file in files])
-    labels = [pair.label for file in files for pair in file.pairs]
+def fitted(files: Sequence[Measured]) -> tuple[list[float], float]:
+    """The weight of each feature as it is, and the intercept."""
+    each = np.concatenate([np.full(len(one.rows), 1 / len(one.rows)) for one in files])
+    labels = [pair.label for one in files for pair in one.file.pairs]
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    model.fit(np.concatenate(rows), labels, logisticregression__sample_weight=weights / weights.mean())
-    return model
+    model.fit(np.concatenate([one.rows for one in files]), labels, logisticregression__sample_weight=each / each.mean())
+    scaler, linear = model.named_steps["standardscaler"], model.named_steps["logisticregression"]
+    told = zip(NAMES, linear.coef_[0], strict=True)
+    print("\nweights of the standardised features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in told))
+    weights = linear.coef_[0] / scaler.scale_
+    return [*map(float, weights)], float(linear.intercept_[0] - weights @ scaler.mean_)
+
+
+def compared(files: Sequence[Measured], weights: Sequence[float], intercept: float) -> None:
+    print("\n| file | cross-encoder | with features | difference |\n|---|---|---|---|")
+    means = []
+    for one in files:
+        alone, more = auc(one.file, one.rows[:, 0]), auc(one.file, one.rows @ np.array(weights) + intercept)
+        means.append((alone, more, figures.gain(alone, more)))
+        print(line(Path(one.file.path).stem, *(found for found, _ in means[-1])))
+    print(line("mean", *(figures.macro(column) for column in zip(*means, strict=True))))
 
 
 def auc(file: LabelledSet, values: npt.ArrayLike) -> tuple[figures.Figure, figures.Floats]:
@@ -98,43 +101,36 @@ def auc(file: LabelledSet, values: npt.ArrayLike) -> tuple[figures.Figure, figur
     return figures.figure(figures.roc_auc(values, labels, numbers), draws(file))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dev", type=Path)
-    parser.add_argument("--model", help="left out: the weights of the package")
-    parser.add_argument("--questions", type=int, default=150, help="of each file, at most")
-    given = parser.parse_args()
-    options = {"model": given.model} if given.model else {}
-    evaluators = [built("minilm", **options), built("cosine"), built("lexical")]
-    files: dict[str, list[LabelledSet]] = {"fit": [], "test": []}
-    rows: dict[str, list[Matrix]] = {"fit": [], "test": []}
-    lost = 0
-    for half in files:
-        for path in sorted((given.dev / half).glob("*.jsonl")):
-            whole = read(path, given.questions)
-            file, part = features(whole, evaluators)
-            lost += len(whole.pairs) - len(file.pairs)
-            if len({pair.label for pair in file.pairs}) == 2:
-                files[half].append(file)
-                rows[half].append(part)
-                print(f"\r{half}: {len(files[half])} files", end="", flush=True)
-    model = fitted(files["fit"], rows["fit"])
-    print(f"\n\npairs left out, as one of the evaluators could not grade them: {lost}")
-    print("\n| file | cross-encoder | with features | difference |\n|---|---|---|---|")
-    means = []
-    for file, part in zip(files["test"], rows["test"], strict=True):
-        alone, more = auc(file, part[:, 0]), auc(file, model.decision_function(part))
-        means.append((alone, more, figures.gain(alone, more)))
-        print(row(Path(file.path).stem, *(one for one, _ in means[-1])))
-    print(row("mean", *(figures.macro(column) for column in zip(*means, strict=True))), "\n")
-    weights = model.named_steps["logisticregression"].coef_[0]
-    told = zip((*FEATURES, *KINDS), weights, strict=True)
-    print("weights of the standardised features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in told))
-
-
-def row(name: str, alone: figures.Figure, more: figures.Figure, gain: figures.Figure) -> str:
+def line(name: str, alone: figures.Figure, more: figures.Figure, gain: figures.Figure) -> str:
     interval = "" if gain.low is None else f" [{gain.low:+.3f}, {gain.high:+.3f}]"
     return f"| {name} | {alone.value:.3f} | {more.value:.3f} | {gain.value:+.3f}{interval} |"
+
+
+def thresholds(files: Sequence[Measured], weights: Sequence[float], intercept: float, name: str) -> dict[str, object]:
+    """As `surefoot train evaluator` fits those of the cross-encoder: on the files that are searched, one question in
+    four without its relevant passages, for the same risks."""
+    searched = {source.name.replace("/", "-") for source in sources() if source.searched}
+    chosen = [one for one in files if Path(one.file.path).stem in searched]
+    asked: list[tuning.Question] = []
+    for one, left in zip(chosen, tuning.thinned([one.file for one in chosen]), strict=True):
+        score = dict(zip(map(key, one.file.pairs), one.rows @ np.array(weights) + intercept, strict=True))
+        asked += tuning.questions(left.pairs, [Grade(p.passage.id, float(score[key(p)])) for p in left.pairs])
+    found = tuning.fit(asked, AIM)
+    made = found.thresholds(name)
+    if made is None:
+        raise SystemExit(f"no thresholds: {'; '.join(c.reason for c in (found.upper, found.lower, found.strip))}")
+    risks = (
+        f"with {found.confidence:.0%} confidence each, at most {AIM.target:.0%} of CORRECT decisions lack evidence, "
+        f"at most {AIM.discard_target:.0%} of INCORRECT ones have some, and at most {AIM.strip_target:.0%} of relevant "
+        "passages lie below the strip threshold"
+    )
+    asked_of = f"{len(asked)} questions of {len(chosen)} files, one in {tuning.THIN} without its relevant passages"
+    values = {end: getattr(made, end) for end in ("upper", "lower", "strip")}
+    return {**values, "evaluator": name, "fitted_on": f"{asked_of}: {risks}"}
+
+
+def key(pair: LabelledPair) -> tuple[str, str]:
+    return pair.question_id, pair.passage.id
 
 
 if __name__ == "__main__":

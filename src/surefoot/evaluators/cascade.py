@@ -16,8 +16,7 @@ Band = tuple[float, float]
 
 
 class Cascade:
-    """The first of two or more evaluators grades every pair; each later one decides those of which the one before it is
-    unsure.
+    """The first of two or more evaluators grades every pair; each later one decides where the one before is unsure.
 
     `band`: scores [low, high) of the first that go to the second; None: from its τ− to its τ+, which are the pairs that
     it calls AMBIGUOUS. With more than two, `band` is a list of such pairs, one for each evaluator but the last, each on
