@@ -35,7 +35,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +49,7 @@ QUESTIONS = ROOT / "examples" / "manual" / "questions.jsonl"
 OFFLINE = 'searcher = "nowhere"\n[network]\nallow = []\ncache = ""\n'
 QUICK = 'retriever = "bm25"\nevaluator = "lexical"\ngenerator = "extractive"\n' + OFFLINE
 WORKERS = 2
+SPAWN = multiprocessing.get_context("spawn")
 
 
 def free_port() -> int:
@@ -102,6 +103,34 @@ def surefoot(folder: Path, *words: str) -> str:
     done = subprocess.run([sys.executable, "-m", "surefoot", *words], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def probe(url: str, place: str) -> None:
+    """Write the seconds of each `/health` into a file, until the end of the process: ten a second, on one connection.
+    Infinite where there was no answer, or another than 200."""
+    with httpx.Client(base_url=url, timeout=60) as client, open(place, "w", buffering=1) as out:
+        while True:
+            begun, ok = time.perf_counter(), False
+            with suppress(httpx.HTTPError):
+                ok = client.get("/health").status_code == 200
+            taken = time.perf_counter() - begun
+            print(taken if ok else math.inf, file=out)
+            time.sleep(max(0.0, 0.1 - taken))
+
+
+@contextmanager
+def probing(url: str) -> Iterator[list[float]]:
+    """What `probe` measures in a process of its own, as a monitor is one; it is there at the end."""
+    health: list[float] = []
+    with tempfile.NamedTemporaryFile("r") as file:
+        process = SPAWN.Process(target=probe, args=(url, file.name), daemon=True)
+        process.start()
+        try:
+            yield health
+        finally:
+            process.kill()
+            process.join()
+            health += map(float, file.read().split())
 
 
 # ---- load
@@ -175,18 +204,6 @@ def client_process(url: str, questions: Sequence[str], count: int, seed: int, un
     asyncio.run(main())
 
 
-def health_process(url: str, until: float, out: Any) -> None:
-    """Seconds of each `/health`, ten a second, on one connection as a probe keeps it."""
-    with httpx.Client(base_url=url, timeout=60) as client:
-        while time.time() < until:
-            begun, ok = time.perf_counter(), False
-            with suppress(httpx.HTTPError):
-                ok = client.get("/health").status_code == 200
-            taken = time.perf_counter() - begun
-            out.send((ok, taken))
-            time.sleep(max(0.0, 0.1 - taken))
-
-
 def in_a_row(folder: Path, questions: Sequence[str], seconds: float, seed: int) -> float:
     """Questions a second of `run_many` in a process of its own, until the seconds are over."""
     code = (
@@ -217,7 +234,6 @@ class Load:
 
     heard: Heard
     health: list[float]
-    unwell: int
     memory: list[tuple[float, int]]
     """Seconds since the beginning, bytes."""
     rate: float
@@ -229,63 +245,55 @@ def under_load(
     server: Server, questions: Sequence[str], clients: int, seconds: float, warm: float, between: float
 ) -> Load:
     """Clients in four processes, one of which is killed now and then, and started again."""
-    spawn = multiprocessing.get_context("spawn")
     began = time.time()
     until = began + seconds
-    heard, health, unwell, memory, killed, seed = Heard(), list[float](), 0, list[tuple[float, int]](), 0, 0
+    heard, memory, killed, seed = Heard(), list[tuple[float, int]](), 0, 0
     pipes: list[Any] = []
 
-    def start(target: Callable[..., None], *args: Any) -> Any:
-        receiver, sender = spawn.Pipe(duplex=False)
-        process = spawn.Process(target=target, args=(*args, until, sender), daemon=True)
+    def fresh() -> Any:
+        nonlocal seed
+        seed += 1
+        receiver, sender = SPAWN.Pipe(duplex=False)
+        given = server.url, questions, max(1, clients // 4), seed, until, sender
+        process = SPAWN.Process(target=client_process, args=given, daemon=True)
         process.start()
         sender.close()
         pipes.append(receiver)
         return process
 
     def hear() -> None:
-        nonlocal unwell
         for pipe in pipes[:]:
             try:
                 while pipe.poll():
                     told = pipe.recv()
-                    if isinstance(told, Heard):
-                        heard.statuses.update(told.statuses)
-                        heard.first += told.first
-                        heard.whole += told.whole
-                    else:
-                        unwell += not told[0]
-                        health.append(told[1])
+                    heard.statuses.update(told.statuses)
+                    heard.first += told.first
+                    heard.whole += told.whole
             except (EOFError, OSError):  # it has ended, or was killed in the middle of a word
                 pipes.remove(pipe)
 
-    def fresh() -> Any:
-        nonlocal seed
-        seed += 1
-        return start(client_process, server.url, questions, max(1, clients // 4), seed)
-
-    start(health_process, server.url)
     group = [fresh() for _ in range(4)]
     last, answered, at = time.time(), 0.0, 0.0
-    while time.time() < until:
-        time.sleep(0.5)
-        hear()
-        now = time.time() - began
-        memory.append((now, server.memory()))
-        if not at and now >= warm:
-            answered, at = counted(server.url, "surefoot_question_seconds_count"), now
-        if time.time() - last > between and until - time.time() > between:
-            last = time.time()
-            gone = group.pop(0)
-            os.kill(gone.pid, signal.SIGKILL)
-            gone.join()
-            killed += 1
-            group.append(fresh())
+    with probing(server.url) as health:
+        while time.time() < until:
+            time.sleep(0.5)
+            hear()
+            now = time.time() - began
+            memory.append((now, server.memory()))
+            if not at and now >= warm:
+                answered, at = counted(server.url, "surefoot_question_seconds_count"), now
+            if time.time() - last > between and until - time.time() > between:
+                last = time.time()
+                gone = group.pop(0)
+                os.kill(gone.pid, signal.SIGKILL)
+                gone.join()
+                killed += 1
+                group.append(fresh())
     rate = (counted(server.url, "surefoot_question_seconds_count") - answered) / (time.time() - began - at)
     for process in group:
         process.join(60)
     hear()
-    return Load(heard, health, unwell, memory, rate, killed)
+    return Load(heard, health, memory, rate, killed)
 
 
 def load(given: argparse.Namespace) -> bool:
@@ -312,7 +320,7 @@ def told(given: argparse.Namespace, found: Load, alone: float, rows: Sequence[fl
     errors = {status: count for status, count in found.heard.statuses.items() if status not in ("200", "429")}
     slowest = max(found.health, default=math.inf)
     checks = {
-        "no error but 429": not errors and not found.unwell,
+        "no error but 429": not errors and math.inf not in found.health,
         "memory within 10 % after the warm-up": abs(last / first - 1) <= 0.1,
         "`/health` within 100 ms": slowest <= 0.1,
         "at least 0.9 of `run_many`": found.rate / alone >= 0.9,
@@ -682,16 +690,13 @@ def inspected(folder: Path, wrong: list[str]) -> int:
 def uploads(given: argparse.Namespace) -> bool:
     """Each file in a request of its own, as fast as the clients can; whoever is told to come again does. Beside them
     somebody asks for `/health`. At last all the files in one request, which are too many where it has over 1,000."""
-    folder, over = Path(tempfile.mkdtemp(prefix="uploads-")), threading.Event()
-    statuses, unworded, health = Counter[int](), list[str](), list[float]()
+    folder = Path(tempfile.mkdtemp(prefix="uploads-"))
+    statuses, unworded = Counter[int](), list[str]()
     begun, held = time.monotonic(), 0
     try:
         with serving(folder, QUICK) as server:
-            probe = threading.Thread(target=probing, args=(server.url, health, over))
-            probe.start()
-            asyncio.run(_upload_all(server.url, given, statuses, unworded))
-            over.set()
-            probe.join()
+            with probing(server.url) as health:
+                asyncio.run(_upload_all(server.url, given, statuses, unworded))
             arrived = time.monotonic() - begun
             with httpx.Client(base_url=server.url, timeout=120) as client:
                 while held < given.files and time.monotonic() - begun < 3600:
@@ -702,7 +707,6 @@ def uploads(given: argparse.Namespace) -> bool:
                 many = client.post("/documents", files=every)
                 unworded += [many.text[:200]] * (many.status_code != 413 or not sentence(many))
     finally:
-        over.set()
         shutil.rmtree(folder, ignore_errors=True)
     print(
         f"{given.files:,} uploads arrived in {arrived:.0f} s: {dict(statuses)}; "
@@ -712,16 +716,6 @@ def uploads(given: argparse.Namespace) -> bool:
     )
     print("\n".join(unworded) or "every refusal said in a sentence when to come again")
     return set(statuses) <= {202, 429, 503} and held == given.files and not unworded and max(health) < math.inf
-
-
-def probing(url: str, health: list[float], over: threading.Event) -> None:
-    """Seconds of each `/health`, ten a second; infinite where there was no answer, or another than 200."""
-    with httpx.Client(base_url=url, timeout=60) as client:
-        while not over.wait(0.1):
-            begun, ok = time.perf_counter(), False
-            with suppress(httpx.HTTPError):
-                ok = client.get("/health").status_code == 200
-            health.append(time.perf_counter() - begun if ok else math.inf)
 
 
 def sentence(reply: httpx.Response) -> str:

@@ -1,4 +1,5 @@
-"""Takes docs/images/page-*.webp: the page of `surefoot serve` over the library of the demo, in a real Chromium.
+"""Takes docs/images/page-*.webp, the page of `surefoot serve` over the library of the demo, and viewer-*.webp, the
+report of the first evaluation, in a real Chromium: `python docs/screenshots.py [page] [viewer]`.
 
 Needs the extra server, the package playwright, and a Chromium on the path or in `SUREFOOT_CHROMIUM`.
 """
@@ -22,6 +23,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from surefoot.cli.demo import _indexed
 
 TARGET = Path(__file__).parent / "images"
+REPORT = (Path(__file__).parent / "report" / "first-attempt.html").absolute().as_uri()
+RECORD = "m26"
+"""The record of the report whose decision is shown."""
 CONFIG = '[index]\npath = "library.db"\n[searcher]\nuse = "folder"\npath = "outside.db"\n[network]\ncache = ""\n'
 BORN = "In which village was the guide Anna Tresk born?"
 THICK = "How thick is the Hohrin Glacier?"
@@ -64,44 +68,63 @@ def ask(tab: Page, words: str) -> None:
 
 
 def main() -> None:
-    """Ask in four ways, and take a picture of each."""
+    """Take the pictures of what is named, `page` or `viewer`; of both where nothing is."""
     chromium = os.environ.get("SUREFOOT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    takes = {"page": of_the_page, "viewer": of_the_viewer}
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name in sys.argv[1:] or takes:
+            takes[name](browser)
+        browser.close()
+
+
+def of_the_page(browser: Browser) -> None:
+    """Ask in three ways, and take a picture of each."""
     with tempfile.TemporaryDirectory() as place, as_file(files("surefoot") / "demo") as demo:
         _indexed(demo, Path(place))
-        with serving(Path(place)) as url, sync_playwright() as engine:
-            browser = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            blank = browser.new_page()
-
-            def shot(name: str, tab: Page) -> None:
-                tab.evaluate("document.activeElement.blur()")
-                png = base64.b64encode(tab.screenshot()).decode()
-                (TARGET / f"page-{name}.webp").write_bytes(base64.b64decode(blank.evaluate(WEBP, png)))
-                tab.context.close()
-
-            tab = opened(browser, url)
+        with serving(Path(place)) as url:
+            tab = opened(browser, url, ".hero")
             ask(tab, BORN)
             tab.click(".cite")
             tab.wait_for_selector("#source mark.here")
-            shot("source", tab)
-            tab = opened(browser, url, scheme="dark")
+            shot("page-source", tab)
+            tab = opened(browser, url, ".hero", scheme="dark")
             ask(tab, THICK)
-            shot("decision", tab)
-            tab = opened(browser, url, width=390)
+            shot("page-decision", tab)
+            tab = opened(browser, url, ".hero", width=390, height=844)
             ask(tab, BUILT)
-            shot("phone", tab)
-            browser.close()
+            shot("page-phone", tab)
 
 
-def opened(browser: Browser, url: str, width: int = 1440, scheme: str = "light") -> Page:
-    """The page in a browser of its own."""
-    size = {"width": width, "height": 900 if width > 500 else 844}
+def of_the_viewer(browser: Browser) -> None:
+    """Open the report of the first evaluation, from disk as its readers do."""
+    shot("viewer-overview", opened(browser, f"{REPORT}#/", ".diamond", width=1280, height=1000))
+    tab = opened(browser, f"{REPORT}#/record/{RECORD}", ".passage", width=1280, height=1100)
+    tab.get_by_role("heading", name="Decision", exact=True).evaluate("it => scrollTo(0, it.offsetTop - 24)")
+    shot("viewer-record", tab)
+
+
+def shot(name: str, tab: Page) -> None:
+    """Keep what the tab shows as `name`.webp, and close it."""
+    tab.evaluate("document.activeElement.blur()")
+    png = base64.b64encode(tab.screenshot()).decode()
+    blank = tab.context.new_page()  # the page's own policy forbids what draws a WebP
+    (TARGET / f"{name}.webp").write_bytes(base64.b64decode(blank.evaluate(WEBP, png)))
+    tab.context.close()
+
+
+def opened(browser: Browser, url: str, ready: str, width: int = 1440, height: int = 900, scheme: str = "light") -> Page:
+    """The page in a browser of its own, when `ready` is there."""
     context = browser.new_context(
-        viewport=size, color_scheme=scheme, reduced_motion="reduce", device_scale_factor=1.25 if width > 500 else 2
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        device_scale_factor=1.25 if width > 500 else 2,
     )
     context.set_default_timeout(120_000)
     tab = context.new_page()
     tab.goto(url)
-    tab.wait_for_selector(".hero")
+    tab.wait_for_selector(ready)
     return tab
 
 

@@ -94,6 +94,7 @@ def test_a_question_ends_in_a_decision_with_its_grades_and_an_answer(open_page: 
     assert turn.locator(".answer .cite").all_inner_texts() == ["1"]
     assert turn.locator(".sources .check").all_inner_texts() == ["quoted"]
     turn.locator(".passages summary").first.click()
+    turn.locator(".inside .kept").first.wait_for()
     kept = [strip["text"] for strip in trace["strips"] if strip["kept"]]
     assert "".join(turn.locator(".inside .kept").all_inner_texts()) == "".join(kept)
     dropped = [strip["text"] for strip in trace["strips"] if not strip["kept"]]

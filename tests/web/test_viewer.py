@@ -253,6 +253,45 @@ def test_5000_records_stay_fluid(open_page: Open, many: Path) -> None:
     assert least < 100  # the best of nine: a busy machine stretches the others
 
 
+REWRITTEN = [{"query": "Ruvel Bridge builder", "question": "Who built the bridge at Ruvel?", "missing": "the builder"}]
+OUTSIDE = {"upper": 3.25, "lower": -2.5, "strip": -2.5, "evaluator": "e", "fitted_on": "pages of the web"}
+CRITIQUE = {"relevance": 0.91, "support": None, "utility": -0.5, "likelihood": 0.25}
+DRAFT = {"text": "Tomas Aldwin", "passages": ["p1"], "critique": CRITIQUE, "worth": 1.75, "chosen": True}
+
+
+def test_a_record_shows_how_it_was_rewritten_and_graded_outside(
+    open_page: Open, contents: Contents, tmp_path: Path
+) -> None:
+    """What was missing, and what retriever and web were asked; a scale of its own for passages from outside; the
+    answers among which a critique chose. Without these, no word of them."""
+    name, record = next((n, json.loads(json.dumps(r))) for n, r in contents.records.items() if r["trace"]["external"])
+    trace = record["trace"]
+    trace |= {"rewritten": [*REWRITTEN, {"query": "Ruvel", "question": "", "missing": ""}], "outside": OUTSIDE}
+    trace["answer"]["drafts"] = [DRAFT, {**DRAFT, "text": "Nobody", "chosen": False}]
+    tab = open_page(
+        written(replace(contents, records={**contents.records, name: record}), tmp_path), f"#/record/{name}"
+    )
+    tab.wait_for_selector("article.score")
+    table = tab.locator("table", has_text="How the question was rewritten")
+    rows = [row.inner_text().split("\t") for row in table.locator("tbody tr").all()]
+    assert rows == [
+        ["the builder", "Who built the bridge at Ruvel?", "Ruvel Bridge builder"],
+        ["not told", "Ruvel", "Ruvel"],
+    ]
+    inside, outside = (one.get_attribute("aria-label") for one in tab.locator("svg.scale").all())
+    assert "correct from 3.25, incorrect below -2.5" in outside.replace("−", "-")
+    assert inside.partition(";")[0].count(",") == len(trace["passages"]) - 1
+    assert outside.partition(";")[0].count(",") == len(trace["external"]) - 1
+    assert "pages of the web" in tab.inner_text("main")
+    chosen = tab.locator("table", has_text="chosen from").locator("tbody tr").all_inner_texts()
+    assert [row.split("\t")[1:] for row in chosen] == [
+        [who, "1.75", "0.91", "–", "−0.5", "0.25"] for who in ("Tomas Aldwin", "Nobody")
+    ]
+    go(tab, "#/record/q00000")
+    for words in ("How the question was rewritten", "What came from outside", "chosen from"):
+        assert words not in tab.inner_text("main")
+
+
 EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028</script>\u202ejavascript:alert(1)"
 
 
@@ -270,6 +309,9 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
     trace["strips"][0] |= {"start": 10**8, "end": -4, "text": EVIL, "passage_id": EVIL}
     trace["steps"][0] |= {"name": EVIL, "error": EVIL, "degraded": EVIL}
     trace["decision"] |= {"because": EVIL, "action": EVIL, "policy": EVIL}
+    trace["rewritten"] = [{"query": EVIL, "question": EVIL, "missing": EVIL * 400}]
+    trace["outside"] = {**OUTSIDE, "fitted_on": EVIL}
+    trace["answer"]["drafts"] = [{**DRAFT, "text": EVIL}]
     broken = {**spoilt, "id": "broken", "trace": {**trace, "grades": None, "steps": 7, "strips": "no"}}
     score = {**contents.scores["q00000"][0], "record_id": name, "metric": "__proto__"}
     score |= {"reason": EVIL * 9000, "judge": EVIL}

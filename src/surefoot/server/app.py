@@ -78,14 +78,15 @@ class _Application(Starlette):
 
 def create_app(service: Service) -> Starlette:
     """The ASGI application over these parts, which it starts and stops. Whoever runs it may set `state.crowded`, which
-    says whether more connections are open than the process can bear."""
+    says whether more connections are open than the process can bear, and `state.warmed`, which is called once all is
+    loaded."""
     handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
     tools = _tools(service)
     routes = [*ROUTES, *([Route("/mcp", tools.asgi_app, methods=["POST"])] if tools else [])]
     app = _Application(routes=routes, exception_handlers=handlers, lifespan=_lifespan)
     app.state.service, app.state.openapi = service, openapi.document(ROUTES)
     app.state.keys, app.state.tools = keys_of(service.settings), tools
-    app.state.crowded = lambda: False
+    app.state.crowded, app.state.warmed = lambda: False, lambda: None
     return app
 
 
@@ -103,7 +104,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service: Service = app.state.service
     await asyncio.to_thread(service.library.recover)
     service.jobs.start(service.library.uploaded())
-    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(asyncio.to_thread(warm, service))]
+    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(_warming(app))]
     try:
         async with AsyncExitStack() as stack:
             if app.state.tools:
@@ -127,6 +128,11 @@ def warm(service: Service) -> None:
             library.pipeline(library.default)
     except SurefootError as error:
         LOG.error("the models cannot be loaded", exc_info=error)
+
+
+async def _warming(app: Starlette) -> None:
+    await asyncio.to_thread(warm, app.state.service)
+    app.state.warmed()
 
 
 async def _forgetting(service: Service) -> None:

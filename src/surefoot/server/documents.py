@@ -203,16 +203,16 @@ async def get_documents(request: Request) -> Response:
     here, name = service(request), visible(request)[0]
     limit, before = number(request, "limit", 50, MOST_LISTED), request.query_params.get("before", "")
 
-    def listed() -> dict[str, Any]:
+    def listed() -> Response:
         index = here.library.index(name)
         every: Iterator[StoredDocument] = index.documents() if index else iter(())
         if before:
             every = islice(dropwhile(lambda one: one.id != before, every), 1, None)
         found = list(islice(every, limit + 1))
         lines = [_line(here, index, one) for one in found[:limit] if index]
-        return {"documents": to_json(lines), "next": lines[-1].id if len(found) > limit else None}
+        return JSONResponse({"documents": to_json(lines), "next": lines[-1].id if len(found) > limit else None})
 
-    return JSONResponse(await asyncio.to_thread(listed))
+    return await asyncio.to_thread(listed)
 
 
 def _line(here: Service, index: Index, document: StoredDocument) -> DocumentLine:
@@ -242,7 +242,7 @@ async def get_text(request: Request) -> Response:
     start = number(request, "start", 0, 10**9)
     end = number(request, "end", start + MOST_READ, 10**9)
 
-    def read() -> dict[str, Any]:
+    def read() -> Response:
         index, document = _document(request)
         near = (one for one in index.text(document.id) if one.start <= end and one.start + len(one.text) >= start)
         blocks = [block for one in near for block in _blocks(one, document.title)]
@@ -250,9 +250,9 @@ async def get_text(request: Request) -> Response:
         about = {"document": _line(service(request), index, document), "start": start, "end": end}
         if chosen:
             about |= {"start": chosen[0].start, "end": chosen[-1].end}
-        return {**about, "blocks": chosen}
+        return JSONResponse(to_json({**about, "blocks": chosen}))
 
-    return JSONResponse(to_json(await asyncio.to_thread(read)))
+    return await asyncio.to_thread(read)
 
 
 def _blocks(passage: Passage, title: str) -> Iterator[TextBlock]:

@@ -68,7 +68,7 @@ class Library:
 
     def has(self, name: str) -> bool:
         """Whether there is a collection of this name."""
-        return name in self.names()
+        return name == self.default or name in self.names()  # the index need not be opened for most requests
 
     def index(self, name: str) -> Index | None:
         """The collection's part of the index; None: nothing was ever put into it. Raises IndexFault where the index is

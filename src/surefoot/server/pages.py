@@ -80,7 +80,7 @@ async def get_health(_: Request) -> Response:
 
 
 async def get_ready(request: Request) -> Response:
-    """Whether questions can be answered: the models are loaded."""
+    """Whether questions can be answered: every part is built. A model is read when it is first asked."""
     try:
         await asyncio.to_thread(lambda: service(request).library.evaluator)
     except SurefootError as error:

@@ -66,7 +66,7 @@ async def post_ask(request: Request) -> Response:
     if "text/event-stream" not in request.headers.get("accept", ""):
         place = ask(here, inquiry)
         trace = shown(await awaited(request, place), inquiry.inside)
-        return JSONResponse(await asyncio.to_thread(to_json, trace))
+        return await asyncio.to_thread(lambda: JSONResponse(to_json(trace)))
     queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop, begun = asyncio.get_running_loop(), monotonic()
 
@@ -137,7 +137,7 @@ async def _left(request: Request) -> None:
 async def get_trace(request: Request) -> Response:
     """A kept trace."""
     _, trace = await kept(request)
-    return JSONResponse(await asyncio.to_thread(to_json, shown(trace, inside(request))))
+    return await asyncio.to_thread(lambda: JSONResponse(to_json(shown(trace, inside(request)))))
 
 
 async def kept(request: Request) -> tuple[str, Trace]:
@@ -201,16 +201,16 @@ async def get_conversation(request: Request) -> Response:
     """The traces of a conversation, in order, and what the user thought of them."""
     here, id = service(request), request.path_params["id"]
 
-    def opened() -> dict[str, Any]:
+    def opened() -> Response:
         for name in visible(request):
             if turns := here.conversations.turns(name, id):
                 marks = here.feedback.marks(name, {turn.trace for turn in turns})
                 traces = [shown(_traced(here, name, turn), inside(request)) for turn in turns]
                 about = {"id": id, "title": turns[0].question, "collection": name}
-                return {**about, "turns": to_json(traces), "feedback": to_json(marks)}
+                return JSONResponse({**about, "turns": to_json(traces), "feedback": to_json(marks)})
         raise missing("conversation")
 
-    return JSONResponse(await asyncio.to_thread(opened))
+    return await asyncio.to_thread(opened)
 
 
 def _traced(here: Service, collection: str, turn: Turn) -> Trace:

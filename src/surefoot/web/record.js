@@ -72,6 +72,7 @@ function answerPart(record, trace) {
     answer?.withheld ? more("The model's words, which were withheld", long(answer.withheld)) : null,
     cited.length ? h("ul", { class: "citations", "aria-label": "Citations" }, cited.map(citation)) : null,
     answer?.uncited?.length ? h("ul", { class: "citations", "aria-label": "Unsupported sentences" }, answer.uncited.map((sentence) => h("li", {}, h("span", { class: "no" }, "not supported by any source"), ": ", h("q", { dir: "auto" }, cut(sentence, 300))))) : null,
+    answer?.drafts?.length ? draftsTable(answer.drafts) : null,
     h("h3", {}, record.truths?.length > 1 ? "Possible answers" : "Ground truth"),
     record.truths?.length ? h("ul", { class: "truths" }, record.truths.map((truth) => h("li", {}, long(truth)))) : h("p", { class: "missing" }, "None is known, so metrics that need one do not apply."),
     record.note ? more("Grading note: the form of a good answer", h("p", { dir: "auto" }, record.note)) : null,
@@ -114,15 +115,30 @@ function whence({ where, verified }, record) {
 }
 
 function decisionPart(trace) {
-  const { decision, grades, queries } = trace;
+  const { decision, queries, outside } = trace;
   if (!decision) return part("Decision", 2, h("p", { class: "missing" }, "No decision was made."));
+  const grades = trace.grades ?? [];
+  const brought = outside ? grades.slice(trace.passages.length) : [];
   return part(
     "Decision",
     2,
     h("p", {}, h("span", { class: `act ${decision.action}` }, decision.action), " ", said(decision.because)),
-    scale(decision, grades ?? []),
+    scale(decision, outside ? grades.slice(0, trace.passages.length) : grades),
     facts([["policy", said(decision.policy)], ["margin to the nearest threshold", isNumber(decision.margin) ? short(decision.margin) : null], ["searched for", queries?.length ? queries.map((query, n) => [n ? "; " : "", said(query)]) : null]]),
+    trace.rewritten?.length ? rewrittenTable(trace.rewritten) : null,
+    outside ? [h("h3", {}, "What came from outside"), scale(outside, brought), facts([["correct from (τ+)", short(outside.upper)], ["incorrect below (τ−)", short(outside.lower)], ["where these come from", outside.fitted_on ? said(outside.fitted_on) : null]])] : null,
   );
+}
+
+function rewrittenTable(rewritten) {
+  const rows = rewritten.map(({ missing, question, query }) => [missing ? said(missing) : "not told", said(question || query), said(query)]);
+  return table("How the question was rewritten", [{ name: "missing so far", head: true }, { name: "asked of the retriever" }, { name: "asked of the web" }], rows);
+}
+
+function draftsTable(drafts) {
+  const named = ["relevance", "support", "utility", "likelihood"];
+  const rows = drafts.map((draft) => [draft.chosen ? checked(true, "chosen") : "–", said(cut(draft.text, 300)), short(draft.worth), ...named.map((name) => (isNumber(draft.critique[name]) ? short(draft.critique[name]) : "–"))]);
+  return table("The answers that it was chosen from, by the model's own critique", [{ name: "chosen" }, { name: "answer", head: true }, ...["worth", ...named].map((name) => ({ name, right: true }))], rows);
 }
 
 function passagesPart(trace) {

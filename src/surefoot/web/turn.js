@@ -7,9 +7,9 @@ import { scaleOf } from "./scale.js";
 import { counted, isNumber, many, seconds, upper } from "./words.js";
 
 const MEANS = {
-  correct: "The documents carry the answer.",
+  correct: "The documents seem to hold the answer.",
   ambiguous: "The documents alone may not answer this.",
-  incorrect: "The documents do not answer this: what was retrieved is set aside.",
+  incorrect: "The documents do not seem to answer this: what was retrieved is set aside.",
 };
 const DOING = {
   retrieve: "Retrieving passages",
