@@ -5,7 +5,8 @@
 1. It asks 50 questions of each set in `SETS` (`surefoot bench qa`) and all questions about manuals (`bench manuals`,
    once for each --manuals). The traces stay in RUNS; a stopped run goes on. Give a new folder to other weights.
 2. It holds out each set in turn, with all others of its family, and predicts its answers from the rest. These
-   predictions give the figures in the file (`held_out`, `sets`), and the risk that goes with each confidence.
+   predictions give the figures in the file (`held_out`, `sets`); those of manuals, which are most like the documents
+   that people bring, give the risk that goes with each confidence.
 3. It fits the shipped weights on all of them. The same traces give the same file, byte for byte.
 
 Right is what the reports call right. 14 sets and 278 questions about manuals take 20 minutes on two cores, most of it
@@ -47,6 +48,8 @@ SHRINK = 0.3
 the probabilities are best with .25 (Brier score, in that order: .210, .202, .204)."""
 STEPS = 20
 """Entries of the table of risks."""
+MANUALS = "manuals-"
+"""Beginning of the names of sets of questions about manuals."""
 PLAIN = ("--set", "answer.risk=1")
 """Nothing is withheld from what is learned."""
 
@@ -135,9 +138,9 @@ def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
     if len(evaluators) != 1:
         raise UsageError(f"the runs are of several evaluators: {', '.join(evaluators)}; give a new folder")
     apart = held_out(sets)
-    sure = np.concatenate([apart[name] for name in sets])
+    sure, wrong = _together(sets, apart)
     best = np.concatenate([one.best for one in sets.values()])
-    wrong = 1 - np.concatenate([one.answers.labels for one in sets.values()])
+    alike = {name: one for name, one in sets.items() if name.startswith(MANUALS)} or sets
     head = _head(sets.values())
     middle = np.vstack([one.answers.inputs for one in sets.values()]).mean(axis=0)
     return {
@@ -146,10 +149,15 @@ def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
         "weights": head.weights,
         "bias": head.bias,
         "middle": [round(float(value), 4) for value in middle],
-        "risks": risks(sure, wrong),
+        "risks": risks(*_together(alike, apart)),
         "held_out": {name: _ends(one) for name, one in figures(sure, best, wrong).items()},
         "sets": {name: _told(one, apart[name]) for name, one in sets.items()},
     }
+
+
+def _together(sets: Mapping[str, AnsweredSet], apart: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    """The confidence in each answer of these sets, and whether it is wrong."""
+    return np.concatenate([apart[name] for name in sets]), 1 - np.concatenate([s.answers.labels for s in sets.values()])
 
 
 def _told(one: AnsweredSet, confidence: Floats) -> dict[str, Any]:
@@ -176,7 +184,7 @@ def gathered(data: Path, about: Sequence[tuple[Path, Path]], runs: Path) -> Iter
         _asked(["qa", file, "--given", "--limit", str(QUESTIONS), "--method", "crag", "--run", run])
         yield from _telling(name, answered(name.partition("/")[0], of_questions(run, file)))
     for questions, folder in about:
-        run = runs / f"manuals-{questions.stem}"
+        run = runs / f"{MANUALS}{questions.stem}"
         _asked(["manuals", questions, folder, "--out", run])
         yield from _telling(run.name, answered(run.name, of_manuals(run, questions)))
 

@@ -64,6 +64,15 @@ def finite(grade: Grade) -> Grade:
     return replace(grade, score=None, probability=None, label=None, reason=why, span=None)
 
 
+def _told_apart(score: float, *thresholds: float) -> list[str]:
+    """The numbers with three digits, or with as many more as it takes to see on which side the score lies."""
+    for digits in range(3, 18):
+        told, *others = (f"{number:.{digits}g}" for number in (score, *thresholds))
+        if told not in others or score in thresholds:
+            break
+    return [told, *others]
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """The trigger of the CRAG paper (section 4.3, algorithm 1): the best score against τ+ and τ−.
@@ -96,13 +105,13 @@ class Threshold:
         return self._decision(action, self._because(action, best), best)
 
     def _because(self, action: Action, best: float) -> str:
-        upper, lower = f"τ+ {self.thresholds.upper:.3g}", f"τ− {self.thresholds.lower:.3g}"
         if label(best, self.thresholds) is not action:
             return f"best score {best:.3g} is that of a passage which may count as {action.value} at most"
+        score, upper, lower = _told_apart(best, self.thresholds.upper, self.thresholds.lower)
         return {
-            Action.CORRECT: f"best score {best:.3g} ≥ {upper}",
-            Action.AMBIGUOUS: f"best score {best:.3g} lies between {lower} and {upper}",
-            Action.INCORRECT: f"best score {best:.3g} < {lower}",
+            Action.CORRECT: f"best score {score} ≥ τ+ {upper}",
+            Action.AMBIGUOUS: f"best score {score} lies between τ− {lower} and τ+ {upper}",
+            Action.INCORRECT: f"best score {score} < τ− {lower}",
         }[action]
 
     def _decision(self, action: Action, because: str, best: float | None) -> Decision:
@@ -157,8 +166,10 @@ class AnyIrrelevant:
 
 @dataclass(frozen=True, slots=True)
 class NoneRelevant:
-    """The routing of agentic versions: one relevant passage is enough to answer; without any, the question is rewritten
-    and retrieved again, at most `max_rewrites` times, and then searched for. Relevant as in `AnyIrrelevant`."""
+    """The routing of agentic versions: one relevant passage is enough to answer; else the question is rewritten.
+
+    It is retrieved again, at most `max_rewrites` times, and then searched for. Relevant as in `AnyIrrelevant`.
+    """
 
     thresholds: Thresholds
     max_rewrites: int = 2

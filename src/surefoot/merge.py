@@ -20,7 +20,7 @@ from surefoot.text.words import bare, content_words, names, sentences, words
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 ALIKE = 0.8
-"""Jaccard similarity of word triples from which two texts may count as the same."""
+"""Share of word triples from which two texts may count as the same, by Jaccard, or one as part of the other."""
 SAME_SENTENCE = 0.8
 """Share of content words, numbers aside, from which two sentences count as one statement with another number."""
 PREFIX = 4
@@ -86,6 +86,21 @@ def same(later: str, earlier: str) -> bool:
     """True if the earlier text says all that the later one says, in nearly the same words."""
     a, b = _print(later), _print(earlier)
     return len(a.triples & b.triples) >= ALIKE * len(a.triples | b.triples) and a.telling <= b.words
+
+
+def covered(later: Passage, earlier: Passage) -> bool:
+    """True if the earlier passage has all words of the later one, most in the same order, and its title those of the
+    later one's last heading: what is said of another thing in the same words is said of another thing."""
+    heading, title, there = _bag(later.title.split(" › ")[-1]), _bag(earlier.title), _bag(earlier.text)
+    if not heading <= title or any(word not in there and word not in title for word in _bag(later.text)):
+        return False
+    mine = _print(later.text).triples
+    return len(mine & _print(earlier.text).triples) >= ALIKE * len(mine)
+
+
+@lru_cache(maxsize=1024)
+def _bag(text: str) -> frozenset[str]:
+    return frozenset(words(_FOOTNOTE.sub(" ", text)))
 
 
 @dataclass(frozen=True, slots=True)

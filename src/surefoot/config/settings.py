@@ -7,6 +7,7 @@ from configuration, never configuration from objects.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ DEFAULTS: Config = {
     "searcher": {"use": "nowhere"},
     "llm": {"use": "local"},
     "generator": {"use": "extractive"},
-    "verifier": {"use": "lexical"},
+    "verifier": {"use": "minilm"},
     "pipeline": {},
     "budget": {},
     "sources": {},
@@ -41,6 +42,8 @@ DEFAULTS: Config = {
     "server": {},
 }
 """The configuration where nothing else is said."""
+_NO_ZERO = re.compile(r"\A([+-]?)(\.\d+)\Z")
+"""A number such as .25: its sign, and the rest."""
 
 FILE = Path("surefoot.toml")
 """Read from the working directory when it is there and no other file is named."""
@@ -120,7 +123,8 @@ def _merge(config: Config, section: str, values: Any) -> None:
 
 
 def _value(raw: str) -> Any:
+    """A TOML value, or .25, which TOML would not have; else a text."""
     try:
-        return toml_values.parsed(f"x = {raw}")["x"]
+        return toml_values.parsed("x = " + _NO_ZERO.sub(r"\g<1>0\2", raw))["x"]
     except ValueError:
         return raw

@@ -20,7 +20,7 @@ class Answering:
 
     check: Check = "refuse"
     fallback: Fallback = "refuse"
-    risk: float = 0.25
+    risk: float = 0.29
     """The accepted share of wrong answers among those that are given plainly; the passages come before all others."""
 
     def __post_init__(self) -> None:

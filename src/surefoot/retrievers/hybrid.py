@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 
 from surefoot.errors import ConfigError
 from surefoot.evidence.ranking import CONSTANT
+from surefoot.merge import covered
 from surefoot.meta import NO_FILTER, Filter, Find, filtered
 from surefoot.protocols import Retriever
 from surefoot.types import Passage
@@ -26,8 +28,9 @@ class Hybrid:
     """Reciprocal rank fusion: the sum of weight / (constant + rank) over the retrievers that found a passage.
 
     Only ranks count, so that scores of any scales can be fused (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh
-    all alike and set the constant to 60; with 10, first places count for more). Costs one retrieval of `depth`
-    passages from each: a number, or a table of numbers by the retriever's name, 50 for one that is not in it.
+    all alike and set the constant to 60; with 10, first places count for more). A passage is left out where one before
+    it says all that it says. Costs one retrieval of `depth` passages from each: a number, or a table of numbers by the
+    retriever's name, 50 for one that is not in it.
     """
 
     name = "hybrid"
@@ -62,13 +65,23 @@ class Hybrid:
             for rank, passage in enumerate(find(question, max(k, depth)), start=1):
                 found.setdefault(passage.id, passage)
                 scores[passage.id] += weight / (self._constant + rank)
-        best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
-        return tuple(replace(found[id], score=scores[id]) for id in best)
+        best = (found[id] for id in sorted(scores, key=lambda id: (-scores[id], id)))
+        return tuple(replace(one, score=scores[one.id]) for one in islice(_new(best), k))
 
     @staticmethod
     def _filtered(retriever: Retriever, filter: Filter) -> Find[tuple[Passage, ...]]:
         name = getattr(retriever, "name", type(retriever).__name__)
         return filtered(retriever.retrieve, filter, f"retriever '{name}'")
+
+
+def _new(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Those that say something that none before them says: manuals come as HTML and as their own source, with an index,
+    and in one page as well as in many."""
+    before: list[Passage] = []
+    for passage in passages:
+        if not any(covered(passage, other) for other in before):
+            before.append(passage)
+            yield passage
 
 
 def _depths(depth: int | Mapping[str, int], names: Sequence[str]) -> Mapping[str, int]:

@@ -149,13 +149,15 @@ def _is_rule(text: str, row: Span) -> bool:
 
 def _list(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
     starts, last = [n], n + 1
+    margin = _indent(text[slice(*lines[n])])
     while last < len(lines):
         line = text[slice(*lines[last])]
         if _ITEM.match(line):
             starts.append(last)
         elif not line.strip():
             following = text[slice(*lines[last + 1])] if last + 1 < len(lines) else ""
-            if not (_ITEM.match(following) or (following[:2].isspace() and following.strip())):
+            deeper = following[:2].isspace() and following.strip() and _indent(following) > margin
+            if not (_ITEM.match(following) or deeper):
                 break
         elif not line[:1].isspace() and not text[slice(*lines[last - 1])].strip():
             break
@@ -163,6 +165,10 @@ def _list(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
     ends = [*(lines[m - 1][1] for m in starts[1:]), lines[last - 1][1]]
     units = tuple(_trimmed(text, lines[m][0], end) for m, end in zip(starts, ends, strict=True))
     return last, Part("list", units[0][0], units[-1][1], units)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _prose(text: str, lines: list[Span], n: int) -> tuple[int, Part]:

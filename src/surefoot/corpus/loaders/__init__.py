@@ -38,6 +38,8 @@ PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """By the suffix of a compressed file, the module that unpacks it."""
 
 _UNPACKING = (EOFError, OSError, ValueError, zlib.error, LZMAError)
+_SOURCES = frozenset((".rst", ".md", ".ipynb"))
+"""What Sphinx keeps beside its pages, as page.rst.txt."""
 _SECTION = re.compile(r"\.[1-9][a-z]{0,8}\Z")
 _TROFF = re.compile(rb"\s*[.'](?:\\\"|(?:TH|Dd|so|de|ds|if|ie|nr|nh|hy|ad)\b)")
 
@@ -67,9 +69,11 @@ def supported() -> str:
 
 
 def suffix_of(name: str) -> str:
-    """The suffix that tells a file's format, in small letters: of policy.txt.gz it is .txt."""
+    """The suffix that tells a file's format, in small letters: of policy.txt.gz it is .txt, of page.rst.txt .rst."""
     path = PurePath(name.lower())
-    return PurePath(path.stem).suffix if path.suffix in PACKED else path.suffix
+    path = PurePath(path.stem) if path.suffix in PACKED else path
+    before = PurePath(path.stem).suffix
+    return before if path.suffix == ".txt" and before in _SOURCES else path.suffix
 
 
 def needs_head(name: str) -> bool:

@@ -29,6 +29,8 @@ _BLOCKS = frozenset(
     " plaintext pre search section summary table tbody td tfoot th thead tr ul xmp".split()
 )
 """Elements that begin a new line; all others are part of one."""
+_LINES = frozenset(("p", "div", "tr", "li"))
+"""Those of them that stand in code, each on lines of its own."""
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LABELS = frozenset(
     "attention caution danger error hint important info information note notes notice remark see also tip tips warning"
@@ -179,9 +181,12 @@ class _Walk:
         handler = self._handler(element) if tag in _BLOCKS and self._depth < DEEPEST else None
         if handler:
             self._end()
+            before, made = self._place, len(self._out)
             self._depth += 1
             handler(element)
             self._depth -= 1
+            if len(self._out) > made and all(block.kind == "contents" for block in self._out[made:]):
+                self._place = before  # as behind a menu that is a division
             return True
         if tag in _BLOCKS:
             self._end()
@@ -311,12 +316,14 @@ class _Walk:
     def _raw(self, element: HtmlElement) -> Iterator[str]:
         """Text with its line ends, as it stands."""
         self._start = self._place
+        ended = False
         for event, inner in iterwalk(element, events=("start", "end")):
             if event == "start":
                 if inner is not element:
                     self._mark(inner)
-                    if inner.tag in ("br", "p", "div", "tr", "li"):
+                    if inner.tag == "br" or inner.tag in _LINES:
                         yield "\n"
+                        ended = False
                 if inner.tag == "a" and "href" in inner.attrib:
                     self._links.append(inner)
                     self._count.links += 1
@@ -325,7 +332,11 @@ class _Walk:
                 if self._links and self._links[-1] is inner:
                     self._links.pop()
                 said = inner.tail if inner is not element else None
+                ended = ended or inner.tag in _LINES
             if said:
+                if ended and not said.startswith("\n"):
+                    yield "\n"
+                ended = False
                 letters = sum(map(len, _WORDS.findall(said)))
                 self._count.letters += letters
                 self._count.linked += letters if self._links else 0

@@ -29,6 +29,8 @@ from surefoot.types import BlockKind
 
 _LONGEST_LINE = 10_000
 """Characters that docutils takes."""
+_AGAIN = 0.2
+"""Seconds after which it is told again that its time is over: where garbage is collected, no exception gets out."""
 
 _SETTINGS = {
     "file_insertion_enabled": False,
@@ -96,7 +98,7 @@ def _within(seconds: float) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, _ended)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield
     finally:
