@@ -205,7 +205,10 @@ def generator(component: protocols.Generator) -> None:
     strip = Strip(passage.id, 0, 51, passage.text[:51], 1.0, kept=True)
     answer = component.generate(QUESTION, [(strip, passage)])
     _holds(bool(answer.text) or answer.refused, "answers or refuses", answer)
-    _holds(answer.citations == (), "leaves the citations to be checked", answer.citations)
+    for cited in answer.citations:
+        slices = (cited.strip.start, cited.strip.end) if cited.strip else (0, 0)
+        stands = cited.marker == 1 and bool(cited.quote) and passage.text[slice(*slices)] == cited.quote
+        _holds(stands, "cites slices of its sources, or leaves the citations to be checked", cited)
 
 
 def embedder(component: protocols.Embedder) -> None:

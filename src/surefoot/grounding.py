@@ -338,7 +338,8 @@ def refusal(
     if queries:
         where += "; searched for " + ", ".join(f"“{query}”" for query in queries)
     text = f"I cannot answer this from the evidence. {_why(draft, knowledge)}{about}. Looked at: {where}."
-    return Answer(text, refused=True, model=draft.model if draft else None, withheld=draft.withheld if draft else None)
+    known = draft or Answer("")
+    return Answer(text, refused=True, model=known.model, withheld=known.withheld, drafts=known.drafts)
 
 
 def _why(draft: Answer | None, knowledge: Knowledge) -> str:

@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from itertools import count
@@ -170,7 +171,7 @@ class Pipeline:
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
         run = Recorder(checked(question), self.config, on_event, Filter.of(filter))
-        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
+        with self._limited(run, cancel):
             self._read(history, run)
             decision = self._retrieve(run)
             near, local = self._refined(decision, run)
@@ -200,7 +201,7 @@ class Pipeline:
         """
         run = Recorder(checked(question), self.config, on_event)
         brought = given(passages)
-        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
+        with self._limited(run, cancel):
             taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
             decision = self._weigh(taken, 0, run)
             self._merge(self._refined(decision, run)[1], run)
@@ -214,6 +215,12 @@ class Pipeline:
         evidence = Evidence.before(self.evaluator, asked)
         grades = labelled(self._graded(evidence, passages), self.policy.thresholds)
         return corroborated(passages, evidence.judged(passages, grades))
+
+    @contextmanager
+    def _limited(self, run: Recorder, cancel: threading.Event | None) -> Iterator[None]:
+        """While this lasts, steps run within the budget, and until `cancel` is set."""
+        with run.running(cancel, self.budget), within(self.budget.seconds or math.inf):
+            yield
 
     def _read(self, history: Sequence[Turn], run: Recorder) -> None:
         """Complete the question from the turns before it, and mend its spelling."""

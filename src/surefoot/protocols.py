@@ -161,8 +161,9 @@ class Generator(Protocol):
     paragraphs: what the corpus has, what came from outside, and both."""
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
-        """The answer with its [n] markers, n counting `knowledge` from 1; citations are left for the pipeline to check.
-        `knowledge` may be empty only where the caller wants the model's own memory."""
+        """The answer with its [n] markers, n counting `knowledge` from 1; citations are slices of its sources, word for
+        word, or left for the pipeline to find. `knowledge` may be empty only where the caller wants the model's own
+        memory."""
 
 
 @runtime_checkable

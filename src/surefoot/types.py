@@ -9,8 +9,8 @@ from typing import Any, Literal
 from surefoot.meta import NO_META, Meta
 
 TRACE_SCHEMA = 4
-"""Version of the JSON form of `Trace`. Any change of fields raises it and adds to `store.MIGRATIONS`, by which earlier
-ones are read; a later one is refused."""
+"""Version of the JSON form of `Trace`. A change of fields from one release to the next raises it and adds to
+`store.MIGRATIONS`, by which earlier ones are read; a later one is refused."""
 
 Source = Literal["corpus", "external"]
 Standing = Literal["vouched", "plain", "doubted"]
@@ -208,6 +208,33 @@ class Factor:
 
 
 @dataclass(frozen=True, slots=True)
+class Critique:
+    """What a model thinks of a passage and of its own answer from it. None: it did not say."""
+
+    relevance: float | None
+    """Chance that the passage is relevant, in [0, 1] (ISREL of Self-RAG)."""
+    support: float | None
+    """How far the passage supports the answer, in [0, 1] (ISSUP)."""
+    utility: float | None
+    """How useful the answer is, in [-1, 1] (ISUSE)."""
+    likelihood: float | None
+    """The geometric mean of the chances of the answer's tokens, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One of the answers among which a generator chose by its own critique."""
+
+    text: str
+    passages: tuple[str, ...]
+    """Ids of those it was written from; empty: from memory."""
+    critique: Critique
+    worth: float
+    """By which it was chosen: the weighted sum of the critique; in a closed task, of all drafts that say the same."""
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The reply to the user: an answer with citations, or a refusal that names what was missing."""
 
@@ -223,7 +250,7 @@ class Answer:
     because: str = ""
     """The reason of the hedge, or what a refusal has to say of the question itself; empty: there is none."""
     uncited: tuple[str, ...] = ()
-    """Sentences of the text that no source carries: nothing in them was checked."""
+    """Sentences of the text that no source carries, neither by its words nor by the verifier."""
     stands_for: str | None = None
     """The words that a letter or a verdict stands for, which are held against the sources in its place: those of the
     choice, or the claim that is called true. None: the text says what it means."""
@@ -234,6 +261,8 @@ class Answer:
     """What the confidence rests on; empty without one."""
     unjudged: str = ""
     """Why there is no confidence."""
+    drafts: tuple[Draft, ...] = ()
+    """What it was chosen from, in the order of the sources; empty: the generator has no critique of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +307,7 @@ class Trace:
     decision: Decision | None = None
     """None: the question failed, or its method makes no decision."""
     queries: tuple[str, ...] = ()
-    """Searches made beyond the question itself, in order."""
+    """Queries asked beside the retrieval by the question itself, in order, each once."""
     external: tuple[Passage, ...] = ()
     strips: tuple[Strip, ...] = ()
     conflicts: tuple[Conflict, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,7 +29,7 @@ from surefoot.cli._answer_view import (
 from surefoot.cli._console import headed, plain
 from surefoot.cli._hints import once
 from surefoot.searchers.nowhere import NEEDED
-from surefoot.types import Decision, Event, Grade, Passage, Trace
+from surefoot.types import Answer, Critique, Decision, Event, Grade, Passage, Trace
 
 BAR = 12
 """Width of a full bar, in characters."""
@@ -37,7 +37,7 @@ BAR = 12
 HERE = {
     "embedder": ("static", "minilm", "hashing"),
     "retriever": ("bm25", "dense", "hybrid"),
-    "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
+    "evaluator": ("minilm", "features", "lexical", "cosine", "llm", "cascade", "t5"),
     "refiner": ("strips",),
     "rewriter": ("templates", "verbatim", "keywords", "stepwise", "llm"),
     "searcher": ("nowhere", "folder"),
@@ -120,7 +120,7 @@ def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
     question = line("Question", Text(plain(trace.question), style="bold"))
     found = *_graded(trace, shown), *_missing(trace), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
-    why = factors(trace.answer) if trace.answer else []
+    why = [*_drafts(trace.answer), *factors(trace.answer)] if trace.answer else []
     return Group(question, *_read_as(trace), *found, answered(trace), *why, steps(trace), _footer(trace))
 
 
@@ -235,6 +235,17 @@ def _conflicts(trace: Trace) -> list[RenderableType]:
             text.append(f" · {place(origin[passage_id])}", style="dim")
             parts.append(line("" if parts else "Conflict", text))
     return parts
+
+
+def _drafts(answer: Answer) -> list[RenderableType]:
+    """The answers among which the generator chose, and what its own critique made of each."""
+    if not answer.drafts:
+        return []
+    table = headed(["Chosen", "from these answers"], ["worth", *(name.name for name in fields(Critique))])
+    for one in answer.drafts:
+        said = (number(getattr(one.critique, name.name)) for name in fields(Critique))
+        table.add_row("✓" if one.chosen else "", Text(plain(one.text)), number(one.worth), *said)
+    return [Padding(table, (1, 0, 0, 2))]
 
 
 def _footer(trace: Trace) -> RenderableType:

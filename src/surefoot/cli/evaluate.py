@@ -33,7 +33,11 @@ def evaluate(
     folder: Annotated[Path, Option("--run", metavar="FOLDER", help="Keep everything here; resumes.")],
     metrics: Annotated[
         list[str] | None,
-        Option("--metric", metavar="NAME", help="Judge this; again for one more. Unnamed: the diamond's six."),
+        Option(
+            "--metric",
+            metavar="NAME",
+            help="Judge this; again for one more. Unnamed: the diamond's six and the four of wording.",
+        ),
     ] = None,
     golds: Golds = None,
     judge: Annotated[

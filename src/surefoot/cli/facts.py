@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
 from surefoot import manifest, store
 from surefoot.cli import _questions as asking
@@ -24,18 +24,22 @@ from surefoot.store import recorded, to_json
 def facts(
     runs: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot bench qa` kept.")],
     data: DataFile = None,
+    verifier: Annotated[
+        bool,
+        Option("--verifier", help="Let the configured verifier judge, sentence by sentence, without a model call."),
+    ] = False,
     json_file: asking.JsonFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
     """Let the language model judge, fact by fact, whether texts support a run's answers.
 
-    The texts are those that came with the questions. It takes a call a sentence and one a fact; run again, it goes on
-    where it stopped.
+    The texts are those that came with the questions. It takes a call a sentence and one a fact, or, with --verifier,
+    none; run again, it goes on where it stopped.
     """
     chosen = configured(config, settings, None)
     with pulling():
-        llm = Builder(chosen).llm
+        judge = getattr(Builder(chosen), "verifier" if verifier else "llm")
     reports = []
     for folder in (inner for each in runs for inner in store.runs(each)):
         about, traces = recorded(folder)
@@ -43,8 +47,8 @@ def facts(
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         asked = [example for example in loaded.examples if example.id in traces]
         with counting(folder.name) as on_done:
-            found = bench_facts.run(llm, folder, asked, traces, on_done)
-        reports.append(bench_facts.report(str(folder), llm.name, len(asked), found))
+            found = bench_facts.run(judge, folder, asked, traces, on_done)
+        reports.append(bench_facts.report(str(folder), judge.name, len(asked), found))
     write_json(json_file, {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)})
     _show(reports)
 

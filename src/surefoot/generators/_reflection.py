@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp
 from statistics import fmean
 
-from surefoot.types import Completion, Token
+from surefoot.types import Completion, Critique, Token
 
 RETRIEVE, NO_RETRIEVAL = "[Retrieval]", "[No Retrieval]"
 OPENS, CLOSES = "<paragraph>", "</paragraph>"
@@ -24,25 +23,6 @@ REFLECTION = re.compile("|".join(map(re.escape, (*RETRIEVES, *RELEVANCE, *SUPPOR
 """All that a model says to itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Critique:
-    """What a model thinks of a passage and of its own answer from it. None: it did not say."""
-
-    relevance: float | None
-    """Chance that the passage is relevant, in [0, 1] (ISREL)."""
-    support: float | None
-    """How far the passage supports the answer, in [0, 1] (ISSUP)."""
-    utility: float | None
-    """How useful the answer is, in [-1, 1] (ISUSE)."""
-    likelihood: float | None
-    """The geometric mean of the chances of the answer's tokens, in [0, 1]."""
-
-    @property
-    def said(self) -> bool:
-        """Whether any reflection token was found."""
-        return {self.relevance, self.support, self.utility} != {None}
-
-
 def critique(completion: Completion, weighed: bool = True) -> Critique:
     """The critique in a completion: from log-probabilities, or where it is not `weighed` from the tokens as written.
 
@@ -56,6 +36,11 @@ def critique(completion: Completion, weighed: bool = True) -> Critique:
         worth([token for token in tokens if token.text.strip() in UTILITY], UTILITY),
         exp(fmean(token.logprob for token in tokens)) if weighed and tokens else None,
     )
+
+
+def reflected(said: Critique) -> bool:
+    """Whether any reflection token was found."""
+    return {said.relevance, said.support, said.utility} != {None}
 
 
 def worth(tokens: Sequence[Token], kind: Mapping[str, float]) -> float | None:

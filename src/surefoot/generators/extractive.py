@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from textwrap import dedent
 
 from surefoot.act import finite
@@ -29,6 +30,10 @@ _NAME = re.compile(r"(?<!\S)--?\w|[A-Za-z]\w*[_.:/][A-Za-z]|\w\(|_\w")
 """Of an option, a function, a variable or a file."""
 _SITE = re.compile(r"\s[—|–]\s")
 """What parts the name of a page from that of its manual."""
+_CLOSED = re.compile(r"[.!?…。！？][\"'”’»)\]]*\Z")
+"""The end of a sentence that nothing has to follow."""
+_EMPTY = re.compile(r"\n(?:[ \t]*\n){2,}")
+"""Several empty lines, as in a picture of a screen; one is as good."""
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another strip."""
 _YES_OR_NO = re.compile(
@@ -122,7 +127,7 @@ class Extractive:
             strip, passage = knowledge[vote.marker - 1]
             spans = extent(question, passage.text, vote.span, self.context)
             slices = [Strip(passage.id, a, b, passage.text[a:b], strip.score, kept=True) for a, b in spans]
-            lines = [_shown(passage.text, *span) for span in spans]
+            lines = _lines(passage.text, spans)
             if heading := _heading(question, passage.title, lines, headings):
                 lines = [f"{heading}:", *lines]
             length = len(" ".join(lines).split())
@@ -152,8 +157,9 @@ class _Vote:
 
 def extent(question: str, text: str, span: Span, context: int) -> tuple[Span, ...]:
     """The slices of a passage's text that answer where `span` was pointed at: the sentence, with its neighbours while
-    they take no more than `context` words, the list or the code that it stands in, each with what leads to it; and
-    behind a sentence that ends in a colon, or for a question that asks how, the list or the code that follows."""
+    they take no more than `context` words, the list or the code that it stands in, each with what leads to it. Of a
+    definition of what the question names, and nothing else, the whole. Behind a sentence that has no end, or for a
+    question that asks how, the list or the code that follows."""
     every = parts(text)
     at = next((n for n, part in enumerate(every) if span[0] < part.end), len(every) - 1)
     part = every[at]
@@ -162,18 +168,33 @@ def extent(question: str, text: str, span: Span, context: int) -> tuple[Span, ..
         return ((part.start, part.end),)
     begin, end = touched[0][0], touched[-1][1]
     if part.kind in ("paragraph", "caption", "note", "contents"):
-        following = every[at + 1] if at + 1 < len(every) and touched[-1] == part.units[-1] else None
-        leads = text[begin:end].endswith(":") or _STEPS.search(question)
-        if following and leads and following.kind in ("list", "code", "table") and _fits(text, following):
-            return (begin, end), (following.start, following.end)
-        return (_amid(text, part.units, touched, context),)
+        said = _amid(text, part.units, touched, context)
+        leads = said[1] == part.units[-1][1] and (_STEPS.search(question) or not _CLOSED.search(text, *said))
+        announced = text.endswith(":", *said)
+        if leads and (shown := _following(text, every[at + 1 :], announced, context)):
+            return (begin, said[1]), *shown
+        return (said,)
     lead = (part.lead,) if part.lead else ()
     if part.kind in ("list", "code") and _fits(text, part):
         return (*lead, (part.start, part.end))
     if part.kind == "code":
         lines = _around(text, span, "\n\n", (begin, end))
         return (*lead, lines if _words(text, *lines) <= LONGEST else _around(text, span, "\n", (begin, end)))
-    return (*lead, _amid(text, part.units, touched, context) if part.kind == "definition" else (begin, end))
+    if part.kind == "definition":
+        named = part.lead and set(map(stem, words(text[slice(*part.lead)])))
+        whole = named and named.issuperset(map(stem, content_words(question)))
+        return (*lead, _amid(text, part.units, touched, LONGEST if whole else context))
+    return (*lead, (begin, end))
+
+
+def _following(text: str, following: Sequence[Part], announced: bool, context: int) -> Sequence[Span]:
+    """The list, table or code that comes next, unless it is long. Of what is announced, else the terms of definitions,
+    unless they are long, or a paragraph of at most `context` words."""
+    if following and following[0].kind in ("list", "code", "table"):
+        return ((following[0].start, following[0].end),) if _fits(text, following[0]) else ()
+    terms = [part.lead for part in takewhile(lambda part: part.kind == "definition", following) if part.lead]
+    shown, most = (terms, LONGEST) if terms else ([(part.start, part.end) for part in following[:1]], context)
+    return shown if announced and sum(_words(text, *span) for span in shown) <= most else ()
 
 
 def _around(text: str, span: Span, edge: str, within: Span) -> Span:
@@ -238,12 +259,19 @@ def _cited(lines: list[str], marker: str) -> str:
     return "\n".join([lines[0] + marker, *lines[1:]])
 
 
+def _lines(text: str, spans: Sequence[Span]) -> list[str]:
+    """Each slice as it is shown; several terms of definitions as a list."""
+    terms = {part.lead for part in parts(text) if part.kind == "definition"}
+    mark = "- " if sum(span in terms for span in spans) > 1 else ""
+    return [(mark if span in terms else "") + _shown(text, *span) for span in spans]
+
+
 def _shown(text: str, start: int, end: int) -> str:
     """The slice as it stands where it has several lines or is of a table or code, in which `[1]` is no footnote."""
     said = text[start:end]
     code = any(part.kind == "code" and part.start <= start < part.end for part in parts(text))
     if code:
-        return dedent(said).strip("\n").rstrip()
+        return _EMPTY.sub("\n\n", dedent(said)).strip("\n").rstrip()
     return said.strip() if "\n" in said or said.startswith("|") else _plain(said)
 
 

@@ -16,9 +16,9 @@ from surefoot.generators._reflection import (
     OPENS,
     RETRIEVE,
     RETRIEVES,
-    Critique,
     critique,
     plain,
+    reflected,
     unmarked,
     worth,
     written,
@@ -26,7 +26,7 @@ from surefoot.generators._reflection import (
 from surefoot.generators.llm import fitting
 from surefoot.protocols import Knowledge, OnText
 from surefoot.text.screen import line as on_one_line
-from surefoot.types import Answer, Completion, Message
+from surefoot.types import Answer, Completion, Critique, Draft, Message
 
 Paragraphs = Literal["one", "each", "three"]
 """What a paragraph is: all that was kept, as in CRAG's script; each passage, as in Self-RAG's; or what the corpus has,
@@ -81,19 +81,23 @@ class SelfRAG:
         """The best answer, in one piece, without its reflection tokens; without knowledge, what the model remembers."""
         words = template(self.prompt or USUAL)
         begun = form(words, question)
-        if knowledge and self._wants(begun):
-            texts = [paragraph(part, self.max_characters) for part in self._parts(knowledge)]
-            asked = [f"{begun}{RETRIEVE}{OPENS}{text}{CLOSES}" for text in texts]
-        else:
-            asked = [begun + NO_RETRIEVAL]
+        parts = self._parts(knowledge) if knowledge and self._wants(begun) else [()]
         room = self.max_tokens or words.max_tokens
-        best = self._best([self.llm.complete([Message("user", one)], max_tokens=room) for one in asked])
+        said = [self.llm.complete([Message("user", self._asked(begun, part))], max_tokens=room) for part in parts]
+        drafts = self._drafts(parts, said)
+        best = said[next((n for n, draft in enumerate(drafts) if draft.chosen), 0)]
         if best.truncated:
             meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
-        answer = Answer(plain(best.text), model=best.model)
+        answer = Answer(plain(best.text), model=best.model, drafts=drafts)
         if on_text and answer.text:
             on_text(answer.text)
         return answer
+
+    def _asked(self, begun: str, part: Knowledge) -> str:
+        """The form up to where the model goes on: behind its paragraph, or where it has none, from memory."""
+        return (
+            f"{begun}{RETRIEVE}{OPENS}{paragraph(part, self.max_characters)}{CLOSES}" if part else begun + NO_RETRIEVAL
+        )
 
     def _wants(self, begun: str) -> bool:
         """Whether to read: always without a threshold, and where the model does not say."""
@@ -112,25 +116,30 @@ class SelfRAG:
         sides = [[known for known in knowledge if known[1].source == source] for source in ("corpus", "external")]
         return [*sides, knowledge] if all(sides) else [knowledge]
 
-    def _best(self, drafts: Sequence[Completion]) -> Completion:
-        if len(drafts) == 1:
-            return drafts[0]
-        weighed = all(draft.tokens for draft in drafts)
-        critiques = [critique(draft, weighed) for draft in drafts]
-        if not any(one.said for one in critiques):
-            meter.degrade(
-                f"{drafts[0].model} wrote no reflection tokens: answered from the first of {len(drafts)} paragraphs; "
-                "is it a model of Self-RAG, and does its server show special tokens?"
-            )
-            return drafts[0]
-        if not weighed:
+    def _drafts(self, parts: Sequence[Knowledge], said: Sequence[Completion]) -> tuple[Draft, ...]:
+        """The answers with their critiques, one of them chosen; none where the model wrote no reflection tokens."""
+        weighed = all(one.tokens for one in said)
+        critiques = [critique(one, weighed) for one in said]
+        if not any(map(reflected, critiques)):
+            if len(said) > 1:
+                meter.degrade(
+                    f"{said[0].model} wrote no reflection tokens: answered from the first of {len(said)} paragraphs; "
+                    "is it a model of Self-RAG, and does its server show special tokens?"
+                )
+            return ()
+        if not weighed and len(said) > 1:
             meter.degrade("no log-probabilities came: reflection tokens count as they were written; set llm.logprobs")
-        worths = [self._worth(one) for one in critiques]
-        answers = [plain(draft.text).casefold() if self.closed else str(n) for n, draft in enumerate(drafts)]
+        texts = [plain(one.text) for one in said]
+        answers = [text.casefold() if self.closed else str(n) for n, text in enumerate(texts)]
         votes: defaultdict[str, float] = defaultdict(float)
-        for answer, value in zip(answers, worths, strict=True):
-            votes[answer] += value
-        return drafts[max(range(len(drafts)), key=lambda n: votes[answers[n]])]
+        for answer, one in zip(answers, critiques, strict=True):
+            votes[answer] += self._worth(one)
+        worths = [votes[answer] for answer in answers]
+        best = worths.index(max(worths))
+        return tuple(
+            Draft(text, tuple(dict.fromkeys(strip.passage_id for strip, _ in part)), one, worth, n == best)
+            for n, (text, part, one, worth) in enumerate(zip(texts, parts, critiques, worths, strict=True))
+        )
 
     def _worth(self, said: Critique) -> float:
         """What was not said counts nothing, as in Self-RAG's script."""

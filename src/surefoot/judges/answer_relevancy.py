@@ -32,8 +32,9 @@ _AMOUNTS = frozenset("none no few several many dozen half once twice million bil
 
 
 class AnswerRelevancy:
-    """The chance, by the `evaluator`, that the answer answers the question; lowered where it refuses, repeats the
-    question, or has nothing of the kind that is asked for. No language model.
+    """The chance, by the `evaluator`, that the answer answers the question; no language model.
+
+    Lowered where the answer refuses, repeats the question, or has nothing of the kind that is asked for.
 
     Right or wrong plays no part. An answer of a few words is read behind its question. Cost: one graded pair.
     """

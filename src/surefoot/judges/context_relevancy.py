@@ -20,8 +20,9 @@ SENTENCE = 8
 
 
 class ContextRelevancy:
-    """The chance, by the `evaluator`, that the best of the contexts answers the question; lowered, with the reason,
-    where its text is cut off inside a sentence. No language model.
+    """The chance, by the `evaluator`, that the best of the contexts answers the question; no language model.
+
+    Lowered, with the reason, where its text is cut off inside a sentence.
 
     One good context among many is enough. An answer spread over several contexts gets less than it deserves. Without
     any context, 0. Cost: a graded pair a context.

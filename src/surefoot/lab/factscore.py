@@ -6,6 +6,9 @@ for every method, so that a fact which these do not tell counts as unsupported, 
 and its length penalty and its second opinion by a likelihood model are left out.
 
 Cost: a call of the language model a sentence, and one a fact; about 30 for a biography of 100 words.
+
+A verifier may judge in its place, without a language model: of whole sentences, so that one that is half true is not
+supported, and scores are lower.
 """
 
 from __future__ import annotations
@@ -23,17 +26,19 @@ from surefoot.datasets.questions import Example
 from surefoot.errors import ComponentError
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.lab import qa
-from surefoot.protocols import LLM
+from surefoot.protocols import LLM, Verifier
 from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
 from surefoot.store import mend, to_json, values
 from surefoot.text.json_values import parsed
 from surefoot.text.replies import object_form
 from surefoot.text.screen import line, screened
 from surefoot.text.words import content_words, sentences
-from surefoot.types import Message, Passage, Trace
+from surefoot.types import Assertion, Message, Passage, Trace
 
 FILE = "facts.jsonl"
-"""In a run's folder: the judgements, a line a question."""
+"""In a run's folder: the judgements of a language model, a line a question."""
+VERIFIED = "sentences.jsonl"
+"""Those of a verifier."""
 SOURCES = 5
 """Sources that a fact is held against: those that share most words with it (the paper takes five, too)."""
 TOKENS = 300
@@ -108,10 +113,28 @@ def judging(question: str, fact: str, sources: Sequence[Passage]) -> list[Messag
     return [Message("user", "\n".join(["Sources:", *quoted, "", asked, f"{rule} {form}"]))]
 
 
-def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
-    """The facts of an answer, each with whether the sources support it. A call that fails leaves its part unjudged."""
+def judged(judge: LLM | Verifier, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
+    """The facts of an answer, each with whether the sources support it; of a verifier, its sentences. A call that fails
+    leaves its part unjudged."""
     if not sources:
         return JudgedAnswer(unjudged="there are no texts to judge by")
+    if isinstance(judge, Verifier):
+        return _verified(judge, question, answer, sources)
+    return _by_llm(judge, question, answer, sources)
+
+
+def _verified(verifier: Verifier, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
+    said = [answer[start:end] for start, end in sentences(answer)]
+    try:
+        verdicts = verifier.support([Assertion(one, tuple(_nearest(one, sources)), question) for one in said])
+    except ComponentError as error:
+        return JudgedAnswer(unjudged=f"the sentences could not be judged: {error}")
+    known = zip(said, verdicts, strict=True)
+    facts = tuple(Fact(one, v.supported, "" if v.supported is not None else v.reason) for one, v in known)
+    return JudgedAnswer(facts, "" if facts else "it states no facts")
+
+
+def _by_llm(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
     facts: list[Fact] = []
     failed = ""
     for start, end in sentences(answer):
@@ -125,10 +148,10 @@ def judged(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> 
 
 
 def run(
-    llm: LLM, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
+    judge: LLM | Verifier, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
 ) -> dict[str, JudgedAnswer]:
     """The judgements of a run's answers by question, refusals apart; finished ones are reused."""
-    path = folder / FILE
+    path = folder / (VERIFIED if isinstance(judge, Verifier) else FILE)
     mend(path)
     done = values(path, JudgedAnswer, "judged")
     # Citations are no facts.
@@ -138,7 +161,7 @@ def run(
         on_done(number, len(answered))
         if example.id not in done:
             sources = [screened(passage) for passage in (*inside(example), *outside(example))]
-            done[example.id] = judged(llm, example.question, text, sources)
+            done[example.id] = judged(judge, example.question, text, sources)
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"key": example.id, "judged": to_json(done[example.id])}) + "\n")
     on_done(len(answered), len(answered))
@@ -160,13 +183,17 @@ def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedAnsw
 
 
 def _held(llm: LLM, question: str, fact: str, sources: Sequence[Passage]) -> Fact:
-    said = set(content_words(fact))
-    nearest = sorted(sources, key=lambda source: -len(said & set(content_words(f"{source.title} {source.text}"))))
     try:
-        supported = _asked(llm, judging(question, fact, nearest[:SOURCES]), "supported", _VERDICT, 20)
+        supported = _asked(llm, judging(question, fact, _nearest(fact, sources)), "supported", _VERDICT, 20)
     except ComponentError as error:
         return Fact(fact, None, str(error))
     return Fact(fact, supported)
+
+
+def _nearest(fact: str, sources: Sequence[Passage]) -> list[Passage]:
+    """The sources that share most words with it, at most `SOURCES`."""
+    said = set(content_words(fact))
+    return sorted(sources, key=lambda one: -len(said & set(content_words(f"{one.title} {one.text}"))))[:SOURCES]
 
 
 def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any], tokens: int) -> Any:

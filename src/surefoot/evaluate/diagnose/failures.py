@@ -388,12 +388,13 @@ def _error(trace: Trace) -> str:
 
 
 def _truncated(cue: Cue, said: str) -> bool:
-    """Whether an answer was cut off: it ends within a sentence, and no fuller one would have had room."""
-    if ended(said) or not words(said):
+    """Whether an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
+    whole, though it ends in a command or a row of a table."""
+    generator = cue.config.get("generator", {})
+    if ended(said) or not words(said) or generator.get("use") == "extractive":
         return False
     if words(said)[-1] in STOP_WORDS or _begins_the_answer(cue.record, said):
         return True
-    generator = cue.config.get("generator", {})
     limit = generator.get("max_tokens", 100) if generator.get("use") == "llm" else LONG / ROOM
     return len(said.split()) >= ROOM * limit
 
