@@ -47,12 +47,12 @@ def many_attributes(count: int = 500_000) -> bytes:
     return f"<html><body><p {named}>The glacier</p></body></html>".encode()
 
 
-def slow_pdf(letters: int = 5_000_000) -> bytes:
-    """A PDF with a page of single letters, packed a thousandfold: under 200 kB, and minutes to read."""
+def slow_pdf(letters: int = 5_000_000, pages: int = 1) -> bytes:
+    """A PDF with pages of single letters, packed a thousandfold: under 200 kB, and minutes to read."""
     stream = zlib.compress(b"BT /F1 9 Tf " + b"(a)Tj " * letters + b"ET", 9)
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (b"3 0 R " * pages, pages),
         b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/MediaBox[0 0 9 9]/Resources<</Font<</F1 5 0 R>>>>>>",
         b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(stream), stream),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",

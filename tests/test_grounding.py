@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from time import process_time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import is_proportional
 
 from surefoot.grounding import NO_LINK, UNVISITED, _quotations, grounded, linked, refusal
 from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Source, Strip, Support
@@ -526,23 +526,18 @@ def test_a_line_that_nothing_carries_stays_a_line() -> None:
 
 def test_endless_white_space_is_looked_through_once() -> None:
     """A marker and a "but" may have space before them, which made each of the spaces a place to begin."""
-    taken = []
-    for spaces in (10_000, 160_000):
-        begun = process_time()
-        ground(WHO, f"Tomas Aldwin{' ' * spaces}built it.")
-        taken.append(process_time() - begun)
-    assert taken[1] < 64 * taken[0] + 0.1
+    assert is_proportional(lambda spaces: ground(WHO, f"Tomas Aldwin{' ' * spaces}built it."), 10_000, 16)
 
 
 @pytest.mark.parametrize("mark", ["“", "«", " 'a", " ‘a"])
 def test_quotation_marks_that_nobody_closes_are_looked_through_once(mark: str) -> None:
     """From each of them the rest of the answer was read: 16 times the marks took 256 times as long."""
-    taken = []
-    for marks in (2_000, 32_000):
-        begun = process_time()
-        assert list(_quotations("It was “a leap of iron”, she said. " + mark * marks)) == ["a leap of iron"]
-        taken.append(process_time() - begun)
-    assert taken[1] < 64 * taken[0] + 0.1
+
+    def found(marks: int) -> list[str]:
+        return list(_quotations("It was “a leap of iron”, she said. " + mark * marks))
+
+    assert is_proportional(found, 2_000, 16)
+    assert found(2_000) == ["a leap of iron"]
 
 
 @given(st.text("\"“”«»'‘’ab \n.", max_size=30))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.merge import agree, conflicts, distinct, fresh, same, selected
+from surefoot.merge import agree, conflicts, covered, distinct, fresh, same, selected
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 BRIDGE = "The Ruvel Bridge was built in 1911 by Tomas Aldwin and it has one arch."
@@ -293,3 +293,41 @@ def test_a_conflict_that_several_passages_repeat_is_shown_once() -> None:
         evidence("d", "By JOSEF RUHN.", "JOSEF RUHN", "external"),
     ]
     assert found(ALDWIN, RUHN, *again) == (Conflict("a", "Tomas Aldwin", "b", "Josef Ruhn"),)
+
+
+PAGE = Passage(
+    "a", "Set the time limit for a connection. It is 30 seconds, or 0 for none. Change it with reload.", "Hut › limit"
+)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        Passage("b", PAGE.text, "limit"),
+        Passage("b", PAGE.text, "The manual of the hut › limit"),
+        Passage("b", "It is 30 seconds, or 0 for none. Change it with reload.", "Hut › limit"),
+        Passage("b", PAGE.text.replace(". ", ".\n"), ""),
+    ],
+    ids=["whole", "from another page", "a part", "other lines"],
+)
+def test_a_passage_is_covered_by_one_that_says_all_of_it(copy: Passage) -> None:
+    """Whatever the page is called; not the other way round where it says more."""
+    assert covered(copy, PAGE)
+    assert covered(PAGE, replace(PAGE, text=f"{PAGE.text} And more."))
+    assert not covered(replace(PAGE, text=f"{PAGE.text} And more."), PAGE)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PAGE, text=PAGE.text.replace("30", "60")),
+        replace(PAGE, text=PAGE.text.replace("time", "size")),
+        replace(PAGE, title="Hut › smtp_limit"),
+        replace(PAGE, title="connection"),
+        replace(PAGE, text="With 0 seconds, or for none, it is a time limit."),
+    ],
+    ids=["another number", "another word", "another heading", "a heading that it names", "other order"],
+)
+def test_a_passage_that_differs_in_one_thing_is_not_covered(other: Passage) -> None:
+    """Manuals describe many options in nearly the same words."""
+    assert not covered(other, PAGE)

@@ -73,7 +73,11 @@ def test_a_run_is_evaluated(surefoot: Surefoot, former: Path) -> None:
 
 def test_a_run_and_an_evaluation_go_on(surefoot: Surefoot, former: Path) -> None:
     """What was answered and judged is not answered or judged again."""
-    (former / "surefoot.toml").write_text((former / "improved/before.toml").read_text().partition("[thresholds]")[0])
+    before = (former / "improved/before.toml").read_text().partition("[thresholds]")[0]
+    (former / "surefoot.toml").write_text(before)
+    other = surefoot("bench", "qa", "six.jsonl", "--run", "run")
+    assert (other.code, "holds another run" in other.err) == (2, True)  # sentences were held against shared words then
+    (former / "surefoot.toml").write_text(f'{before}\n[verifier]\nuse = "lexical"\n')
     before = {name: (former / name).read_bytes() for name in (f"{RUN}/traces.jsonl", "evaluation/scores.jsonl")}
     assert surefoot("bench", "qa", "six.jsonl", "--run", "run").code == 0
     assert surefoot("evaluate", "run", "--run", "evaluation", "--judge", "embedded", "--metric", "factuality").code == 0

@@ -18,7 +18,7 @@ CLAIMS = [
 def test_the_figures_of_each_set_are_shown_and_written(indexed: Callable[..., Any], here: Path) -> None:
     """AUC beside shared words, precision, open verdicts and words; the same as JSON."""
     (here / "claims.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CLAIMS))
-    done = indexed("bench", "verifier", "claims.jsonl", "--json", "report.json")
+    done = indexed("bench", "verifier", "claims.jsonl", "--json", "report.json", "--set", "verifier.use=lexical")
     assert done.code == 0
     assert "ROUGE-L" in done.out
     assert any(line.split()[:3] == ["bridge", "2", ".500"] for line in done.out.splitlines())

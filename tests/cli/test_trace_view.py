@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from surefoot.cli._answer_view import place
 from surefoot.cli._trace_view import retrieved, stayed, steps, whole
 from surefoot.config.settings import read
-from surefoot.types import Action, Answer, Citation, Conflict, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Action, Answer, Citation, Conflict, Critique, Draft, Grade, Passage, Step, Strip, Trace
 
 
 def drawn(what: RenderableType, width: int = 80) -> str:
@@ -128,6 +128,20 @@ def test_both_sides_of_a_conflict_are_shown() -> None:
     assert "Conflict   the corpus: “1911” · notes.md\n" in text
     assert "outside: “1921” · http://a/1\n" in text
     assert "Conflict" not in drawn(whole(Trace("1", "Who?")))
+
+
+def test_the_drafts_of_an_answer_are_shown_with_their_critique() -> None:
+    """The chosen one is marked, and what the model did not say is a dash; without drafts, no word of it."""
+    answers = (
+        Draft("Ola [b]", ("1",), Critique(0.6, None, 0.1, None), 0.65, chosen=False),
+        Draft("Vint", ("2",), Critique(0.9, 0.8, 0.4, 0.25), 2.15, chosen=True),
+    )
+    rows = drawn(whole(Trace("1", "Who?", answer=Answer("Vint", drafts=answers))), 120).splitlines()
+    cells = [row.split() for row in rows]
+    assert ["Ola", "[b]", ".65", ".60", "–", ".10", "–"] in cells
+    assert ["✓", "Vint", "2.15", ".90", ".80", ".40", ".25"] in cells
+    assert "Chosen from these answers worth relevance support utility likelihood".split() in cells
+    assert "Chosen" not in drawn(whole(Trace("1", "Who?", answer=Answer("Vint"))))
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,10 @@ def test_report_writes_one_file(surefoot: Run, here: Path) -> None:
 def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> None:
     """No question, answer, passage, reason, id, setting or path stands in it; every score does."""
     sample_run.write(here / "run", 3)
+    about = here / "run" / "run.json"
+    about.write_text(
+        json.dumps({**json.loads(about.read_text("utf-8")), "source": "/home/somebody/runs/first"}), "utf-8"
+    )
     assert surefoot("report", "run", "--one-file", "whole.html").code == 0
     assert surefoot("report", "run", "--share-safe", "--one-file", "safe.html").code == 0
     whole, safe = ("\n".join(opened(here / name)) for name in ("whole.html", "safe.html"))
@@ -42,7 +46,7 @@ def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> Non
     record = run.records["q00000"]
     texts = [record["question"], record["answer"], *(passage["text"] for passage in record["trace"]["passages"])]
     texts += [score["reason"] for score in run.scores["q00000"] if score["reason"]]
-    texts += [(run.diagnosis or {})["executive_summary_gist"], "q00000", "hybrid", "Demo library"]
+    texts += [(run.diagnosis or {})["executive_summary_gist"], "q00000", "hybrid", "Demo library", "/home/somebody"]
     for text in texts:
         assert json.dumps(text, ensure_ascii=False)[1:-1] in whole
         assert json.dumps(text, ensure_ascii=False)[1:-1] not in safe

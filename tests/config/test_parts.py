@@ -29,6 +29,7 @@ from surefoot.searchers.nowhere import Nowhere
 from surefoot.store import dumps, loads
 from surefoot.text.conversation import Conversation
 from surefoot.types import Grade, Passage, Trace
+from surefoot.verifiers.lexical import LexicalVerifier
 
 QUESTION = "Who built the Ruvel Bridge?"
 CHEAP = {"evaluator": {"use": "lexical"}, "embedder": {"use": "hashing"}}
@@ -175,6 +176,7 @@ def test_objects_pickle_themselves() -> None:
     """Those that were given, and those of a pipeline that was put together by hand."""
     given = pickle.loads(pickle.dumps(load(CHEAP, parts={"retriever": Given((BRIDGE,))})))
     assert given.retriever == Given((BRIDGE,))
-    by_hand = replace(given, origin=None, searcher=Nowhere(), evaluator=Lexical(), refiner=Given(), generator=Given())
+    parts = {"evaluator": Lexical(), "refiner": Given(), "generator": Given(), "verifier": LexicalVerifier()}
+    by_hand = replace(given, origin=None, searcher=Nowhere(), **parts)
     again = pickle.loads(pickle.dumps(by_hand))
     assert (again.retriever, again.config, again.origin) == (by_hand.retriever, by_hand.config, None)

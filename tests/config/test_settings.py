@@ -145,6 +145,8 @@ def test_a_file_that_cannot_be_read_is_named(here: Path, name: str, content: byt
         ("evaluator.use=cosine", "evaluator", "use", "cosine"),
         ('evaluator.use="cosine"', "evaluator", "use", "cosine"),
         ("thresholds.upper = 0.5", "thresholds", "upper", 0.5),
+        ("thresholds.upper=.5", "thresholds", "upper", 0.5),
+        ("thresholds.lower=-.5", "thresholds", "lower", -0.5),
         ("retriever.retrievers=['bm25']", "retriever", "retrievers", ["bm25"]),
         ('llm.replies={Who="me"}', "llm", "replies", {"Who": "me"}),
         ("index.path=a=b.db", "index", "path", "a=b.db"),

@@ -23,6 +23,7 @@ from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLMGenerator
+from surefoot.generators.reader import Reader
 from surefoot.generators.self_rag import SelfRAG
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.claims import Claims
@@ -69,6 +70,7 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("evaluator", "lexical"): lambda index: Lexical(),
     ("evaluator", "cosine"): lambda index: Cosine(Hashing(), FITTED),
     ("evaluator", "minilm"): lambda index: minilm(),
+    ("evaluator", "features"): lambda index: features(),
     ("evaluator", "llm"): lambda index: llm_evaluator.LLMEvaluator(Scripted(judging)),
     ("evaluator", "cascade"): lambda index: Cascade([minilm(), llm_evaluator.LLMEvaluator(Scripted(judging))]),
     ("refiner", "strips"): lambda index: Strips(Lexical(), Lexical.thresholds),
@@ -82,8 +84,9 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("searcher", "nowhere"): lambda index: Nowhere(),
     ("searcher", "pages"): lambda index: Pages(Folder(index.path), Network(allow=[])),
     ("llm", "scripted"): lambda index: Scripted({"colour": "blue, of course"}),
-    ("generator", "extractive"): lambda index: Extractive(Lexical()),
+    ("generator", "extractive"): lambda index: Extractive(minilm()),
     ("generator", "llm"): lambda index: LLMGenerator(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
+    ("generator", "reader"): lambda index: Reader(Scripted({"Ruvel": "Tomas Aldwin [1]."})),
     ("generator", "self_rag"): lambda index: SelfRAG(Scripted({"Ruvel": "[Relevant]Tomas Aldwin built it."})),
     ("embedder", "hashing"): lambda index: Hashing(),
     ("embedder", "static"): lambda index: static(),
@@ -149,6 +152,13 @@ def minilm() -> Any:
     from surefoot.evaluators.minilm import MiniLM
 
     return MiniLM(threads=1)
+
+
+def features() -> Any:
+    """The same with what words say."""
+    from surefoot.evaluators.features import Features
+
+    return Features(threads=1)
 
 
 @pytest.fixture(scope="module")

@@ -293,8 +293,13 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ("generator", "answers or refuses", lambda: component("generate", lambda *_: Answer(""))),
     (
         "generator",
-        "leaves the citations to be checked",
+        "cites slices of its sources, or leaves the citations to be checked",
         lambda: component("generate", lambda *_: Answer("Tom", (Citation(1, None, "", quoted=True),))),
+    ),
+    (
+        "generator",
+        "cites slices of its sources, or leaves the citations to be checked",
+        lambda: component("generate", lambda _, known: Answer("Tom", (Citation(1, known[0][0], "Tom", quoted=True),))),
     ),
     ("embedder", VERB, lambda: component("embed", Hashing().embed)),
     ("embedder", "one row a text", lambda: embedding(lambda rows, _: rows[:, :10])),

@@ -153,6 +153,30 @@ def test_a_run_without_changes_writes_nothing(docs, place, no_doubt):
     assert place.read_bytes() == before
 
 
+def test_files_that_are_no_longer_where_they_were_are_told(docs, place, tmp_path):
+    """An index that was moved holds each of them twice."""
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (docs / name).write_text(f"The hut of {name}.")
+    build([docs], place, Hashing())
+    moved = tmp_path / "another" / "folder" / "index.db"
+    moved.parent.mkdir(parents=True)
+    shutil.move(place, moved)
+    (noted,) = build([docs], moved, Hashing()).notes
+    assert noted[0] == "docs/a.txt"
+    assert noted[1].startswith("is in the index and no longer where it was, like 2 others; where the index was moved")
+    assert build([docs], moved, Hashing(), rebuild=True).notes == ()
+
+
+def test_a_file_of_another_folder_that_is_there_is_not_told(docs, place, tmp_path):
+    """Nor one below the folders of this run that is gone, since it leaves the index."""
+    (tmp_path / "more").mkdir()
+    for file in (docs / "a.txt", docs / "b.txt", tmp_path / "more" / "c.txt"):
+        file.write_text("The hut is open.")
+    build([docs, tmp_path / "more"], place, Hashing())
+    (docs / "b.txt").unlink()
+    assert build([docs], place, Hashing()).notes == ()
+
+
 def test_only_the_changed_rows_of_a_table_are_embedded(docs, place):
     """Also where a row without an id is put in before the others."""
     table = docs / "a.jsonl"

@@ -131,7 +131,7 @@ def test_random_damage_changes_no_answer(place, docs, whole):
             assert searched(place) == want
         except UsageError:
             told += 1
-        assert monotonic() - began < 5
+        assert monotonic() - began < 60
     assert told > 60
 
 
@@ -210,7 +210,7 @@ def test_an_index_with_tables_that_are_not_ours_is_not_read(place, docs, what):
         Index.open(place)
     with pytest.raises(IndexFault, match=r"its tables are not those of an index.*--rebuild"):
         build([docs], place, Hashing())
-    assert monotonic() - began < 5
+    assert monotonic() - began < 60
 
 
 def test_a_crafted_index_can_be_rebuilt(place, docs):

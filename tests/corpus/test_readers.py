@@ -117,7 +117,7 @@ def test_a_file_that_takes_the_memory_is_named_and_the_next_is_read(folder, name
 
 
 @pytest.mark.parametrize(
-    ("name", "attack"), [("a.html", attacks.many_attributes), ("a.pdf", lambda: attacks.slow_pdf(1_000_000))]
+    ("name", "attack"), [("a.html", attacks.many_attributes), ("a.pdf", lambda: attacks.slow_pdf(500_000, 9))]
 )
 def test_a_file_that_takes_the_time_is_named_and_the_next_is_read(folder, name, attack, monkeypatch):
     """Of a processor: a busy machine is no reason to leave a file out."""

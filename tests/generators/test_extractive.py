@@ -240,6 +240,13 @@ def test_code_is_quoted_whole_between_its_fences() -> None:
     assert quoting({"createdb": 0.5}, CODE).text == "Run this: [2]\n" + CODE[CODE.index("```") :]
 
 
+def test_of_several_empty_lines_of_code_one_is_shown() -> None:
+    """A picture of a screen is mostly empty; its citation has it as it stands."""
+    answer = quoting({"Suggest": 0.5}, "```\nPackages\n\n\n  \n\n  Suggest one\n\nQuit\n```")
+    assert answer.text == "```\nPackages\n\n  Suggest one\n\nQuit\n```\n[1]"
+    assert "\n\n\n" in answer.citations[-1].quote
+
+
 def test_of_long_code_the_lines_between_two_empty_ones_are_quoted() -> None:
     """Manuals written as plain text are code to a reader of HTML, and half a sentence says nothing."""
     code = "\n\n".join(f"  The limit {n}\n    is set here." for n in range(LONGEST))
@@ -298,6 +305,51 @@ def test_a_sentence_that_ends_in_a_colon_is_answered_with_what_follows() -> None
 def test_the_heading_is_said_where_only_it_names_what_was_asked(question: str, title: str, text: str) -> None:
     """Its last part, in any form of the word; not where the sentence says it, and not the document's own title."""
     assert quoting({"slow": 0.5}, "It is slow. It is old.", question=question, title=title).text == text
+
+
+QUEUES = "incoming\n: New mail. It is old.\n\nheld\n: Mail on hold."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"It has two queues:\n\n{QUEUES}", "It has two queues: [1]\n- incoming\n- held"),
+        (f"It has two queues:\n\n{QUEUES}\n\nMore.\n\nlate\n: Another.", "It has two queues: [1]\n- incoming\n- held"),
+        (f"It has two queues.\n\n{QUEUES}", "It has two queues. [1]"),
+        (f"It has two queues:\n\n{QUEUES}\n\n{'x ' * 80}\n: Too long.", "It has two queues: [1]"),
+        ("It has two queues:\n\n" + "- One of these.\n" * 30, "It has two queues: [1]"),
+    ],
+)
+def test_of_definitions_that_a_sentence_announces_the_terms_are_listed(text: str, shown: str) -> None:
+    """Those that follow it at once, and all or none; the definitions themselves may be long."""
+    answer = quoting({"queues": 0.5}, text, question="Which of them?")
+    assert answer.text == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "shown"),
+    [
+        ("It asks you. Type this:\n\nstop it now\n\nMore.", 5, "It asks you. Type this: stop it now [1]"),
+        ("It asks you. Type this:\n\nstop it now and go away\n\nMore.", 5, "It asks you. Type this: [1]"),
+        ("It asks you. Type this\n\nstop it now\n\nMore.", 5, "It asks you. Type this [1]"),
+        ("It asks you. Type this\n\n```\nstop\n```", 5, "It asks you. Type this [1]\n```\nstop\n```"),
+        ("It asks you. Type this.\n\n```\nstop\n```", 5, "It asks you. Type this. [1]"),
+        ("It asks you. Type “this.”\n\n```\nstop\n```", 5, "It asks you. Type “this.” [1]"),
+    ],
+)
+def test_what_a_sentence_without_an_end_leads_to_follows(text: str, context: int, shown: str) -> None:
+    """Code in any case, and a paragraph of at most `context` words behind a colon; also where it is a neighbour of what
+    was pointed at."""
+    assert quoting({"asks": 0.5}, text, question="Which of them?", context=context).text == shown
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"), [("What is fsync?", "It is old. It is slow."), ("Is fsync old?", "It is old.")]
+)
+def test_a_definition_of_what_is_asked_for_is_whole(question: str, shown: str) -> None:
+    """Where the question names nothing else."""
+    answer = quoting({"old": 0.5}, "fsync\n: It is old. It is slow.", question=question)
+    assert answer.citations[-1].quote == shown
 
 
 def test_a_heading_stands_above_what_has_lines() -> None:

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from surefoot.errors import ConfigError
 from surefoot.generators._reflection import REFLECTION, RELEVANCE, SUPPORT, UTILITY, critique, unmarked
 from surefoot.generators.self_rag import SelfRAG, paragraph
+from surefoot.grounding import refusal
 from surefoot.llms.scripted import Scripted
 from surefoot.meter import metered
 from surefoot.protocols import Knowledge
-from surefoot.types import Completion, Message, Passage, Source, Strip, Token
+from surefoot.types import Action, Completion, Decision, Message, Passage, Source, Strip, Token
 
 QUESTION = "Who built the Ruvel Bridge?"
 
@@ -187,6 +188,36 @@ def test_the_best_critique_wins_by_the_weights_of_the_script() -> None:
     assert worth[0] == pytest.approx(0.9 + 0.2 + 0.5 * (0.9 - 0.1) + exp((log(0.9) + log(0.2) + log(0.9)) / 4))
 
 
+def test_an_answer_tells_from_which_drafts_its_critique_chose_it() -> None:
+    """Each with its passages, its critique and its worth; the chosen one has the highest."""
+    model = Weighing({"one": said("Ola", 0.6, 0.2, 0.5), "two": said("Vint", 0.9, 0.8, 0.7)})
+    found = known("one", "two")
+    first, second = SelfRAG(model).generate(QUESTION, found).drafts
+    assert (first.text, first.passages, first.chosen) == ("Ola", ("corpus0",), False)
+    assert (second.text, second.passages, second.chosen) == ("Vint", ("corpus1",), True)
+    told = second.critique
+    assert (told.relevance, told.support, told.utility) == pytest.approx((0.9, 0.8, 0.7 - 0.3))
+    assert second.worth == pytest.approx(0.9 + 0.8 + 0.5 * 0.4 + (told.likelihood or 0.0))
+    assert first.worth < second.worth
+
+
+def test_drafts_of_one_closed_answer_share_a_worth_and_the_first_of_them_is_chosen() -> None:
+    """Their votes add up, and one of them is the answer."""
+    model = Weighing({"one": said("B", 0.8, 0.8, 0.8), "two": said("b", 0.7, 0.7, 0.7)})
+    first, second = SelfRAG(model, closed=True).generate(QUESTION, known("one", "two")).drafts
+    assert first.worth == second.worth
+    assert (first.chosen, second.chosen) == (True, False)
+
+
+def test_a_refusal_keeps_the_drafts() -> None:
+    """What the model thought of them is why it is read at all."""
+    found = known("one")
+    answer = SelfRAG(Weighing({"one": said("Ola", 0.6, 0.2, 0.5)})).generate(QUESTION, found)
+    decision = Decision(Action.CORRECT, "threshold", 0.5, 0.0, "for a test")
+    assert refusal(QUESTION, answer, 1, found, decision, ()).drafts == answer.drafts != ()
+    assert refusal(QUESTION, None, 1, found, decision, ()).drafts == ()
+
+
 def test_in_a_closed_task_the_same_answers_add_up() -> None:
     """Two paragraphs that lead to "b" outweigh a better one that leads to "a"."""
     model = Weighing(
@@ -218,7 +249,8 @@ def test_without_reflection_tokens_the_first_paragraph_is_answered_from_and_the_
         "two": Completion("Vint", "phi", tokens=(Token("Vint", 0.0),)),
     }
     with metered() as spent:
-        assert SelfRAG(Weighing(drafts)).generate(QUESTION, known("one", "two")).text == "Ola"
+        answer = SelfRAG(Weighing(drafts)).generate(QUESTION, known("one", "two"))
+    assert (answer.text, answer.drafts) == ("Ola", ())
     assert spent.degraded == [
         "phi wrote no reflection tokens: answered from the first of 2 paragraphs; is it a model of Self-RAG, and does "
         "its server show special tokens?"

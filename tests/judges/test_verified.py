@@ -70,6 +70,6 @@ def test_a_failing_verifier_gives_no_score() -> None:
 
 def test_a_configuration_may_choose_it() -> None:
     """By its name, with the configured verifier."""
-    builder = Builder(read({"judge": {"context_adherence": "verified"}}))
+    builder = Builder(read({"judge": {"context_adherence": "verified"}, "verifier": {"use": "lexical"}}))
     (judge,) = builder.judges(["context_adherence"])
     assert judge.name == f"verified:{LexicalVerifier.name}"

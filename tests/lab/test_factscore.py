@@ -10,9 +10,21 @@ import pytest
 
 from surefoot.datasets.questions import Example
 from surefoot.errors import ModelError, TraceFault
-from surefoot.lab.factscore import FILE, Fact, FactReport, JudgedAnswer, judged, judging, report, run, splitting
+from surefoot.lab.factscore import (
+    FILE,
+    VERIFIED,
+    Fact,
+    FactReport,
+    JudgedAnswer,
+    judged,
+    judging,
+    report,
+    run,
+    splitting,
+)
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Answer, Message, Passage, Trace
+from surefoot.verifiers.lexical import LexicalVerifier
 
 WHO = "Who is Tomas Aldwin?"
 LIFE = "Tomas Aldwin was a smith. He built the Ruvel Bridge."
@@ -101,6 +113,30 @@ def test_a_judge_that_fails_leaves_the_fact_unjudged() -> None:
     found = judged(Scripted(fails), WHO, LIFE, SOURCES)
     assert found.facts[1] == Fact("He had a beard.", None, "out of memory")
     assert found.score == 0.5
+
+
+def test_a_verifier_judges_whole_sentences_by_the_nearest_sources() -> None:
+    """Without a model call; what it cannot tell has its reason, and judgements of the two do not mix."""
+    answer = "He was a smith in Ruvel. He was born in 1911. He liked to sing."
+    sources = [*SOURCES, Passage("9", "He was a smith in Ruvel.")]
+    found = judged(LexicalVerifier(), WHO, answer, sources)
+    assert [(fact.text, fact.supported) for fact in found.facts] == [
+        ("He was a smith in Ruvel.", True),
+        ("He was born in 1911.", False),
+        ("He liked to sing.", None),
+    ]
+    assert found.score == 0.5
+    assert "shared words cannot judge" in found.facts[2].reason
+    assert judged(LexicalVerifier(), WHO, "", sources).unjudged == "it states no facts"
+
+
+def test_the_judgements_of_a_verifier_and_of_a_model_do_not_mix(tmp_path: Path) -> None:
+    """Each has a file of its own in the run's folder."""
+    by_model = run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing)
+    by_verifier = run(LexicalVerifier(), tmp_path, EXAMPLES, TRACES, nothing)
+    assert by_model != by_verifier
+    assert {(tmp_path / name).is_file() for name in (FILE, VERIFIED)} == {True}
+    assert run(LexicalVerifier(), tmp_path, EXAMPLES, TRACES, nothing) == by_verifier
 
 
 def test_without_texts_nothing_can_be_judged() -> None:

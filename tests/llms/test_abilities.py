@@ -33,6 +33,8 @@ from surefoot.llms._replies import StreamedReply
         ("deepseek-chat", True, "max_tokens", False),
         ("gpt-oss-20b", True, "max_tokens", True),
         ("kimi-k2-thinking", True, "max_tokens", True),
+        ("SmolLM3-Q4_K_M", True, "max_tokens", True),
+        ("smollm2-135m-instruct-q4_1", True, "max_tokens", False),
         ("llama-3.1-8b-instruct", True, "max_tokens", False),
         ("olmo1-7b", True, "max_tokens", False),
         ("o10", True, "max_tokens", False),

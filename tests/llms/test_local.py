@@ -11,7 +11,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,7 +21,7 @@ import pytest
 from surefoot.errors import ConfigError, ModelError
 from surefoot.llms._replies import StreamedReply
 from surefoot.models import files, registry
-from surefoot.types import Message
+from surefoot.types import Completion, Message
 
 local = pytest.importorskip("surefoot.llms.local")
 HELLO = [Message("user", "Say hello.")]
@@ -53,6 +55,15 @@ def test_a_missing_model_names_the_command(monkeypatch: pytest.MonkeyPatch, tmp_
         llm.complete(HELLO)
 
 
+def test_what_is_no_adapter_is_named(llm: local.Local, tmp_path: Path) -> None:
+    """The model's name in traces says which adapter spoke; a file that is none does not pass unheard."""
+    (tmp_path / "tuned.gguf").write_bytes(b"GGUF")
+    adapted = local.Local(threads=1, context=512, adapter=str(tmp_path / "tuned.gguf"))
+    assert adapted.name == f"{llm.name}+tuned"
+    with pytest.raises(ModelError, match=r"with the adapter .*tuned\.gguf does not load"):
+        adapted.complete(HELLO)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A path of the user's own that leads nowhere."""
     with pytest.raises(ModelError, match=r"no model file .*nowhere\.gguf"):
@@ -73,6 +84,66 @@ def test_the_threads_leave_one_core_free() -> None:
     """At least one, and never all of several."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     assert local.Local()._threads == max(1, cores - 1)
+
+
+class Thinker:
+    """Stands where llama.cpp does, and sends these pieces."""
+
+    def __init__(self, *deltas: dict[str, str], finish: str = "stop") -> None:
+        self.sent = [*({"delta": delta} for delta in deltas), {"delta": {}, "finish_reason": finish}]
+        self.asked: dict[str, Any] = {}
+
+    def handle_chat_completions(self, asked: dict[str, Any], take: Callable[[dict[str, Any]], bool]) -> None:
+        """Answer, and note what was asked."""
+        self.asked = asked
+        for choice in self.sent:
+            take({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 800}})
+
+
+def thinking(model: str, thinker: Thinker, **options: Any) -> tuple[Completion, list[str]]:
+    """The completion of a model of this name, and the pieces that were handed on."""
+    llm, heard = local.Local(model, **options), list[str]()
+    llm._loaded = thinker
+    return llm.complete(HELLO, max_tokens=7, on_text=heard.append), heard
+
+
+LONG = {"content": "<think>" + "x" * 20_000}
+
+
+def test_a_model_that_thinks_has_tokens_for_it_and_its_thoughts_are_no_part_of_the_text() -> None:
+    """As its file's name says, or the configuration; they are counted."""
+    for model, options in (("~/Qwen3-4B-Q4_K_M.gguf", {}), ("mine.gguf", {"thoughts": 4096})):
+        thinker = Thinker(LONG, {"content": "</think>\n\nOla"}, {"content": " Vint"})
+        said, heard = thinking(model, thinker, **options)
+        assert (said.text, said.completion_tokens, said.truncated) == ("Ola Vint", 800, False)
+        assert heard == ["Ola", " Vint"]
+        assert thinker.asked["max_tokens"] == 7 + 4096
+
+
+def test_thoughts_that_llama_cpp_took_out_itself_hold_nothing_back() -> None:
+    """It does where it knows the model's form."""
+    thinker = Thinker({"reasoning_content": "Who?"}, {"content": "Ola"}, {"content": " Vint"})
+    assert thinking("Qwen3-4B.gguf", thinker)[1] == ["Ola", " Vint"]
+
+
+def test_thoughts_that_the_limit_or_the_context_cuts_off_leave_an_empty_truncated_text() -> None:
+    """Thoughts are never the answer."""
+    said, heard = thinking("Qwen3-4B.gguf", Thinker(LONG, finish="length"))
+    assert (said.text, said.truncated, heard) == ("", True, [])
+
+
+def test_a_model_that_does_not_think_has_the_tokens_of_its_answer() -> None:
+    """The default one, and one that was told not to."""
+    for model, options in (("smollm2-135m-instruct-q4_1", {}), ("Qwen3-4B.gguf", {"thoughts": 0})):
+        thinker = Thinker({"content": "Ola"})
+        assert thinking(model, thinker, **options)[0].text == "Ola"
+        assert thinker.asked["max_tokens"] == 7
+
+
+def test_fewer_than_no_thoughts_are_refused() -> None:
+    """When the object is built."""
+    with pytest.raises(ConfigError, match="thoughts = -1"):
+        local.Local(thoughts=-1)
 
 
 @pytest.mark.slow

@@ -61,6 +61,16 @@ def test_a_fit_says_by_how_much_it_beats_the_grade() -> None:
     assert (one["evaluator"], one["sets"]["a"]["answers"]) == ("e", 200)
 
 
+def test_risks_are_those_of_manuals() -> None:
+    """Where there are any; the wrong answers of other sets are not among them."""
+    sets = {"a": made("a"), "b": made("b"), "manuals-c": made("manuals-c")}
+    own = held_out(sets)["manuals-c"], 1 - sets["manuals-c"].answers.labels
+    assert fitted(sets)["risks"] == risks(*own)
+    del sets["manuals-c"]
+    wrong = np.concatenate([1 - one.answers.labels for one in sets.values()])
+    assert fitted(sets)["risks"] == risks(np.concatenate([*held_out(sets).values()]), wrong)
+
+
 def test_runs_of_two_evaluators_make_no_fit() -> None:
     """Their scores mean different things."""
     with pytest.raises(UsageError, match="several evaluators: e, f"):

@@ -135,3 +135,20 @@ def test_a_depth_that_is_none_or_nobodys_is_refused(depth):
     named.name = "listed"
     with pytest.raises(ConfigError, match="depth"):
         Hybrid([named], depth=depth)
+
+
+class Telling:
+    """Retrieves these texts, in order."""
+
+    def __init__(self, *texts):
+        self.texts = texts
+
+    def retrieve(self, question, k):
+        return tuple(Passage(f"p{n}", text, "Huts") for n, text in enumerate(self.texts))[:k]
+
+
+def test_what_repeats_a_passage_before_it_makes_room_for_another():
+    """There are as many as were asked for, while there are others."""
+    one, two, three = "The hut has forty beds and a stove.", "It is open in winter.", "The path is steep."
+    found = Hybrid([Telling(one, one, "forty beds and a stove", two, three)]).retrieve("?", 3)
+    assert [passage.text for passage in found] == [one, two, three]

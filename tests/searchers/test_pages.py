@@ -332,7 +332,7 @@ def test_a_page_that_hangs_costs_no_more_than_the_time_there_is(site: Site) -> N
     begun = time.monotonic()
     found, spent = searched(searcher)
     ended.set()
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 25
     assert [passage.via for passage in found] == ["snippet", "page"]
     assert "1 of 2 pages did not open" in told(spent)
 
@@ -345,7 +345,7 @@ def test_a_question_without_time_waits_for_no_page(site: Site) -> None:
     with within(1):
         found, spent = searched(pages(site.hit("/hangs")))
     ended.set()
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 25
     assert [passage.via for passage in found] == ["snippet"]
     assert "in time" in told(spent)
 
@@ -356,10 +356,10 @@ def test_a_page_that_takes_too_long_to_read_is_given_up_with_all_that_it_had_beg
     searched(pages(site.html("/warm", PROSE)))
     begun = time.monotonic()
     found, spent = searched(pages(site.hit("/slow"), site.html("/a", PROSE), seconds=5))
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 25
     assert [passage.via for passage in found] == ["snippet", "page"]
     assert "127.0.0.1 was not read in time" in told(spent)
-    ends = time.monotonic() + 2
+    ends = time.monotonic() + 20
     while any(thread.name == "pages" for thread in threading.enumerate()):
         assert time.monotonic() < ends
         time.sleep(0.01)

@@ -165,7 +165,7 @@ def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(
     began = time.monotonic()
     with metered() as spent:
         found = zim.search("Who was the director of Boundary?", 5)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 40
     assert [passage.title for passage in found] == ["Boundary"]
     assert spent.degraded == ["pages of a.zim were left out: “Boundary (film)” was not read in time"]
 

@@ -3,11 +3,11 @@
 import io
 from contextlib import suppress
 from email.message import EmailMessage
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import effort
 
 from corpus.loaders.opening import found, one
 from surefoot.corpus.loaders import DocumentProblem, Unreadable, read
@@ -79,9 +79,9 @@ def test_a_question_finds_the_mail(tmp_path):
 )
 def test_of_a_long_header_only_the_beginning_is_read(header):
     """Python takes quadratic time for all of it; the text of the mail is there, and a problem says what is not."""
-    began = process_time()
-    problem, document = read(io.BytesIO(f"Subject: Huts\n{header}\n\nOpen.\n".encode()), "x.eml")
-    assert process_time() - began < 5
+    mail = f"Subject: Huts\n{header}\n\nOpen.\n".encode()
+    assert effort(lambda: read(io.BytesIO(mail), "x.eml"), 5) < 5
+    problem, document = read(io.BytesIO(mail), "x.eml")
     reason = "has a header of 10,000 characters or more; the rest of it was not read"
     assert problem == DocumentProblem(reason, skipped=False)
     assert document.text.endswith("Open.")

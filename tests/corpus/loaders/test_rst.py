@@ -1,5 +1,7 @@
 """reStructuredText, with what Sphinx adds to it."""
 
+import gc
+import gzip
 import io
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +10,7 @@ import pytest
 
 from corpus.loaders.opening import found, one, outline
 from surefoot.corpus import limits
-from surefoot.corpus.loaders import DocumentProblem, Unreadable, read
+from surefoot.corpus.loaders import DocumentProblem, Unreadable, loader_of, read
 
 PAGE = """\
 .. _top:
@@ -126,6 +128,15 @@ def test_what_docutils_cannot_read_is_read_as_plain_text(content, why):
     assert document.text.split() == content.split()
 
 
+@pytest.fixture
+def uncollected():
+    """No garbage is collected: Hypothesis listens to that, and what is raised where it listens is only warned of."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
 def test_what_takes_docutils_too_long_is_read_as_plain_text(monkeypatch):
     """Each start of an emphasis without an end makes it search the whole paragraph."""
     monkeypatch.setattr(limits, "processor_seconds", lambda size: 0.2)
@@ -146,3 +157,14 @@ def test_a_question_leads_to_the_line(tmp_path):
     passage = found(tmp_path, "a.rst", PAGE, "beds counts")
     assert passage.title == "Huts › Stove"
     assert passage.url.startswith("docs/a.rst#L")
+
+
+@pytest.mark.parametrize("name", ["_sources/hut.rst.txt", "hut.RST.TXT", "hut.rst.txt.gz"])
+def test_what_sphinx_keeps_beside_its_pages_is_read_as_what_it_is(name):
+    """As page.rst.txt, or page.md.txt; another suffix before .txt says nothing."""
+    content = b"Hut\n===\n\nStove\n-----\n\nIt burns larch.\n"
+    packed = gzip.compress(content) if name.endswith(".gz") else content
+    (document,) = read(io.BytesIO(packed), name)
+    assert [(block.path, block.text) for block in document.blocks] == [(("Hut", "Stove"), "It burns larch.")]
+    assert loader_of("hut.md.txt") == "markdown"
+    assert loader_of("hut.html.txt") == loader_of("v1.2.txt") == loader_of("rst.txt") == "text"

@@ -197,6 +197,12 @@ def test_an_answer_that_breaks_off_was_truncated() -> None:
         assert stage(useful(strips=(strip(GOOD),), said=Answer(said)), llm) == ("truncation", "answer"), said
 
 
+def test_a_quotation_is_whole_wherever_it_ends() -> None:
+    """A command or a row of a table has no full stop, and no limit cut it."""
+    said = Answer("It was built")
+    assert stage(useful(strips=(strip(GOOD),), said=said), {"generator": {"use": "extractive"}}) == ("reading", "wrong")
+
+
 def test_a_grounded_wrong_answer_is_a_matter_of_reading() -> None:
     """It stands in what was read."""
     assert stage(useful(strips=(strip(GOOD),), said=Answer("It was built in 1911."))) == ("reading", "wrong")
