@@ -1,6 +1,6 @@
 """Are the conflicts that are shown conflicts, and are those that are there shown?
 
-    python benchmarks/conflicts.py ../shared/data [--each 120] [--half fit] [--grades FILE] [--show]
+    python benchmarks/conflicts.py DATA [--each 120] [--half fit] [--grades FILE] [--show]
 
 Pairs of passages of one question, the first as of the corpus and the second as from outside. Made by rules from
 labelled passages of PopQA and Natural Questions, each passage beside one that is the same but for

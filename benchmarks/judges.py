@@ -7,6 +7,7 @@ the folder `nq` whose references NQ-301's questions are given (the copy of NQ-30
 bootstrap that draws questions, or sources, each with all that belongs to it. `--llm FOLDER` adds a table with the judge
 `llm` and the model of `surefoot.toml`, on `--sample` records of each set drawn by lot; what it said is kept in the
 folder, so that a run which was cut short goes on there, and a smaller sample is the beginning of a larger one.
+`--verified lexical minilm` sets the judge `verified` with these verifiers beside the judge of adherence.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.llm import LLMJudge
-from surefoot.protocols import Embedder, Judge
+from surefoot.judges.verified import Verified
+from surefoot.lab.train.claims import ClaimSets, sources
+from surefoot.protocols import Embedder, Judge, Verifier
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
 from surefoot.stats.heads import Head, Labelled, fit
 from surefoot.types import Passage, Record
@@ -50,7 +53,7 @@ BLOCK = 4
 ROOM = 100
 """Tokens of its reply: the explanation and the rating after it have room, and quotations without end have not."""
 NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
-learn from BEGIN, ExpertQA and QAGS, and the second table has it without. ROUGE-1 is f against the references, and
+learn from BEGIN, ExpertQA and QAGS; the table of heads below has it without. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
 records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301's questions without a reference in the
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
@@ -274,7 +277,11 @@ def beside_model(task: Task, model: Floats, judge: Judge, embedder: Embedder) ->
 
 def drawn(task: Task, most: int) -> Task:
     """So many of its records, by lot."""
-    places = np.random.default_rng(0).permutation(len(task.records))[:most]
+    return only(task, np.random.default_rng(0).permutation(len(task.records))[:most])
+
+
+def only(task: Task, places: Sequence[int] | Ints) -> Task:
+    """These of its records."""
     return replace(
         task,
         records=[task.records[place] for place in places],
@@ -337,24 +344,58 @@ def people(correct: Task, faithful: Task, data: Path, embedder: Embedder) -> str
     )
 
 
+def crossed(task: Task, shared: Sequence[Floats], sets: dict[str, Labelled]) -> Floats:
+    """Faithfulness by heads that did not learn from the record's source."""
+    own, others = sets[task.name], besides(task, sets)
+    folds = numbered(task.groups) % FOLDS
+    values: Floats = np.full(len(folds), np.nan)
+    for fold in range(FOLDS):
+        kept = folds != fold
+        some = Labelled(own.inputs[kept], own.labels[kept], ())
+        by = fit(support.NAMES, [some, *others], recipe.AGAINST)
+        out = np.flatnonzero(~kept)
+        values[out] = valued([shared[place] for place in out], by)
+    return values
+
+
+def besides(task: Task, sets: dict[str, Labelled]) -> list[Labelled]:
+    """The sets that people judged, but the task's own."""
+    return [each for name, each in sets.items() if name not in (task.name, "planted")]
+
+
 def unseen(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
     """Faithfulness by heads that did not learn from the record's source, nor from its set."""
-    sets, shared = recipe.supported(data, embedder), {task.name: by_claims(task, embedder) for task in tasks}
-    lines = []
+    sets, lines = recipe.supported(data, embedder), []
     for task in tasks:
-        others = [each for name, each in sets.items() if name not in (task.name, "planted")]
-        folds = numbered(task.groups) % FOLDS
-        crossed, own = np.full(len(folds), np.nan), sets[task.name]
-        for fold in range(FOLDS):
-            kept = folds != fold
-            part = Labelled(own.inputs[kept], own.labels[kept], ())
-            by = fit(support.NAMES, [part, *others], recipe.AGAINST)
-            out = np.flatnonzero(~kept)
-            crossed[out] = valued([shared[task.name][place] for place in out], by)
-        left = valued(shared[task.name], fit(support.NAMES, others, recipe.AGAINST))
-        ways = [crossed, left, valued(shared[task.name], head("support"))]
-        ways.append(valued(shared[task.name], head("support"), least=True))
+        shared = by_claims(task, embedder)
+        left = valued(shared, fit(support.NAMES, besides(task, sets), recipe.AGAINST))
+        ways = [crossed(task, shared, sets), left, valued(shared, head("support"))]
+        ways.append(valued(shared, head("support"), least=True))
         lines.append("| " + " | ".join([task.name, *(shown(measured(task, way)) for way in ways)]) + " |")
+    return lines
+
+
+def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data: Path, embedder: Embedder) -> list[str]:
+    """Faithfulness by the judge `verified` with each verifier, of the records that the shipped verifier did not learn
+    from: all of a set that its training only measures, else the documents of its test part."""
+    listed = sources()
+    held = ClaimSets(data.parent, listed).claims["test"]
+    learned = {source.name: {claim.text for claim in held[source.name]} for source in listed if source.learn}
+    sets, lines = recipe.supported(data, embedder), []
+    for task in tasks:
+        kept = [
+            place
+            for place, record in enumerate(task.records)
+            if task.name not in learned or record.answer in learned[task.name]
+        ]
+        shared = by_claims(task, embedder)
+        by_head = crossed(task, shared, sets) if task.name in sets else valued(shared, head("support"))
+        simple = [baselines(record, embedder) for record in task.records]
+        own = only(task, kept)
+        ways = [judged(Verified(verifier), own.records)[0] for verifier in verifiers]
+        ways += [by_head[kept], np.array([simple[place]["ROUGE-1"] for place in kept])]
+        cells = [f"{shown(measured(own, way))}, {(~np.isnan(way)).sum()}" for way in ways]
+        lines.append("| " + " | ".join([task.name, task.measure.partition(", ")[2], *cells]) + " |")
     return lines
 
 
@@ -399,8 +440,16 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--llm", type=Path, help="a folder")
     parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--verified", nargs="+", metavar="VERIFIER", help="nothing but the judge that asks these")
     given = parser.parse_args()
     embedder, builder = Static(), Builder(read())
+    if given.verified:
+        faithful = [*faithfulness(given.data), next(task for task in graded(given.data) if "faithful" in task.measure)]
+        verifiers = [Builder(read({"verifier": {"use": name}})).verifier for name in given.verified]
+        columns = [*(f"`verified`, {verifier.name}" for verifier in verifiers), "embedded judge", "ROUGE-1"]
+        print(f"| set | figure, records | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 2)}")
+        print("\n".join(beside_verifiers(faithful, verifiers, given.data, embedder)))
+        return
     tasks = [
         *correctness(given.data),
         *faithfulness(given.data),

@@ -4,9 +4,10 @@
     surefoot bench errors runs/p --json errors.json
     python benchmarks/ledger.py popqa=p.json popqa-errors=errors.json
 
-RUN is one of those in ledger.toml, and each of its methods is found by name. A figure without a report is "not run".
-Another generator and another corpus give other figures; whether the published one lies within our interval says whether
-they are alike, not who is right. What counts is a gain, which is measured with one generator, on the same questions.
+RUN is one of those in ledger.toml, and each of its methods is found by name. A figure without a report is "not run",
+with the reason where the ledger has one (`because`). Another generator and another corpus give other figures; whether
+the published one lies within our interval says whether they are alike, not who is right. What counts is a gain, which
+is measured with one generator, on the same questions.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def figure(row: Mapping[str, Any], reports: Reports) -> tuple[str, str]:
     run, _, place = row.get("ours", "").partition(" ")
     report = of(run, reports)
     if report is None:
-        return "not run", ""
+        return unrun(row), ""
     place = place or f"rules.{row.get('rule', 'match_lower')}"
     share = reduce(at, place.split("."), report)
     if share is None:
@@ -124,6 +125,11 @@ def figure(row: Mapping[str, Any], reports: Reports) -> tuple[str, str]:
     low, high = 100 * share["low"], 100 * share["high"]
     where = "above" if row["value"] > high else "below" if row["value"] < low else "within"
     return f"{100 * share['share']:.1f} [{low:.1f}, {high:.1f}] of {share['of']:,}", where
+
+
+def unrun(row: Mapping[str, Any]) -> str:
+    """That there is no figure of ours, and why."""
+    return f"not run: {row['because']}" if "because" in row else "not run"
 
 
 def at(found: Any, part: str) -> Any:
@@ -137,7 +143,7 @@ def gain(row: Mapping[str, Any], reports: Reports) -> tuple[str, str]:
     """Our gain over the questions of both runs, with its interval, and what it says of the published one."""
     mine, other = (of(row.get(side, ""), reports) for side in ("ours", "over"))
     if mine is None or other is None:
-        return "not run", ""
+        return unrun(row), ""
     rule = row.get("rule", "match_lower")
     after, before = ({one["id"]: one[rule] for one in report["outcomes"]} for report in (mine, other))
     both = [id for id in after if id in before]
