@@ -1043,9 +1043,9 @@ def test_a_draft_stops_when_the_time_is_over() -> None:
     def listen(event: Event) -> None:
         if event.name == "text":
             words.append(event.value)
-            sleep(0.06)
+            sleep(0.6)
 
-    trace = pipeline(GOOD, says="Tomas Aldwin built it. " * 50, budget=Budget(seconds=0.2)).run(QUESTION, listen)
+    trace = pipeline(GOOD, says="Tomas Aldwin built it. " * 50, budget=Budget(seconds=2)).run(QUESTION, listen)
     assert 0 < len(words) < 20
     assert "time is over" in (step(trace, "generate").error or "")
 

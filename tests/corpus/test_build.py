@@ -4,12 +4,10 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -603,20 +601,29 @@ def test_an_index_is_rebuilt_under_a_reader(docs, place):
     assert [passage.text for passage in content(place)[0]] == ["one"]
 
 
-_SLOW = """
-import sys, time
+_BIDDEN = """
+import sys
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
-class Slow(Hashing):
+class Bidden(Hashing):
     def embed(self, texts):
-        time.sleep(0.3)
+        print("embeds", flush=True)
+        sys.stdin.readline()
         return super().embed(texts)
-build([sys.argv[1]], sys.argv[2], Slow(), rebuild=len(sys.argv) > 3)
+build([sys.argv[1]], sys.argv[2], Bidden(), rebuild=len(sys.argv) > 3)
 """
+"""A run that embeds a batch for each line that it is given, and all the others where its input ends."""
 
 
-def _started(docs: Path, place: Path, *more: str) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", _SLOW, str(docs), str(place), *more], stderr=subprocess.PIPE)
+def _after(batches: int, docs: Path, place: Path, *more: str) -> subprocess.Popen:
+    """A run that has embedded so many batches, and waits in the midst of the next."""
+    command = [sys.executable, "-c", _BIDDEN, str(docs), str(place), *more]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(b"\n" * batches)
+    process.stdin.flush()
+    for _ in range(batches + 1):
+        assert process.stdout.readline() == b"embeds\n"
+    return process
 
 
 def _passages(place: Path) -> int:
@@ -627,21 +634,14 @@ def _passages(place: Path) -> int:
         return 0
 
 
-def _until(true, process: subprocess.Popen) -> None:
-    while not true():
-        assert process.poll() is None
-        time.sleep(0.02)
-
-
 @pytest.mark.slow
 def test_a_killed_run_is_finished_by_the_next(docs, place, tmp_path):
     """After a real SIGKILL in the midst of a table and of a long document, the end is that of an undisturbed run."""
     rows(docs / "a.jsonl", *({"id": str(n), "text": f"hut number {n}"} for n in range(3 * BATCH)))
     (docs / "b.txt").write_text(" ".join(f"rope {n}" for n in range(240 * BATCH)))
-    for least in (1, 4 * BATCH - 1):
-        process = _started(docs, place)
-        _until(lambda least=least: _passages(place) > least, process)
-        process.send_signal(signal.SIGKILL)
+    for batches in (1, 4):
+        process = _after(batches, docs, place)
+        process.kill()
         process.communicate()
         with Index.open(place) as index:
             assert index.info().complete is False
@@ -658,8 +658,8 @@ def test_a_killed_rebuild_leaves_the_index_and_can_be_repeated(docs, place):
     build([docs], place, Hashing())
     rows(docs / "b.jsonl", *({"text": f"row {n}"} for n in range(3 * BATCH)))
     new = place.with_name("index.db.new")
-    process = _started(docs, place, "rebuild")
-    _until(lambda: _passages(new) > 0, process)
+    process = _after(1, docs, place, "rebuild")
+    assert new.exists()
     process.kill()
     process.communicate()
     assert len(content(place)[0]) == 1
@@ -671,12 +671,11 @@ def test_a_killed_rebuild_leaves_the_index_and_can_be_repeated(docs, place):
 def test_a_second_process_is_told_that_the_index_is_being_written(docs, place):
     """At once, and without harm to the first, while readers go on."""
     rows(docs / "a.jsonl", *({"text": f"row {n}"} for n in range(4 * BATCH)))
-    process = _started(docs, place)
-    _until(lambda: _passages(place) > 0, process)
+    process = _after(1, docs, place)
     with pytest.raises(IndexFault, match="written by another process"):
         build([docs], place, Hashing())
-    assert process.wait() == 0
     process.communicate()
+    assert process.returncode == 0
     assert _passages(place) == 4 * BATCH
 
 

@@ -246,13 +246,16 @@ def test_after_a_kill_of_an_indexing_each_document_is_whole(tmp_path):
     for n in range(4):
         (docs / f"{n}.txt").write_text(f"Number {n}.\n\n{long}")
     code = (
-        "import sys, time; from surefoot.corpus.build import build; from surefoot.embedders.hashing import Hashing\n"
-        "class Slow(Hashing):\n"
+        "import sys; from surefoot.corpus.build import build; from surefoot.embedders.hashing import Hashing\n"
+        "class Bidden(Hashing):\n"
         "    def embed(self, texts):\n"
-        "        print('embeds', flush=True); time.sleep(0.2); return super().embed(texts)\n"
-        "build([sys.argv[1]], sys.argv[2], Slow())"
+        "        print('embeds', flush=True); sys.stdin.readline(); return super().embed(texts)\n"
+        "build([sys.argv[1]], sys.argv[2], Bidden())"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(docs), str(place)], stdout=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", code, str(docs), str(place)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(4 * b"\n")
+        process.stdin.flush()
         for _ in range(5):
             process.stdout.readline()
         process.kill()

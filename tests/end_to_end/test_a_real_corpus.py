@@ -1,7 +1,6 @@
 """The index at a size that matters: 23,418 passages of Wikipedia, where that data set is to be had."""
 
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -58,15 +57,17 @@ def test_every_passage_is_in_the_index(indexed: Path) -> None:
 
 def test_killed_half_way_it_ends_in_the_same_index(indexed: Path, tmp_path: Path) -> None:
     """`kill -9` in the middle, then once more: the same passages, and searches give the same results."""
-    target = tmp_path / "index.db"
-    process = index(target)
-    while process.poll() is None and passages(target) < 8_000:
-        time.sleep(0.1)
-    assert process.poll() is None, "it was done before it could be killed"
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert passages(target) < 23_418
+    for attempt in range(9):  # a busy machine may come to it when it is done
+        target = tmp_path / f"index-{attempt}.db"
+        process = index(target)
+        while process.poll() is None and passages(target) < 8_000:
+            time.sleep(0.1)
+        process.kill()
+        process.wait()
+        if not Index.open(target).info().complete:
+            break
     assert not Index.open(target).info().complete
+    assert passages(target) < 23_418
     again = index(target)
     assert again.wait(timeout=900) == 0
     assert content(target) == content(indexed)

@@ -94,16 +94,16 @@ def test_nothing_is_begun_by_a_run_that_has_stopped() -> None:
 
 def test_who_waits_for_a_turn_waits_on_when_all_are_held_back() -> None:
     """The endpoint asked for it after the turn was given."""
-    pace = CallPace(64, 600, None)
-    earlier = [pace.begin(1) for _ in range(8)]
-    pace.begin(1)
+    pace = CallPace(64, None, 600)
+    earlier = [pace.begin(0) for _ in range(8)]
+    pace.begin(10)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(pace.begin, 1)  # a tenth of a second from now
+        waiting = pool.submit(pace.begin, 1)  # a second from now
         time.sleep(0.02)
-        for start in earlier:
-            pace.end(start, crowded=True, wait=0.5)
         held = time.monotonic()
-        assert waiting.result() - held > 0.4
+        for start in earlier:
+            pace.end(start, crowded=True, wait=1.5)
+        assert waiting.result() - held > 1.4
 
 
 def test_an_endpoint_that_wants_a_day_holds_nobody() -> None:
@@ -114,7 +114,7 @@ def test_an_endpoint_that_wants_a_day_holds_nobody() -> None:
         with pytest.raises(EndpointError, match="slow down"):
             llm.complete(ASK)
     assert llm.complete(ASK).text == "yes"
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
 
 
 def test_once_nobody_was_answered_for_so_long_nothing_is_tried_again() -> None:
@@ -175,18 +175,18 @@ def test_a_request_that_is_refused_either_way_says_nothing_of_schemas() -> None:
 def test_a_call_that_hangs_costs_no_more_than_its_timeout() -> None:
     """And is made again."""
     with endpoint(hanging=1.0) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), timeout=0.3, retries=1)
+        llm = Paced(OpenAI("m", server.url, retries=0), timeout=1, retries=1)
         begun = time.monotonic()
         with pytest.raises(EndpointError, match=r"in time|silent"):
             llm.complete(ASK)
-        assert 0.6 <= time.monotonic() - begun < 20
+        assert 2 <= time.monotonic() - begun < 60
     assert server.told["hanging"] == 2
 
 
 def test_what_reached_the_endpoint_in_vain_counts_against_the_budget() -> None:
     """It may have been answered when nobody listened any more, and be paid; what never arrived is not."""
     with endpoint(hanging=1.0) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), timeout=0.1, retries=5, budget="2 calls")
+        llm = Paced(OpenAI("m", server.url, retries=0), timeout=1, retries=5, budget="2 calls")
         with pytest.raises(OverBudget):
             llm.complete(ASK, max_tokens=50)
     assert server.told["hanging"] == 2
@@ -256,12 +256,12 @@ def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
     """Calls that were in flight then say nothing of the new pace."""
     pace = CallPace(64, None, None)
     begun = [pace.begin(1) for _ in range(64)]
+    before = time.monotonic()
     for start in begun:
         pace.end(start, crowded=True, wait=0.2)
     assert pace.limit == 32
-    before = time.monotonic()
     pace.begin(1)
-    assert time.monotonic() - before > 0.1
+    assert time.monotonic() - before > 0.2
 
 
 @pytest.mark.parametrize(("requests", "tokens"), [(600.0, None), (None, 6000.0)])

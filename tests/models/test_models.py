@@ -292,7 +292,7 @@ def test_status_lists_every_model(site: Site) -> None:
 @pytest.mark.slow
 def test_a_pull_that_was_killed_is_continued(site: Site) -> None:
     """After kill -9 in the middle, the next pull fetches only what is missing."""
-    site.pause = 0.05
+    site.pause = 1.0
     code = f"from surefoot.models.registry import *; REGISTRY['tiny'] = {MODEL!r}; pull('tiny')"
     process = subprocess.Popen([sys.executable, "-c", code])
     while not any(part.stat().st_size for part in registry.cache_dir().glob("*.part")):

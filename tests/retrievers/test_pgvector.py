@@ -104,9 +104,9 @@ def versions() -> list[tuple[str, str]]:
 
 
 def eventually(count: str) -> int:
-    """The count as soon as it is above 0; 0 after five seconds."""
+    """The count as soon as it is above 0; 0 after a minute."""
     with psycopg.connect(os.environ[ENV], autocommit=True) as connection:
-        for _ in range(100):
+        for _ in range(1200):
             if number := connection.execute(count).fetchone()[0]:
                 return number
             time.sleep(0.05)
@@ -458,11 +458,11 @@ class TestFaults:
 
     def test_a_slow_server_is_given_up(self, make):
         """After `timeout` seconds, here of waiting for a lock; the retriever works again afterwards."""
-        retriever = make(timeout=0.2)
+        retriever = make(timeout=2)
         retriever.push(embedded(PASSAGES))
         with psycopg.connect(os.environ[ENV]) as connection:
             connection.execute("LOCK TABLE surefoot_passages")
-            with pytest.raises(EndpointError, match=r"no answer within 0\.2 s"):
+            with pytest.raises(EndpointError, match=r"no answer within 2 s"):
                 retriever.retrieve("hut", 1)
         assert len(retriever.retrieve("hut", 1)) == 1
 

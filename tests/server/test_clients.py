@@ -79,7 +79,7 @@ def test_errors_are_those_that_openai_s_client_knows(own: Service) -> None:
         with client(address, key) as openai:
             with pytest.raises(library.NotFoundError, match="no such model"):
                 openai.chat.completions.create(model="gpt-4o", messages=ASKED)
-            places = [own.workers.start(lambda stop: stop.wait(20)) for _ in range(2)]
+            places = [own.workers.start(lambda stop: stop.wait(120)) for _ in range(2)]
             with pytest.raises(library.RateLimitError, match="come again in") as caught:
                 openai.chat.completions.create(model=MODEL, messages=ASKED)
             assert int(caught.value.response.headers["retry-after"]) >= 1

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,10 +26,12 @@ from mcp.client.streamable_http import streamable_http_client
 
 from server.conftest import listening
 from surefoot.act import Action
+from surefoot.errors import Cancelled
 from surefoot.server import tools
 from surefoot.server.app import keys_of
 from surefoot.server.mcp import served
 from surefoot.server.service import Service
+from surefoot.threads import cancel
 
 T = TypeVar("T")
 QUESTION = "Who built the Ruvel Bridge?"
@@ -165,19 +168,19 @@ def test_words_of_documents_stand_between_marks_that_they_cannot_know(own: Servi
 
 def test_a_call_ends_with_its_budget_and_says_how_far_it_came(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the passages that were found till then; the question stops, and its place is free again."""
-    monkeypatch.setattr(tools, "BUDGET", 2.0)
+    monkeypatch.setattr(tools, "BUDGET", 4.0)
     generator = type(own.library.pipeline("default").generator)
     generate, over = generator.generate, threading.Event()
 
     def slow(*arguments: Any) -> Any:
-        over.wait(20)
+        over.wait(120)
         return generate(*arguments)
 
     monkeypatch.setattr(generator, "generate", slow)
     result = talk(served(own), lambda client: client.call_tool("ask", {"question": QUESTION}))
     assert result.is_error
     said = result.content[0].text
-    assert "no answer came within 2 s: it was at the step 'generate'" in said
+    assert "no answer came within 4 s: it was at the step 'generate'" in said
     assert "surefoot://passage/" in said
     assert "Call `retrieve`" in said
     over.set()
@@ -189,25 +192,24 @@ def test_a_call_ends_with_its_budget_and_says_how_far_it_came(own: Service, monk
 def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """Nobody waits for the answer: it is given up, and no trace is kept."""
     generator = type(own.library.pipeline("default").generator)
-    generate, begun, over = generator.generate, threading.Event(), threading.Event()
+    generate, begun = generator.generate, threading.Event()
 
     def slow(*arguments: Any) -> Any:
         begun.set()
-        over.wait(20)
+        with suppress(Cancelled):
+            cancel.pause(120)
         return generate(*arguments)
 
     monkeypatch.setattr(generator, "generate", slow)
 
     async def leave(client: Client) -> None:
         asking = asyncio.create_task(client.call_tool("ask", {"question": QUESTION}))
-        await asyncio.to_thread(begun.wait, 20)
+        await asyncio.to_thread(begun.wait, 120)
         asking.cancel()
         await asyncio.wait([asking])
 
     with listening(own) as address:
         talk(f"{address}/mcp", leave, mode=mode)
-        time.sleep(0.5)  # for the server to notice
-        over.set()
         while own.workers.taken:
             time.sleep(0.02)
     assert begun.is_set()
@@ -216,7 +218,7 @@ def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytes
 
 def test_where_all_places_are_taken_the_model_is_told_to_come_again(own: Service) -> None:
     """As 429 says it elsewhere."""
-    places = [own.workers.start(lambda stop: stop.wait(10)) for _ in range(2)]
+    places = [own.workers.start(lambda stop: stop.wait(120)) for _ in range(2)]
     result = talk(served(own), lambda client: client.call_tool("grade", {"question": "Who?", "texts": ["a"]}))
     assert result.is_error
     assert "come again in" in result.content[0].text

@@ -117,7 +117,7 @@ def test_a_question_stops_between_the_windows_of_its_evaluator(stop: Stop, monke
         if len(windows) == 3:
             stop.set()
         if stop.is_set():
-            time.sleep(0.2)  # as long as a slow machine takes to look whether anybody waits
+            time.sleep(0.5)  # as long as a slow machine takes to look whether anybody waits
         return read(self, *given)
 
     monkeypatch.setattr(MiniLM, "_run", counted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -144,17 +143,21 @@ def bench(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
     ]
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "slow.py").write_text(
-        "import time\nfrom surefoot.llms.scripted import Scripted\n"
-        "def said(messages):\n    time.sleep(0.004)\n    return messages[-1].content.split('by ')[1].split('.')[0]\n"
+        "import itertools, os, time\nfrom surefoot.llms.scripted import Scripted\n"
+        "calls, most = itertools.count(), int(os.environ['ANSWERS'])\n"
+        "def said(messages):\n    time.sleep(600 * (next(calls) >= most))\n"
+        "    return messages[-1].content.split('by ')[1].split('.')[0]\n"
         "class Slow(Scripted):\n    def __init__(self):\n        super().__init__(said)\n"
     )
     words = "bench qa questions.jsonl --given --set evaluator.use=lexical --set generator.use=llm"
     words += " --set llm.use=slow:Slow --method crag --method rag:1"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
 
-    def start(name: str) -> subprocess.Popen[bytes]:
+    def start(name: str, answers: int = 2 * QUESTIONS) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "surefoot", *words.split(), "--run", name, "--json", f"{name}.json"]
-        return subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            command, cwd=tmp_path, env={**environment, "ANSWERS": str(answers)}, stderr=subprocess.PIPE
+        )
 
     return start
 
@@ -171,11 +174,11 @@ def test_a_killed_run_goes_on_and_comes_to_the_same(
     bench: Callable[[str], subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
     """Killed in the middle without warning, twice; every question is there exactly once, in either method."""
-    for lines, folder in ((100, "crag"), (50, "rag-1")):
-        process, path = bench("killed"), tmp_path / "killed" / folder / "traces.jsonl"
+    for lines, folder, answers in ((100, "crag", 150), (50, "rag-1", 300)):
+        process, path = bench("killed", answers), tmp_path / "killed" / folder / "traces.jsonl"
         while process.poll() is None and (not path.exists() or path.read_bytes().count(b"\n") < lines):
             time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.communicate()
         assert lines <= path.read_bytes().count(b"\n") < QUESTIONS
     for name in ("killed", "whole"):

@@ -9,10 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -241,10 +241,10 @@ def asking(server: Endpoint, folder: Path, *metrics: str, **judge: Any) -> Any:
 
 def test_many_are_in_flight(tmp_path: Path) -> None:
     """And each is made once."""
-    with endpoint(latency=0.1) as server:
+    with endpoint(gathers=8) as server:
         _, judges = asking(server, tmp_path)
         kept = run(judges, [record(n) for n in range(40)], tmp_path / "run", in_flight=8)
-        assert 5 <= server.peak <= 8
+        assert server.peak == 8
         assert len(kept) == server.paid.total() == 40
 
 
@@ -289,13 +289,17 @@ def test_the_same_judge_gives_the_same_score_in_another_run_for_nothing(tmp_path
 def test_a_run_that_is_interrupted_starts_nothing_more(tmp_path: Path) -> None:
     """As Ctrl-C does it: what is in flight ends, what was judged is kept."""
     script = (
-        "import signal, sys, time; from pathlib import Path\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs are deaf to it
+        "import signal, sys, threading, time; from pathlib import Path\n"
+        "interrupted = threading.Event()\n"
+        "def interrupt(*_):\n"
+        "    interrupted.set(); raise KeyboardInterrupt\n"
+        "signal.signal(signal.SIGINT, interrupt)\n"
         "from surefoot.evaluate.score.scoring import run; from surefoot.types import Record, Score\n"
         "class Slow:\n"
         "    name, metric = 'slow', 'charm'\n"
         "    def judge(self, record):\n"
-        "        print(record.id, flush=True); time.sleep(.3); return Score(record.id, 'charm', 1.0)\n"
+        "        print(record.id, flush=True); interrupted.wait(); time.sleep(.3)\n"
+        "        return Score(record.id, 'charm', 1.0)\n"
         "run([Slow()], [Record(str(n), '?') for n in range(50)], Path(sys.argv[1]), in_flight=2)\n"
     )
     work = subprocess.Popen(
@@ -304,7 +308,7 @@ def test_a_run_that_is_interrupted_starts_nothing_more(tmp_path: Path) -> None:
     assert work.stdout
     work.stdout.readline()
     work.send_signal(signal.SIGINT)
-    work.communicate(timeout=30)
+    work.communicate(timeout=120)
     assert work.returncode != 0
     assert 0 < len(scores(tmp_path / "run")) <= 4
 
@@ -337,8 +341,16 @@ def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(
     """kill -9, and on it goes: every judgement that had ended keeps its score, and is never asked for again."""
     metrics = (METRIC, "grading_note")
     records = [record(n) for n in range(40)]
-    chance = random.Random(7)
-    with endpoint(latency=0.06) as server:
+    chance, life, left = random.Random(7), Queue[int](), 0
+
+    def fatal(prompt: str) -> str:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(life.get(), signal.SIGKILL)
+        return rated(prompt)
+
+    with endpoint(latency=0.01, replies=fatal) as server:
         settings = {"use": "llm", "metrics": [*metrics], "cache": str(tmp_path / "kept.db"), "in_flight": 4}
         config = {"llm": {"use": "openai", "model": "m", "base_url": server.url}, "judge": settings}
         told = [json.dumps(config), json.dumps([scoring.to_json(one) for one in records])]
@@ -351,31 +363,21 @@ def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(
             assert work.stdin
             assert work.stdout
             frozen: dict[str, int] = {}
-            kills = 0
-            for _ in range(60):
+            for killed_at in [*(chance.randrange(1, 6) for _ in range(20)), 0]:
+                left = killed_at
                 work.stdin.write("go\n")
                 work.stdin.flush()
-                pid = int(work.stdout.readline())
-                last = kills == 20
-                if not last:
-                    killer = threading.Timer(chance.uniform(0.05, 0.35), os.kill, (pid, signal.SIGKILL))
-                    killer.start()
-                status = int(work.stdout.readline())
-                killer.cancel()
-                kills += status == signal.SIGKILL
+                life.put(int(work.stdout.readline()))
+                assert int(work.stdout.readline()) == (signal.SIGKILL if killed_at else 0)
                 for name in scores(tmp_path / "run"):
                     frozen.setdefault(name, server.paid[judged_as(name, records, tmp_path / "run")])
-                if last or status == 0:
-                    break
             work.stdin.close()
-        assert status == 0
-        assert kills >= 15
         kept = scores(tmp_path / "run")
         assert len(kept) == 80
         for name, paid in frozen.items():
             assert server.paid[judged_as(name, records, tmp_path / "run")] == paid, name
         again = server.paid.total() - len(server.paid)
-        assert again <= 4 * kills  # what was in flight
+        assert again <= 4 * 20  # what was in flight
     with endpoint() as calm:
         _, judges = asking(calm, tmp_path / "calm", *metrics)
         unbroken = run(judges, records, tmp_path / "calm" / "run", in_flight=4)
