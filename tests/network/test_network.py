@@ -275,10 +275,10 @@ def test_whatever_a_server_does_the_call_ends_in_time(network: Network, server: 
     """With an error that says what happened, or with the status."""
     begun = time.monotonic()
     if why:
-        assert why in refusal(network, server.url + path, seconds=2, most=MANY)
+        assert why in refusal(network, server.url + path, seconds=5, most=MANY)
     else:
-        assert network.get(server.url + path, seconds=2).status == 503
-    assert time.monotonic() - begun < 25
+        assert network.get(server.url + path, seconds=5).status == 503
+    assert time.monotonic() - begun < 60
 
 
 def test_a_bomb_is_never_unpacked(network: Network, server: Faults) -> None:

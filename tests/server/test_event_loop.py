@@ -104,7 +104,7 @@ def test_whoever_runs_it_is_told_once_all_is_loaded(
 
     again.state.warmed = warmed
     with TestClient(again):
-        assert told.wait(20)
+        assert told.wait(120)
     assert loaded == [True]
 
 
