@@ -2,9 +2,8 @@
 
 from functools import lru_cache
 
-from tests.effort import effort, is_proportional
-
 import surefoot.text.words as words
+from effort import effort, is_proportional
 
 
 def squared(size: int) -> int:

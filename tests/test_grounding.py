@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.effort import is_proportional
 
+from effort import is_proportional
 from surefoot.grounding import NO_LINK, UNVISITED, _quotations, grounded, linked, refusal
 from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Source, Strip, Support
 

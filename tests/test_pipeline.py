@@ -9,8 +9,8 @@ from time import sleep
 from typing import Any
 
 import pytest
-from tests.effort import effort
 
+from effort import effort
 from surefoot import Count, Pipeline, Threshold
 from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE

@@ -5,8 +5,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.effort import effort
 
+from effort import effort
 from surefoot.corpus.loaders import Block, Document
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE, passages, split
 from surefoot.text.blocks import code, parts, table

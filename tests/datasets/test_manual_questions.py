@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.effort import effort
 
+from effort import effort
 from surefoot.datasets.manuals import ManualQuestion, contains, held, read, right, said
 from surefoot.errors import UsageError
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.effort import effort
 
+from effort import effort
 from surefoot.act import label
 from surefoot.contracts import verify
 from surefoot.errors import ConfigError, EndpointError, ModelError

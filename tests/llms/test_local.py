@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -182,15 +182,23 @@ def test_a_schema_that_is_none_is_refused(llm: local.Local) -> None:
         llm.complete(HELLO, {"type": "blurb"})
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also in a shell's background job, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.slow
-def test_an_answer_can_be_interrupted(llm: local.Local, request: pytest.FixtureRequest) -> None:
+@pytest.mark.usefixtures("heard")
+def test_an_answer_can_be_interrupted(llm: local.Local) -> None:
     """Ctrl-C between two words ends the answer, although it passes through C++."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
-    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with pytest.raises(KeyboardInterrupt):
         llm.complete(HELLO, max_tokens=300, on_text=lambda _: signal.raise_signal(signal.SIGINT))
 
 
+@pytest.mark.usefixtures("heard")
 def test_what_is_done_for_the_model_can_be_interrupted_while_it_says_nothing() -> None:
     """Ctrl-C comes to the thread that waits, which tells the answer to end with its next piece."""
     answer = local._Guarded(StreamedReply(10))

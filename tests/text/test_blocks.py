@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.effort import is_proportional
 
+from effort import is_proportional
 from surefoot.text.blocks import Part, blocks, bullets, code, definition, led, paragraph, parts, table
 from surefoot.types import Block
 

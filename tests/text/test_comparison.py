@@ -3,8 +3,8 @@
 from functools import partial
 
 import pytest
-from tests.effort import effort
 
+from effort import effort
 from surefoot.text.comparison import about, questions
 
 

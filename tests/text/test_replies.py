@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.effort import effort
 
+from effort import effort
 from surefoot.text.json_values import deep
 from surefoot.text.replies import objects
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.effort import effort
 
+from effort import effort
 from surefoot.text.screen import ENOUGH, line, orders, screened, suspects, suspicion, unmasked, unscreened
 from surefoot.types import Passage
 

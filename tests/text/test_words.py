@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.effort import effort
 
+from effort import effort
 from surefoot.text.words import (
     bare,
     content_words,

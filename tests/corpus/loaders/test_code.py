@@ -3,9 +3,9 @@
 from functools import partial
 
 import pytest
-from tests.effort import effort
 
 from corpus.loaders.opening import found, one, outline
+from effort import effort
 
 SNIPPETS = {
     "a.sh": (

@@ -7,9 +7,9 @@ from email.message import EmailMessage
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.effort import effort
 
 from corpus.loaders.opening import found, one
+from effort import effort
 from surefoot.corpus.loaders import DocumentProblem, Unreadable, read
 
 

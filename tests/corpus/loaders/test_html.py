@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from tests.effort import effort
 
+from effort import effort
 from surefoot.corpus.loaders import Block, Document
 from surefoot.corpus.loaders.html import HtmlLoader
 

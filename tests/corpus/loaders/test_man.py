@@ -3,9 +3,9 @@
 import gzip
 
 import pytest
-from tests.effort import effort
 
 from corpus.loaders.opening import found, kinds, one, outline
+from effort import effort
 from surefoot.corpus.loaders import Unreadable, loader_of, needs_head
 
 PAGE = r""".\" A comment.

@@ -3,9 +3,9 @@
 import io
 
 import pytest
-from tests.effort import effort
 
 from corpus.loaders.opening import found, one, outline
+from effort import effort
 from surefoot.corpus.loaders import read
 
 

@@ -1,9 +1,9 @@
 """LaTeX without its commands."""
 
 import pytest
-from tests.effort import effort
 
 from corpus.loaders.opening import found, one, outline
+from effort import effort
 from surefoot.corpus.loaders import Unreadable
 
 PAPER = r"""\documentclass[11pt]{article}

@@ -6,9 +6,9 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.effort import effort
 
 from corpus.loaders.opening import found, one, outline
+from effort import effort
 from surefoot.corpus.loaders import DocumentProblem, Unreadable, read
 
 BOOK = """<?xml version="1.0"?>

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.effort import is_proportional
 
+from effort import is_proportional
 from surefoot import manifest
 from surefoot.datasets.problems import DataProblem
 from surefoot.errors import TraceFault, UsageError

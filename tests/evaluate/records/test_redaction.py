@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.effort import effort
 
+from effort import effort
 from surefoot.errors import UsageError
 from surefoot.evaluate.records.redaction import Redactor, share_safe
 from surefoot.store import to_json
