@@ -303,6 +303,15 @@ def test_the_first_calls_of_several_threads_load_one_model(llm: local.Local) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="keeps to one core")
+def test_a_model_that_goes_before_it_was_asked_is_gone(llm: local.Local) -> None:
+    """Ten times, on one core: llama.cpp would wait for a thread that had not begun."""
+    code = "import os; from surefoot.llms.local import Local; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    code += "for _ in range(10): Local(threads=1, context=512)._server()"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+@pytest.mark.slow
 def test_a_served_model_asks_for_its_key_and_stops_with_its_context(llm: local.Local) -> None:
     """On loopback, closed to those without the key, gone afterwards; the key is not shown."""
     with llm.serve() as endpoint:
