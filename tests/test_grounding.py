@@ -325,6 +325,11 @@ def test_small_words_of_another_language_are_not_missed() -> None:
     assert "nothing sound on “Datum”." in text
 
 
+def test_what_is_missing_is_told_as_it_was_asked() -> None:
+    """With its accents."""
+    assert "nothing sound on “Tabelle”, “lösche”." in refuse("Wie lösche ich eine Tabelle?", None, knowledge=False).text
+
+
 @pytest.mark.parametrize("verdict", ["Yes.", "No, it was not.", "yes"])
 def test_a_bare_yes_or_no_is_passed_on_as_unverified(verdict: str) -> None:
     """There is nothing in it to check, and a question that asks for no more must not always be refused."""

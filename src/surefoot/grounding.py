@@ -356,5 +356,5 @@ def _missing(question: str, text: str) -> list[str]:
     there = set(words(text)) | STOP_WORDS | set(FUNCTION_WORDS.get(language(question), "").split())
     whole = [name for name in names(question) if not there.issuperset(words(name))]
     in_names = {word for name in names(question) for word in words(name)}
-    rest = [word for word in words(question) if word not in in_names | there]
+    rest = [word for word in WORD.findall(question) if (in_names | there).isdisjoint(words(word))]
     return [f"“{item}”" for item in dict.fromkeys([*whole, *rest])]
