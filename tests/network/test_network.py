@@ -631,7 +631,7 @@ def test_equal_requests_at_the_same_time_are_one(server: Faults) -> None:
     """With a cache or without; each thread has the reply."""
     network = Network(allow=["127.0.0.1"], spacing=0)
     with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(lambda _: network.get(f"{server.url}/slow/0.5"), range(8)))
+        replies = list(pool.map(lambda _: network.get(f"{server.url}/slow/3"), range(8)))
     assert {reply.body for reply in replies} == {b"at last"}
     assert sorted(reply.cached for reply in replies) == [False] + 7 * [True]
     assert len(server.asked) == 1
@@ -649,7 +649,7 @@ def test_a_failure_is_shared_like_a_reply(server: Faults) -> None:
 def test_who_has_more_time_does_not_fail_with_who_has_less(server: Faults) -> None:
     """It asks again by itself."""
     network = Network(allow=["127.0.0.1"], spacing=0, retries=0)
-    url = f"{server.url}/slow/1"
+    url = f"{server.url}/slow/4"
     with ThreadPoolExecutor(1) as pool:
         hurried = pool.submit(refusal, network, url, seconds=0.5)
         while not server.asked:
