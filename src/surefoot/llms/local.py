@@ -150,12 +150,12 @@ class Local:
             raise ModelError(f"no model file {file}; give the path of a .gguf file")
         try:
             server = Server(self._params(file, host, port, key))
-        except RuntimeError as error:
+            # One that goes before its loop has begun waits for its end for ever; this waits for the loop.
+            server.handle_completions({"prompt": "", "max_tokens": 0}, lambda _: True)
+        except (RuntimeError, ValueError) as error:
             check = f"surefoot models verify {self._model}" if known else "another .gguf file"
             what = f"{file} with the adapter {self._adapter}" if self._adapter else file
             raise ModelError(f"{what} does not load as a model; try: {check} ({on_one_line(error)})") from error
-        # One that goes before its loop has begun waits for its end for ever; this waits for the loop.
-        server.handle_completions({"prompt": "", "max_tokens": 0}, lambda _: True)
         return server
 
     def _params(self, file: Path, host: str, port: int, key: str) -> CommonParams:
