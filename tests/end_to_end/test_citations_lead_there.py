@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.corpus.loaders.test_pdf import pdf, typed
 
 import surefoot
+from corpus.loaders.test_pdf import pdf, typed
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.types import Trace

@@ -142,15 +142,15 @@ def bench(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
         for n in range(QUESTIONS)
     ]
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "slow.py").write_text(
+    (tmp_path / "waiting.py").write_text(
         "import itertools, os, time\nfrom surefoot.llms.scripted import Scripted\n"
         "calls, most = itertools.count(), int(os.environ['ANSWERS'])\n"
         "def said(messages):\n    time.sleep(600 * (next(calls) >= most))\n"
         "    return messages[-1].content.split('by ')[1].split('.')[0]\n"
-        "class Slow(Scripted):\n    def __init__(self):\n        super().__init__(said)\n"
+        "class Waiting(Scripted):\n    def __init__(self):\n        super().__init__(said)\n"
     )
     words = "bench qa questions.jsonl --given --set evaluator.use=lexical --set generator.use=llm"
-    words += " --set llm.use=slow:Slow --method crag --method rag:1"
+    words += " --set llm.use=waiting:Waiting --method crag --method rag:1"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
 
     def start(name: str, answers: int = 2 * QUESTIONS) -> subprocess.Popen[bytes]:
