@@ -30,12 +30,12 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from surefoot import components
-from surefoot.act import PRESETS
+from surefoot.evidence.policies import PRESETS
 from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
-from surefoot.errors import MissingExtra
+from surefoot.types.errors import MissingExtra
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 

@@ -137,8 +137,8 @@ def tiny_minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     higher its score, and one of them is what it points at."""
     torch = pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("onnx", reason="needs the extra train")
-    from surefoot.lab.train.export import export
-    from surefoot.lab.train.network import GraderNetwork
+    from surefoot_lab.train.export import export
+    from surefoot_lab.train.network import GraderNetwork
 
     torch.set_num_threads(1)
     torch.manual_seed(0)

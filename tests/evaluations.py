@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.evaluate.report.form import TEXTS
-from surefoot.store import Run, to_json
+from surefoot.run.store import Run, to_json
 from surefoot.types import Diagnosis, Record, Score
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from surefoot import web
-from surefoot.store import from_json
+from surefoot.run.store import from_json
 from surefoot.types import Trace
 
 TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html; charset=utf-8"}

@@ -17,7 +17,7 @@ from surefoot.cli.demo import _indexed
 from surefoot.config.builder import Builder
 from surefoot.corpus.loaders import loader_of, read
 from surefoot.explain.grade import as_graded, explain
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Document, Event
 
 QUESTIONS = (

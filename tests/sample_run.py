@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from surefoot.store import to_json, write_text
+from surefoot.run.store import to_json, write_text
 from surefoot.types import (
     Action,
     ActionItem,

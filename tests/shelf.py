@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from surefoot.act import Threshold
-from surefoot.errors import ModelError
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.policies import Threshold
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
@@ -16,6 +15,7 @@ from surefoot.refiners.strips import Strips
 from surefoot.rewriters.verbatim import Verbatim
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Message, Passage, Trace
+from surefoot.types.errors import ModelError
 
 
 class Shelf:

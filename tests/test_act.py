@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.act import (
+from surefoot.evidence.policies import (
     PRESETS,
     AnyIrrelevant,
     Count,
@@ -21,8 +21,8 @@ from surefoot.act import (
     require_fitted,
     require_match,
 )
-from surefoot.errors import ConfigError, TraceFault
 from surefoot.types import Action, Decision, Grade, Passage, Thresholds, Trace
+from surefoot.types.errors import ConfigError, TraceFault
 
 OWN = Thresholds(upper=0.5, lower=-0.9, strip=-0.5, evaluator="test")
 CORRECT, AMBIGUOUS, INCORRECT = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT

@@ -11,11 +11,11 @@ from threading import Event as Stop
 
 import pytest
 
-from surefoot.errors import QuestionError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.pipeline import Pipeline
-from surefoot.protocols import Pair
 from surefoot.types import Event, Grade, Passage, Strip, Trace
+from surefoot.types.errors import QuestionError
+from surefoot.types.protocols import Pair
 
 QUESTION = "Who built the Ruvel Bridge?"
 AROUND: ContextVar[str] = ContextVar("around", default="nothing")

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from surefoot import components
-from surefoot.act import Count
 from surefoot.components import Component, assemble, build, find, known, names
 from surefoot.corpus.loaders import formats
 from surefoot.corpus.loaders.csv import CsvLoader
-from surefoot.errors import ConfigError, MissingExtra
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.policies import Count
 from surefoot.llms.scripted import Scripted
 from surefoot.retrievers.bm25 import Bm25
+from surefoot.types.errors import ConfigError, MissingExtra
 
 
 def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, entry: str, code: str = "") -> None:

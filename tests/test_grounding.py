@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import is_proportional
-from surefoot.grounding import NO_LINK, UNVISITED, _quotations, grounded, linked, refusal
+from surefoot.evidence.citations import NO_LINK, UNVISITED, _quotations, grounded, linked, refusal
 from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Source, Strip, Support
 
 BRIDGE = Passage(

@@ -22,9 +22,9 @@ HEAVY = (
 )
 
 LAYERS = (
-    ("types", "errors", "meter", "meta", "threads"),
-    ("protocols", "text", "manifest", "cost", "recorder"),
-    ("stats", "store", "network", "merge", "grounding", "act", "components", "contracts"),
+    ("types"),
+    ("text", "run"),
+    ("stats", "network", "components", "contracts"),
     ("draw", "models", "corpus", "evidence", "datasets", "web"),
     tuple(ROOMS.values()),
     ("pipeline", "explain"),

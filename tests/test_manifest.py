@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from surefoot import manifest
-from surefoot.errors import UsageError
+from surefoot.run import manifest
+from surefoot.types.errors import UsageError
 
 
 def test_versions_and_machine_are_plain_values() -> None:

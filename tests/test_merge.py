@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.merge import agree, conflicts, covered, distinct, fresh, same, selected
+from surefoot.evidence.merge import agree, conflicts, covered, distinct, fresh, same, selected
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 BRIDGE = "The Ruvel Bridge was built in 1911 by Tomas Aldwin and it has one arch."

@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError, FieldFault
-from surefoot.meta import MOST_CONDITIONS, MOST_FIELDS, NO_FILTER, Filter, Meta, filtered, plain, usable, written
+from surefoot.types.errors import ConfigError, FieldFault
+from surefoot.types.metadata import (
+    MOST_CONDITIONS,
+    MOST_FIELDS,
+    NO_FILTER,
+    Filter,
+    Meta,
+    filtered,
+    plain,
+    usable,
+    written,
+)
 
 BOOK = Meta({"product": "x", "year": 2024, "price": 9.5, "draft": False})
 

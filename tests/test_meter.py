@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from surefoot.meter import Meter, count, degrade, metered
+from surefoot.run.meter import Meter, count, degrade, metered
 
 
 def test_a_meter_adds_up_what_is_counted() -> None:

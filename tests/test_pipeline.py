@@ -12,33 +12,22 @@ import pytest
 
 from effort import effort
 from surefoot import Count, Pipeline, Threshold
-from surefoot.act import redecide
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
-from surefoot.cost import Budget
-from surefoot.errors import (
-    ComponentError,
-    ConfigError,
-    EndpointError,
-    FieldFault,
-    ModelError,
-    QuestionError,
-    SearchError,
-)
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence import confidence
 from surefoot.evidence.answering import REMEMBERED, Answering
 from surefoot.evidence.hedge import UNSURE
+from surefoot.evidence.policies import redecide
 from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
-from surefoot.meta import Meta
-from surefoot.protocols import Evaluator, Pair
 from surefoot.refiners.strips import Strips
 from surefoot.retrievers._given import Given
 from surefoot.rewriters.llm import LLMRewriter
+from surefoot.run.cost import Budget
+from surefoot.run.store import to_json
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.store import to_json
 from surefoot.types import (
     Action,
     Event,
@@ -51,6 +40,17 @@ from surefoot.types import (
     Thresholds,
     Trace,
 )
+from surefoot.types.errors import (
+    ComponentError,
+    ConfigError,
+    EndpointError,
+    FieldFault,
+    ModelError,
+    QuestionError,
+    SearchError,
+)
+from surefoot.types.metadata import Meta
+from surefoot.types.protocols import Evaluator, Pair
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = Passage("good", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")

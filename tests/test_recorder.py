@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from surefoot import meter
-from surefoot.errors import EndpointError, SearchError, UsageError
-from surefoot.recorder import Recorder
+from surefoot.run import meter
+from surefoot.run.recorder import Recorder
 from surefoot.types import Answer, Event, Passage, Step, Trace
+from surefoot.types.errors import EndpointError, SearchError, UsageError
 
 
 def test_a_step_gives_its_result_and_its_cost() -> None:

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from surefoot import manifest, store
-from surefoot.errors import TraceFault, UsageError
-from surefoot.store import (
+from surefoot.run import manifest, store
+from surefoot.run.store import (
     Run,
     dumps,
     from_json,
@@ -30,6 +29,7 @@ from surefoot.store import (
     write_trace,
 )
 from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Step, Trace
+from surefoot.types.errors import TraceFault, UsageError
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
 

@@ -9,14 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surefoot import meter
-    from surefoot.act import PRESETS, Count, Threshold
     from surefoot.config.builder import load
     from surefoot.config.correction import correct, grade
-    from surefoot.errors import Cancelled, SurefootError
+    from surefoot.evidence.policies import PRESETS, Count, Threshold
     from surefoot.pipeline import Pipeline
-    from surefoot.store import read_trace, write_trace
-    from surefoot.threads import cancel
+    from surefoot.run import cancel, meter
+    from surefoot.run.store import read_trace, write_trace
     from surefoot.types import (
         Action,
         Answer,
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
         Thresholds,
         Trace,
     )
+    from surefoot.types.errors import Cancelled, SurefootError
 
 __version__ = "0.1.0"
 
@@ -64,8 +63,8 @@ __all__ = [
     "write_trace",
 ]
 
-_MODULES = {"cancel": "surefoot.threads.cancel", "meter": "surefoot.meter"}
-_HOMES = ("types", "errors", "store", "act", "pipeline", "config.builder", "config.correction")
+_MODULES = {"cancel": "surefoot.run.cancel", "meter": "surefoot.run.meter"}
+_HOMES = ("types", "types.errors", "run.store", "evidence.policies", "pipeline", "config.builder", "config.correction")
 """Modules that hold these names, the cheapest first."""
 
 

@@ -23,9 +23,9 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
-from surefoot import protocols
-from surefoot.act import POLICIES
-from surefoot.errors import ConfigError, MissingExtra, UsageError
+from surefoot.evidence.policies import POLICIES
+from surefoot.types import protocols
+from surefoot.types.errors import ConfigError, MissingExtra, UsageError
 
 ROLES: dict[str, tuple[str, type]] = {
     "retriever": ("retrievers", protocols.Retriever),
@@ -66,7 +66,7 @@ EXTRAS = {
 
 FORMER = {
     "surefoot.bench.given:Given": "surefoot.retrievers._given:Given",
-    "surefoot.bench.study.controls:Hashed": "surefoot.lab.study.controls:Hashed",
+    "surefoot.bench.study.controls:Hashed": "surefoot_lab.study.controls:Hashed",
     "surefoot.embedders.minilm:MiniLM": "surefoot.embedders.minilm:MiniLMEmbedder",
     "surefoot.evaluators.llm:LLM": "surefoot.evaluators.llm:LLMEvaluator",
     "surefoot.generators.llm:LLM": "surefoot.generators.llm:LLMGenerator",

@@ -15,11 +15,8 @@ from io import BytesIO
 from math import isfinite
 from typing import Any
 
-from surefoot import protocols
 from surefoot.components import ROLES
-from surefoot.errors import ConfigError, NetworkError, SearchError, UsageError
-from surefoot.meta import Filter, can_filter
-from surefoot.meter import metered
+from surefoot.run.meter import metered
 from surefoot.types import (
     Action,
     Assertion,
@@ -36,7 +33,10 @@ from surefoot.types import (
     Strip,
     Support,
     Thresholds,
+    protocols,
 )
+from surefoot.types.errors import ConfigError, NetworkError, SearchError, UsageError
+from surefoot.types.metadata import Filter, can_filter
 
 PASSAGES = (
     Passage(

@@ -14,8 +14,8 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.corpus import loaders
 from surefoot.corpus.storage import making
-from surefoot.errors import ConfigError, MissingExtra, SurefootError
 from surefoot.models import registry
+from surefoot.types.errors import ConfigError, MissingExtra, SurefootError
 
 ENOUGH_DISK = 500_000_000
 """Bytes: the models, and an index of 100,000 passages."""

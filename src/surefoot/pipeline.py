@@ -14,25 +14,22 @@ from functools import partial
 from itertools import count
 from typing import Any, Literal, SupportsIndex
 
-from surefoot import meter
-from surefoot.act import labelled, require_match
 from surefoot.components import OBJECTS
 from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
-from surefoot.cost import NO_BUDGET, Budget
-from surefoot.errors import ComponentError, ConfigError, QuestionError, SearchError
 from surefoot.evidence.answering import Answering, remembered
+from surefoot.evidence.citations import grounded, refusal
 from surefoot.evidence.discounts import Evidence
 from surefoot.evidence.hedge import given_up, hedged, hopeless
+from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
+from surefoot.evidence.policies import labelled, require_match
 from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
-from surefoot.grounding import grounded, refusal
-from surefoot.merge import by_id, conflicts, distinct, fresh, selected
-from surefoot.meta import Filter, Find, can_filter, filtered
 from surefoot.network.pace import left, within
-from surefoot.protocols import Evaluator, Generator, Knowledge, Policy, Refiner, Retriever, Rewriter, Searcher, Verifier
-from surefoot.recorder import Listener, Recorder
+from surefoot.run import meter
+from surefoot.run.cost import NO_BUDGET, Budget
+from surefoot.run.recorder import Listener, Recorder
 from surefoot.text.conversation import Conversation, Turn
 from surefoot.types import (
     Action,
@@ -47,6 +44,19 @@ from surefoot.types import (
     Support,
     Thresholds,
     Trace,
+)
+from surefoot.types.errors import ComponentError, ConfigError, QuestionError, SearchError
+from surefoot.types.metadata import Filter, Find, can_filter, filtered
+from surefoot.types.protocols import (
+    Evaluator,
+    Generator,
+    Knowledge,
+    Policy,
+    Refiner,
+    Retriever,
+    Rewriter,
+    Searcher,
+    Verifier,
 )
 from surefoot.verifiers.lexical import LexicalVerifier
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evaluations import written
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Score
 
 Surefoot = Callable[..., Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.store import loads, read_trace
+from surefoot.run.store import loads, read_trace
 
 QUESTION = "Who built the Ruvel Bridge?"
 

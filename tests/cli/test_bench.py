@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.store import recorded
+from surefoot.run.store import recorded
 
 QUESTIONS = [
     {"id": "1", "question": "Who built the Ruvel Bridge?", "answers": ["Tomas Aldwin"]},

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 
 from surefoot.cli import _evaluators as evaluators
 from surefoot.cli._numbers import share
-from surefoot.errors import ConfigError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Grade, Thresholds
+from surefoot.types.errors import ConfigError
 
 ROWS = [
     {

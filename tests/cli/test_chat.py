@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from surefoot.cli import chat
-from surefoot.store import read_trace
+from surefoot.run.store import read_trace
 from surefoot.text.follow_up import completed
 
 FIRST = "Who built the Ruvel Bridge?"

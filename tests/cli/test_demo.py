@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from surefoot.cli.demo import called
-from surefoot.errors import ModelError
 from surefoot.models import registry
+from surefoot.types.errors import ModelError
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.store import Run
+from surefoot.run.store import Run
 from surefoot.types import Action, Decision, Grade, Passage, Trace
 
 TRACE = Trace("1", "Who?", passages=(Passage("a", "x"),), decision=Decision(Action.CORRECT, "threshold", 1, 0, "best"))

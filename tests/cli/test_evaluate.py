@@ -13,8 +13,8 @@ import pytest
 
 from services.endpoint import endpoint
 from surefoot.cli import evaluate
-from surefoot.protocols import LLM
 from surefoot.types import Message
+from surefoot.types.protocols import LLM
 
 Surefoot = Callable[..., Any]
 METRIC = ("--metric", "answer_relevancy")

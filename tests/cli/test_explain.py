@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.store import Run, from_json
+from surefoot.run.store import Run, from_json
 from surefoot.types import Attribution, Record, Trace
 
 QUESTION = "Who built the Ruvel Bridge?"

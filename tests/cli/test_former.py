@@ -13,7 +13,7 @@ import pytest
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score import scoring
-from surefoot.store import read_trace, recorded, runs
+from surefoot.run.store import read_trace, recorded, runs
 from surefoot.types import TRACE_SCHEMA, Action
 
 Surefoot = Callable[..., Any]

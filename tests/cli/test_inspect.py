@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from surefoot import doctor
-from surefoot.errors import MissingExtra
 from surefoot.models import registry
+from surefoot.types.errors import MissingExtra
 
 
 def lines(text: str) -> dict[str, str]:

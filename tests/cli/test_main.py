@@ -55,7 +55,7 @@ finally:
     print(*sorted(name for name in sys.modules if name.split(".")[0] in ("surefoot", "numpy", "httpx")))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    own = ["surefoot", "surefoot.__main__", "surefoot.cli", "surefoot.cli._commands", "surefoot.errors"]
+    own = ["surefoot", "surefoot.__main__", "surefoot.cli", "surefoot.cli._commands", "surefoot.types.errors"]
     assert done.stdout.splitlines()[-1].split() == own
 
 
@@ -65,7 +65,7 @@ def test_a_command_imports_no_other() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     commands = {where.partition(":")[0] for where, _ in COMMANDS.values()} - {"ask", ""}
     assert not {f"surefoot.cli.{name}" for name in commands} & {*done.stdout.split()}
-    assert "surefoot.lab" not in done.stdout
+    assert "surefoot_lab" not in done.stdout
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from surefoot.lab.probes import PROBES
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot_lab.probes import PROBES
 
 ROWS = [
     {

@@ -18,7 +18,7 @@ import pytest
 from surefoot.cli.recipe import recipes, told
 from surefoot.config.faults import faults
 from surefoot.config.settings import read
-from surefoot.store import read_trace
+from surefoot.run.store import read_trace
 from surefoot.types import Action, Trace
 
 Surefoot = Callable[..., Any]

@@ -48,7 +48,7 @@ def test_without_the_extra_it_says_how_to_get_it(
     surefoot: Surefoot, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No traceback; the other commands do not need it."""
-    for module in ("surefoot.lab.train.t5", "surefoot.models.checkpoint", "surefoot.evaluators.t5"):
+    for module in ("surefoot_lab.train.t5", "surefoot.models.checkpoint", "surefoot.evaluators.t5"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     done = surefoot("train", "t5", "base", data, "--out", "mine")
@@ -79,7 +79,7 @@ def test_our_own_evaluator_is_trained_and_finished(
     surefoot: Surefoot, tiny_bert: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is printed says how to measure it and how to use it."""
-    finish = pytest.importorskip("surefoot.lab.train.finish", reason="needs the extra train")
+    finish = pytest.importorskip("surefoot_lab.train.finish", reason="needs the extra train")
     told: list[Any] = []
     monkeypatch.setattr(finish, "finish", lambda best, mixture, folder, on_done: told.append((best, folder)))
     done = surefoot(
@@ -101,8 +101,8 @@ def test_a_training_goes_on_from_weights_that_were_made_before(
     surefoot: Surefoot, tiny_bert: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
     """Those of a training, or those that ship; gently, and what came of it says which recipe that was."""
-    finish = pytest.importorskip("surefoot.lab.train.finish", reason="needs the extra train")
-    export, network = (pytest.importorskip(f"surefoot.lab.train.{name}") for name in ("export", "network"))
+    finish = pytest.importorskip("surefoot_lab.train.finish", reason="needs the extra train")
+    export, network = (pytest.importorskip(f"surefoot_lab.train.{name}") for name in ("export", "network"))
     monkeypatch.setattr(finish, "finish", lambda *given: None)
     train = ("train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--device", "cpu")
     assert surefoot(*train, "--start", tiny_bert, "--out", "mine").code == 0
@@ -140,7 +140,7 @@ def test_without_its_extra_our_own_evaluator_says_how_to_get_it(
     surefoot: Surefoot, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No traceback."""
-    for module in [name for name in sys.modules if name.startswith("surefoot.lab.train.")]:
+    for module in [name for name in sys.modules if name.startswith("surefoot_lab.train.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "torch", None)
     done = surefoot("train", "evaluator", "--data", lessons, "--out", "mine")

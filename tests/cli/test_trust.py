@@ -15,7 +15,7 @@ import pytest
 from surefoot.cli import _console as console
 from surefoot.config import consent
 from surefoot.config.settings import DEFAULTS
-from surefoot.store import Run, read_trace, write_trace
+from surefoot.run.store import Run, read_trace, write_trace
 from surefoot.types import Record
 
 QUESTION = "Who built the Ruvel Bridge?"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.store import from_json
+from surefoot.run.store import from_json
 from surefoot.types import Attribution
 
 TEXTS = {"right": "The bridge was built by Aldwin.", "wrong": "Add flour."}

@@ -15,7 +15,7 @@ from surefoot import load
 from surefoot.config import consent
 from surefoot.config.consent import code, origin, remember, require, texts
 from surefoot.config.settings import read
-from surefoot.errors import ConfigError, UnagreedCode
+from surefoot.types.errors import ConfigError, UnagreedCode
 
 
 @pytest.fixture(autouse=True)

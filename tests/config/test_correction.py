@@ -14,11 +14,11 @@ import pytest
 
 import surefoot
 from surefoot.config import correction
-from surefoot.errors import ModelError, QuestionError, UsageError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.pipeline import Pipeline
-from surefoot.store import dumps, loads
+from surefoot.run.store import dumps, loads
 from surefoot.types import Action, Passage
+from surefoot.types.errors import ModelError, QuestionError, UsageError
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."

@@ -9,14 +9,14 @@ import pytest
 
 from surefoot.config.builder import JUDGEMENTS, Builder
 from surefoot.config.settings import read, setting
-from surefoot.cost import Budget, Prices
-from surefoot.errors import ConfigError
 from surefoot.judges._diamond import metrics
 from surefoot.judges.claims import Claims
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
+from surefoot.run.cost import Budget, Prices
 from surefoot.types import Metric, Record, Score
+from surefoot.types.errors import ConfigError
 
 OPENAI = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 SCRIPTED = {"use": "scripted", "replies": []}

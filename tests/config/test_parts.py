@@ -18,17 +18,17 @@ from surefoot.config.settings import read
 from surefoot.config.trust import Own, rebuilt
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ConfigError, IndexFault
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.pipeline import Pipeline
-from surefoot.protocols import Pair
 from surefoot.retrievers._given import Given
+from surefoot.run.store import dumps, loads
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.store import dumps, loads
 from surefoot.text.conversation import Conversation
 from surefoot.types import Grade, Passage, Trace
+from surefoot.types.errors import ConfigError, IndexFault
+from surefoot.types.protocols import Pair
 from surefoot.verifiers.lexical import LexicalVerifier
 
 QUESTION = "Who built the Ruvel Bridge?"

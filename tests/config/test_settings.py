@@ -11,14 +11,14 @@ from surefoot import load
 from surefoot.config.builder import Builder
 from surefoot.config.settings import DEFAULTS, read, setting, settings
 from surefoot.corpus.build import build
-from surefoot.cost import Budget, Prices
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ConfigError, IndexFault
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
+from surefoot.run.cost import Budget, Prices
 from surefoot.types import Passage, Thresholds
+from surefoot.types.errors import ConfigError, IndexFault
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import pytest
 from surefoot.config.builder import Builder
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import Own, place, rebuilt
-from surefoot.errors import ConfigError, UsageError
 from surefoot.retrievers._given import USE
+from surefoot.types.errors import ConfigError, UsageError
 
 
 def taken(recorded: Any, own: Any = None) -> Config:

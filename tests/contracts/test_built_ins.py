@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from surefoot import components
-from surefoot.act import POLICIES
 from surefoot.contracts import CONTRACTS, verify
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
@@ -21,6 +20,7 @@ from surefoot.evaluators import llm as llm_evaluator
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.policies import POLICIES
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLMGenerator
 from surefoot.generators.reader import Reader

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefoot import contracts, meter
-from surefoot.act import Threshold
+from surefoot import contracts
 from surefoot.contracts import CONTRACTS, verify
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ConfigError, EndpointError, UsageError
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.policies import Threshold
 from surefoot.llms.scripted import Scripted
-from surefoot.meta import NO_FILTER, Meta
 from surefoot.refiners.strips import Strips
+from surefoot.run import meter
 from surefoot.types import (
     Action,
     Answer,
@@ -38,6 +37,8 @@ from surefoot.types import (
     Support,
     Thresholds,
 )
+from surefoot.types.errors import ConfigError, EndpointError, UsageError
+from surefoot.types.metadata import NO_FILTER, Meta
 from surefoot.verifiers.lexical import LexicalVerifier
 
 OWN = Thresholds(0.5, -0.5, 0.0, "broken")

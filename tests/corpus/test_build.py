@@ -22,7 +22,7 @@ from surefoot.corpus.discover import Patterns
 from surefoot.corpus.index import Index
 from surefoot.corpus.intake import BATCH
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault
+from surefoot.types.errors import IndexFault
 
 
 class Counting(Hashing):

@@ -13,9 +13,9 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.spelling import mended
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import FieldFault, IndexFault, UsageError
-from surefoot.meta import Filter, Meta
 from surefoot.types import Block, Document
+from surefoot.types.errors import FieldFault, IndexFault, UsageError
+from surefoot.types.metadata import Filter, Meta
 
 EMBEDDER = Hashing()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.corpus.discover import find
-from surefoot.errors import IndexFault
+from surefoot.types.errors import IndexFault
 
 
 def put(folder: Path, *names: str) -> None:

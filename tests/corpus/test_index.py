@@ -16,7 +16,7 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import SCHEMA
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault
+from surefoot.types.errors import IndexFault
 
 TEXTS = {
     "bridge": "The bridge over the gorge was built by Tresk.",

@@ -15,9 +15,9 @@ from surefoot.corpus.intake import BATCH
 from surefoot.corpus.spelling import mended
 from surefoot.corpus.storage import locked
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault, UsageError
-from surefoot.meta import Meta
 from surefoot.types import Block, Document
+from surefoot.types.errors import IndexFault, UsageError
+from surefoot.types.metadata import Meta
 
 EMBEDDER = Hashing()
 

@@ -14,8 +14,8 @@ from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.index import Index
 from surefoot.corpus.integrity import passage_sum
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault, UsageError
-from surefoot.meta import NO_META
+from surefoot.types.errors import IndexFault, UsageError
+from surefoot.types.metadata import NO_META
 
 QUESTIONS = ("hut glacier", "rope", "cheese fair lantern7")
 

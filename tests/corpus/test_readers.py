@@ -17,7 +17,7 @@ from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import DocumentProblem, Unreadable
 from surefoot.corpus.readers import READERS, Article, Readers, Reading, Request
 from surefoot.corpus.splitter import LONGEST
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 
 @pytest.fixture

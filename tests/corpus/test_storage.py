@@ -10,7 +10,7 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import reader, writer
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault
+from surefoot.types.errors import IndexFault
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 
 from surefoot.datasets.choices import RULES, Posed, asked, is_claim, picked, rules, stated
 from surefoot.datasets.questions import Example
-from surefoot.errors import UsageError
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
+from surefoot.types.errors import UsageError
 
 CHOICES = (("A", "the control"), ("B", "a gas"), ("C", "a gas mixture"), ("D", "water"))
 MELTS = Example("m", "What melts?", ("a gas",), frozenset(), CHOICES, "B")

@@ -11,7 +11,7 @@ import pytest
 from surefoot.datasets.crag import aligned, shifted
 from surefoot.datasets.problems import Problems
 from surefoot.datasets.questions import load
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 NAMES = [f"Ada{number} Moss{number}" for number in range(30)]
 QUESTIONS = [f"In what city was {name} born?" for name in NAMES]

@@ -11,7 +11,7 @@ import pytest
 
 from effort import effort
 from surefoot.datasets.manuals import ManualQuestion, contains, held, read, right, said
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 ROW: dict[str, Any] = {
     "id": "kettle-001",

@@ -11,9 +11,9 @@ import pytest
 
 from surefoot.datasets import questions
 from surefoot.datasets.pairs import LabelledPair, LabelledSet, blanked, read
-from surefoot.errors import UsageError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Passage
+from surefoot.types.errors import UsageError
 
 
 def passage(id: str, label: int | None = 1, **more: Any) -> dict[str, Any]:

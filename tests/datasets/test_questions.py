@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from surefoot.datasets.questions import Example, load, read
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 ROW = {"id": "q1", "question": "Who built it?", "answers": ["Tomas Aldwin", "Aldwin"]}
 

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.datasets.questions import load
 from surefoot.datasets.selfrag import recognised
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 CTXS = [{"id": "7", "title": "Ruvel Bridge", "text": "Tomas Aldwin built it.", "score": "1.2"}]
 POPQA = {

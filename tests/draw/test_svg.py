@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.draw.svg import box, picture, write_picture
-from surefoot.errors import MissingExtra, UsageError
+from surefoot.types.errors import MissingExtra, UsageError
 
 SVG = picture(20, 10, ".a { fill: #d55e00 }", "A box", "An orange box.", [box(0, 0, 20, 10, "a")])
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.embedders.hashing import Hashing
-from surefoot.protocols import Embedder
+from surefoot.types.protocols import Embedder
 
 
 @given(st.lists(st.text(max_size=30), max_size=5))

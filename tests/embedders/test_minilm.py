@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from surefoot.embedders.minilm import MiniLMEmbedder
-from surefoot.errors import ModelError
 from surefoot.models import registry
-from surefoot.protocols import Embedder
+from surefoot.types.errors import ModelError
+from surefoot.types.protocols import Embedder
 
 
 @pytest.fixture(scope="module")

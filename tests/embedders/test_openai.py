@@ -14,10 +14,10 @@ from faults import PLANTED, faults
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.embedders.openai import OpenAIEmbedder
-from surefoot.errors import ConfigError, EndpointError, NetworkError
 from surefoot.evaluators.cosine import Cosine
 from surefoot.network import Network
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, EndpointError, NetworkError
 
 
 class Server(Endpoint):

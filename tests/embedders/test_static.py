@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.embedders.static import Static, pooled, unit
-from surefoot.protocols import Embedder
+from surefoot.types.protocols import Embedder
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: E402
 
 from surefoot.contracts import verify  # noqa: E402
 from surefoot.embedders.transformers import TransformersEmbedder  # noqa: E402
-from surefoot.errors import ConfigError, ModelError, NetworkError  # noqa: E402
 from surefoot.models import checkpoint  # noqa: E402
 from surefoot.network import Network  # noqa: E402
+from surefoot.types.errors import ConfigError, ModelError, NetworkError  # noqa: E402
 
 TEXT = "tomas aldwin built the iron bridge ."
 

@@ -11,9 +11,9 @@ import pytest
 
 from surefoot.corpus.index import Index
 from surefoot.datasets.questions import read
-from surefoot.errors import IndexFault
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.stats.figures import recall_at
+from surefoot.types.errors import IndexFault
 
 DATA = Path(os.environ.get("SUREFOOT_TEST_DATA", "not set"))
 CORPUS = DATA / "corpus" / "wikipedia.jsonl"

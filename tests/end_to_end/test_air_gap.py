@@ -19,11 +19,11 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import MissingExtra, NetworkError
-from surefoot.meter import metered
 from surefoot.models import registry
 from surefoot.network import Network
+from surefoot.run.meter import metered
 from surefoot.types import Message, Passage
+from surefoot.types.errors import MissingExtra, NetworkError
 
 _EVENTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "subprocess.Popen")
 """What would reach another machine; a subprocess might, unseen."""

@@ -28,10 +28,10 @@ from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
-from surefoot.protocols import Searcher
 from surefoot.refiners.strips import Strips
 from surefoot.rewriters.templates import Templates
 from surefoot.rewriters.verbatim import Verbatim
+from surefoot.run.store import Run, to_json, write_trace
 from surefoot.searchers.chain import Chain
 from surefoot.searchers.ddgs import Ddgs
 from surefoot.searchers.pages import Pages
@@ -39,8 +39,8 @@ from surefoot.searchers.searxng import Searxng
 from surefoot.searchers.serper import Serper
 from surefoot.searchers.tavily import Tavily
 from surefoot.searchers.wikipedia import Wikipedia
-from surefoot.store import Run, to_json, write_trace
 from surefoot.types import Passage, Step, Trace
+from surefoot.types.protocols import Searcher
 
 QUESTION = "Who built the Ruvel Bridge?"
 SHELVED = Passage("s", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge", "external", "http://a/1")

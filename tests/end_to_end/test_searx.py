@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from surefoot.contracts import verify
-from surefoot.errors import SearchError
 from surefoot.network import Network
 from surefoot.searchers.searxng import Searxng
+from surefoot.types.errors import SearchError
 
 API = os.environ.get("SUREFOOT_TEST_MEDIAWIKI", "")
 SHARE = Path("/usr/share/python3-searx")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from surefoot.errors import SearchError
 from surefoot.network import Network
 from surefoot.searchers.wikipedia import Wikipedia
 from surefoot.text.words import bare, names
 from surefoot.types import Passage
+from surefoot.types.errors import SearchError
 
 API = os.environ.get("SUREFOOT_TEST_MEDIAWIKI", "")
 pytestmark = [

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from surefoot import components
 from surefoot.config.settings import read
-from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.patch import (
     APPLIED,
     apply,
@@ -30,6 +29,7 @@ from surefoot.evaluate.patch import (
     written,
 )
 from surefoot.retrievers._given import USE
+from surefoot.types.errors import ConfigError, UsageError
 
 FILE = """\
 # How we search. Ask Ines before touching this.

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot import meter
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ComponentError, ConfigError
 from surefoot.evaluators import _cached as cached
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
-from surefoot.meter import metered
-from surefoot.protocols import Pair
+from surefoot.run import meter
+from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.protocols import Pair
 
 ONE = Passage("1", "one", "Numbers", url="a.txt", score=3.0)
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.act import Threshold, label, labelled
 from surefoot.contracts import verify
-from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
+from surefoot.evidence.policies import Threshold, label, labelled
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
-from surefoot.protocols import Pair
+from surefoot.run.meter import metered
 from surefoot.types import Action, Grade, Passage, Thresholds
+from surefoot.types.errors import ComponentError, ConfigError, UsageError
+from surefoot.types.protocols import Pair
 
 OWN = Thresholds(upper=0.7, lower=0.3, strip=0.2, evaluator="cheap", fitted_on="tests")
 OTHER = Thresholds(upper=2.0, lower=-2.0, strip=-2.0, evaluator="dear")

@@ -10,11 +10,11 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ConfigError
 from surefoot.evaluators.cosine import Cosine
-from surefoot.meter import metered
-from surefoot.protocols import Matrix
+from surefoot.run.meter import metered
 from surefoot.types import Passage, Thresholds
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Matrix
 
 FITTED = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="cosine:hashing-256")
 

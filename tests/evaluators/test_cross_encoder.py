@@ -17,10 +17,10 @@ from surefoot import components  # noqa: E402
 from surefoot.config.builder import Builder  # noqa: E402
 from surefoot.config.settings import read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
-from surefoot.errors import ConfigError, ModelError  # noqa: E402
 from surefoot.evaluators.cross_encoder import CrossEncoder  # noqa: E402
-from surefoot.meter import metered  # noqa: E402
+from surefoot.run.meter import metered  # noqa: E402
 from surefoot.types import Passage, Thresholds  # noqa: E402
+from surefoot.types.errors import ConfigError, ModelError  # noqa: E402
 
 BRIDGE, HUT, CHEESE = PASSAGES[:3]
 PAIRS = [(QUESTION, passage) for passage in (BRIDGE, HUT, CHEESE)]

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.errors import ModelError
 from surefoot.evaluators import features
 from surefoot.evaluators.features import COMPARED, KINDS, NAMES, OF_PAIR, Features, card, row
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.types import Passage
+from surefoot.types.errors import ModelError
 
 QUESTION = "Who built the Ruvel Bridge?"
 BRIDGE = Passage("1", "The Ruvel Bridge is of iron. Tomas Aldwin built the Ruvel Bridge.", "Ruvel Bridge")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from surefoot.contracts import verify
 from surefoot.evaluators.lexical import Lexical
-from surefoot.meter import metered
+from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage
 
 QUESTION = "What is Henry Feilden's occupation?"

@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from effort import effort
-from surefoot.act import label
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError, EndpointError, ModelError
 from surefoot.evaluators.llm import (
     LONGEST_RATIONALE,
     LONGEST_TITLE,
@@ -27,11 +25,13 @@ from surefoot.evaluators.llm import (
     verdicts,
     windows,
 )
+from surefoot.evidence.policies import label
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import Meter, metered
 from surefoot.models import registry
+from surefoot.run.meter import Meter, metered
 from surefoot.text.screen import screened
 from surefoot.types import Action, Completion, Grade, Message, Passage
+from surefoot.types.errors import ConfigError, EndpointError, ModelError
 
 QUESTION = "Who built the Ruvel Bridge?"
 BUILDER = Passage("builder", "It was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")

@@ -20,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.errors import ModelError
 from surefoot.evaluators.minilm import (
     LONGEST_SPAN,
     QUESTION_PIECES,
@@ -32,10 +31,11 @@ from surefoot.evaluators.minilm import (
     pointed,
     windows,
 )
-from surefoot.meter import metered
 from surefoot.models.cross_encoder import CLS, SEP, tokenizer
-from surefoot.protocols import Pair
+from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage
+from surefoot.types.errors import ModelError
+from surefoot.types.protocols import Pair
 
 QUESTION = "Who built the Ruvel Bridge?"
 TEXTS = (

@@ -11,9 +11,9 @@ import pytest
 from endpoint import Endpoint, Say, listening
 from faults import PLANTED, faults
 from surefoot.contracts import PASSAGES, QUESTION, verify
-from surefoot.errors import ConfigError, EndpointError
 from surefoot.evaluators.rerank import Rerank
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, EndpointError
 
 FITTED = {"upper": 0.7, "lower": 0.2, "strip": 0.2}
 

@@ -16,14 +16,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
-from surefoot.act import PRESETS  # noqa: E402
 from surefoot.config.builder import Builder  # noqa: E402
 from surefoot.config.settings import read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
-from surefoot.errors import ConfigError, ModelError  # noqa: E402
 from surefoot.evaluators.t5 import T5, text_of  # noqa: E402
-from surefoot.meter import metered  # noqa: E402
+from surefoot.evidence.policies import PRESETS  # noqa: E402
+from surefoot.run.meter import metered  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
+from surefoot.types.errors import ConfigError, ModelError  # noqa: E402
 
 BRIDGE, HUT, CHEESE = PASSAGES[:3]
 PAIRS = [(QUESTION, passage) for passage in (BRIDGE, HUT, CHEESE)]

@@ -11,9 +11,9 @@ import pytest
 from surefoot.evidence import confidence
 from surefoot.evidence.confidence import ConfidenceFit
 from surefoot.evidence.hedge import ALONE, HOPELESS, UNSURE, hedged, hopeless
-from surefoot.protocols import Pair
 from surefoot.stats.heads import Head
 from surefoot.types import Action, Answer, Grade, Passage, Thresholds
+from surefoot.types.protocols import Pair
 
 ANSWER = Answer("Tomas Aldwin [1]", model="m")
 SURE, HALF = Grade("a", 1.0, label=Action.CORRECT), Grade("b", 0.0, label=Action.AMBIGUOUS)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.act import POLICIES, labelled, redecide
-from surefoot.errors import TraceFault
+from surefoot.evidence.policies import POLICIES, labelled, redecide
 from surefoot.explain.action import only, under, why
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
+from surefoot.types.errors import TraceFault
 
 OWN = Thresholds(1.0, -1.0, strip=0.0, evaluator="test")
 scores = st.lists(st.none() | st.floats(-3, 3, width=16).map(lambda score: score + 0.0), min_size=1, max_size=5)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.errors import TraceFault
 from surefoot.explain.answer import needs
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
-from surefoot.protocols import Knowledge, OnText
 from surefoot.types import Answer, Passage, Strip, Trace
+from surefoot.types.errors import TraceFault
+from surefoot.types.protocols import Knowledge, OnText
 
 QUESTION = "Who built the Ruvel Bridge?"
 TEXTS = ("The Ruvel Bridge stands in Ruvel.", "Tomas Aldwin built the Ruvel Bridge.")

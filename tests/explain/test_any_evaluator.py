@@ -12,8 +12,8 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.explain.grade import explain
 from surefoot.llms.scripted import Scripted
-from surefoot.protocols import Evaluator
 from surefoot.types import Message, Passage
+from surefoot.types.protocols import Evaluator
 
 QUESTION = "Who built the Ruvel Bridge?"
 PASSAGE = Passage("p", "Tomas Aldwin built the iron bridge.", title="Ruvel")

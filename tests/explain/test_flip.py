@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from surefoot.errors import ConfigError
 from surefoot.explain.action import why
 from surefoot.explain.flip import fewest_words
 from surefoot.explain.grade import explain
-from surefoot.protocols import Pair
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Pair
 
 OWN = Thresholds(1.0, 0.0, 0.0, "planted")
 
@@ -81,7 +81,7 @@ def test_where_no_words_flip_it_nothing_is_claimed() -> None:
 def test_passages_have_no_words_to_take() -> None:
     """An attribution of passages is refused."""
     grades = (Grade("p", 1.0, label=Action.CORRECT),)
-    from surefoot.act import Threshold
+    from surefoot.evidence.policies import Threshold
 
     trace = Trace("t", "Who?", (Passage("p", "text"),), grades, Threshold(OWN).decide(grades))
     carried = why(trace).carried

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.errors import ComponentError, ConfigError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.explain.grade import ScoreFunction, explain, instead, sentence_groups, taken_apart, ties
-from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.protocols import Pair
 
 QUESTION = "Who built the Ruvel Bridge?"
 PASSAGE = Passage("p", "The Ruvel Bridge was built in 1911.  It is iron.", title="Ruvel Bridge")

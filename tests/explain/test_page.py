@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from surefoot.act import Threshold, labelled
+from surefoot.evidence.policies import Threshold, labelled
 from surefoot.explain.action import why
 from surefoot.explain.answer import Needs, Without
 from surefoot.explain.explanation import Explanation

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from surefoot.explain.grade import explain
-from surefoot.protocols import Pair
 from surefoot.types import Attribution, Grade, Passage, Thresholds
+from surefoot.types.protocols import Pair
 
 FEW = "one two three four five six"
 MANY = " ".join(f"w{n}" for n in range(30))

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.act import Threshold, labelled
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.policies import Threshold, labelled
 from surefoot.explain.grade import as_graded
 from surefoot.explain.samples import of_pairs, of_run
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError
 from surefoot.explain.shapley import MOST_PLAYERS, Counted, Game, exact, interactions, shares
+from surefoot.types.errors import ConfigError
 
 METHODS = ("exact", "regression", "permutation")
 seeds = st.integers(0, 2**16)

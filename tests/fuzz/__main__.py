@@ -181,7 +181,7 @@ def _replay(file: Path, workers: Workers) -> int:
 def _import_all() -> None:
     """Once, before workers are made of this process, and not once in each of them."""
     for module in pkgutil.walk_packages(surefoot.__path__, "surefoot."):
-        if not module.name.startswith(("surefoot.lab.train", "surefoot.__main__", "surefoot.llms.local")):
+        if not module.name.startswith(("surefoot_lab.train", "surefoot.__main__", "surefoot.llms.local")):
             with suppress(ImportError):  # of an extra that is not installed
                 import_module(module.name)
     for name in ("docx", "openpyxl", "pptx", "pypdfium2", "lxml.html", "trafilatura", "charset_normalizer"):

@@ -57,7 +57,7 @@ def _trace(files: Files) -> list[Files]:
     evil = (
         {"evaluator": {"use": "subprocess:Popen", "args": ["touch", "../../escaped"]}},
         {"evaluator": {"use": "os:system", "command": "touch ../../escaped"}},
-        {"generator": {"use": "surefoot.store:write_text", "path": "../../escaped", "text": "x"}},
+        {"generator": {"use": "surefoot.run.store:write_text", "path": "../../escaped", "text": "x"}},
         {"retriever": {"use": "sqlite3:connect", "database": "../../escaped"}},
         {"index": {"path": "../../escaped.db"}},
         {

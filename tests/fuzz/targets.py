@@ -17,11 +17,11 @@ from typer import Typer
 from typer.main import get_command
 
 from fuzz.seeds import CONFIG, HUT, QUESTION
-from surefoot.errors import ComponentError, FieldFault, SurefootError
-from surefoot.meta import Filter, Meta
 from surefoot.network.values import Reply
 from surefoot.text.json_values import parsed
 from surefoot.types import Completion, Message, Passage, Record
+from surefoot.types.errors import ComponentError, FieldFault, SurefootError
+from surefoot.types.metadata import Filter, Meta
 
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 LONGEST_REPLY = 250_000
@@ -267,18 +267,18 @@ def _reply(folder: Path) -> None:
     from surefoot.evaluate.report.narrative import report
     from surefoot.evaluate.score.summaries import summaries
     from surefoot.evaluators.llm import LLMEvaluator as Evaluator
+    from surefoot.evidence.citations import grounded
     from surefoot.generators.llm import LLMGenerator as Generator
-    from surefoot.grounding import grounded
     from surefoot.judges._diamond import metrics
     from surefoot.judges.claims import Claims
     from surefoot.judges.grading_note import GradingNote
     from surefoot.judges.llm import LLMJudge
-    from surefoot.lab.factscore import judged
     from surefoot.rewriters.keywords import Keywords
     from surefoot.rewriters.stepwise import Stepwise
-    from surefoot.store import to_json
+    from surefoot.run.store import to_json
     from surefoot.text.replies import objects
     from surefoot.types import Score, Strip
+    from surefoot_lab.factscore import judged
 
     text = (folder / "reply.txt").read_bytes().decode("utf-8", "replace") if (folder / "reply.txt").is_file() else ""
     with suppress(ValueError):

@@ -19,7 +19,7 @@ from fuzz import worker
 from fuzz.mutation import Files, mutated
 from fuzz.targets import Broken, Target
 from fuzz.worker import Outcome, Workers
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes as Linux shows them"),

@@ -27,8 +27,8 @@ from typing import Any
 import surefoot
 from fuzz.mutation import Files
 from fuzz.targets import TARGETS, Broken
-from surefoot import manifest
-from surefoot.errors import SurefootError
+from surefoot.run import manifest
+from surefoot.types.errors import SurefootError
 
 MOST_MEMORY = 1_000_000_000
 """Bytes that the process, or one that it started, may have resident."""

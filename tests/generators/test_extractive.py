@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from surefoot.contracts import verify
 from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.citations import grounded
 from surefoot.generators.extractive import LONGEST, Extractive, extent
-from surefoot.grounding import grounded
-from surefoot.protocols import Pair
 from surefoot.refiners.strips import StripSizes, by_sentences
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
+from surefoot.types.protocols import Pair
 
 QUESTION = "Who built the Ruvel Bridge?"
 NUMBERS: dict[str, Any] = {"least": 0.1, "sure": 0.9, "most": 3, "words": 80, "context": 0}

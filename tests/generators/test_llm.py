@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError
 from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.llm import LLMGenerator, prompt, source
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
+from surefoot.run.meter import metered
 from surefoot.types import Answer, Message, Passage, Strip
+from surefoot.types.errors import ConfigError
 
 QUESTION = "Who built the Ruvel Bridge?"
 Knowledge = list[tuple[Strip, Passage]]

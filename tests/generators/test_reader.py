@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from surefoot.evidence.citations import grounded
 from surefoot.generators.reader import NOT_THERE, TASK, Reader, prompt
-from surefoot.grounding import grounded
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Answer, Message, Passage, Strip
 

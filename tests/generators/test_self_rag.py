@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError
+from surefoot.evidence.citations import refusal
 from surefoot.generators._reflection import REFLECTION, RELEVANCE, SUPPORT, UTILITY, critique, unmarked
 from surefoot.generators.self_rag import SelfRAG, paragraph
-from surefoot.grounding import refusal
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
-from surefoot.protocols import Knowledge
+from surefoot.run.meter import metered
 from surefoot.types import Action, Completion, Decision, Message, Passage, Source, Strip, Token
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Knowledge
 
 QUESTION = "Who built the Ruvel Bridge?"
 

@@ -20,7 +20,6 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsI
 from langchain_tests.unit_tests import ToolsUnitTests
 
 from shelf import pipeline as built
-from surefoot.errors import ComponentError, UsageError
 from surefoot.integrations.langchain import (
     SurefootAskTool,
     SurefootCompressor,
@@ -30,6 +29,7 @@ from surefoot.integrations.langchain import (
 )
 from surefoot.pipeline import Pipeline
 from surefoot.types import Action, Grade, Passage, Trace
+from surefoot.types.errors import ComponentError, UsageError
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."

@@ -13,10 +13,10 @@ pytest.importorskip("langchain_core", reason="needs the extra langchain")
 
 from langchain_core.documents import Document
 
-from surefoot.errors import SearchError
 from surefoot.integrations.langgraph import REFUSAL, CorrectiveNodes
 from surefoot.pipeline import Pipeline
 from surefoot.types import Passage
+from surefoot.types.errors import SearchError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain" / "agentic_crag.py"
 BRIDGE, LIGHT = "Who built the Ruvel Bridge?", "Who built the Sorvay Lighthouse?"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from surefoot.errors import ConfigError
 from surefoot.judges.claims import Claim, Claims, holding, splitting, stated_in
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Passage, Quote, Record
+from surefoot.types.errors import ConfigError
 
 RECORD = Record(
     "r1",

@@ -8,8 +8,8 @@ import pytest
 
 from surefoot.evaluators.lexical import Lexical
 from surefoot.judges.context_relevancy import SPLIT, ContextRelevancy, split
-from surefoot.protocols import Pair
 from surefoot.types import Grade, Passage, Record, Score
+from surefoot.types.protocols import Pair
 
 BRIDGE = Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. It is of iron.", "Ruvel Bridge")
 CHEESE = Passage("c", "Grate the cheese, add flour and eggs, and boil the dumplings.", "Cheese dumplings")

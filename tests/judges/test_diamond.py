@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from surefoot.errors import TraceFault
 from surefoot.judges._diamond import lacking, metric, metrics, recorded, title
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Metric, Passage, Record
+from surefoot.types.errors import TraceFault
 
 WHOLE = Record("1", "Who built it?", (Passage("a", "Tomas Aldwin built it."),), "Tomas Aldwin", ("Tomas Aldwin",))
 

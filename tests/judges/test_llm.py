@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from surefoot import meter
-from surefoot.errors import ConfigError, EndpointError
 from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, checked, note_in, note_prompt, prompt, reading, schema
 from surefoot.llms.scripted import Scripted
+from surefoot.run import meter
 from surefoot.types import Message, Passage, Quote, Record
+from surefoot.types.errors import ConfigError, EndpointError
 
 RECORD = Record(
     "r1",

@@ -8,9 +8,9 @@ import pytest
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
-from surefoot.errors import ModelError
 from surefoot.judges.verified import Verified
 from surefoot.types import Assertion, Passage, Record, Support
+from surefoot.types.errors import ModelError
 from surefoot.verifiers.lexical import LexicalVerifier
 
 BRIDGE = Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")

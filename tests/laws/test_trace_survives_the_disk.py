@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from surefoot import types
-from surefoot.errors import TraceFault
-from surefoot.meta import Meta
-from surefoot.store import MIGRATIONS, Run, dumps, from_json, loads, read_trace, to_json, write_trace
+from surefoot.run.store import MIGRATIONS, Run, dumps, from_json, loads, read_trace, to_json, write_trace
 from surefoot.types import TRACE_SCHEMA, Grade, Passage, Trace
+from surefoot.types.errors import TraceFault
+from surefoot.types.metadata import Meta
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 # Every code point, also half a surrogate pair; two halves side by side are one character to JSON, and to no one else.

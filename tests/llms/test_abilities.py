@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError
 from surefoot.llms._abilities import Abilities, abilities
 from surefoot.llms._replies import StreamedReply
+from surefoot.types.errors import ConfigError
 
 
 @pytest.mark.parametrize(

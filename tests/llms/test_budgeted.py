@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from surefoot.contracts import verify
-from surefoot.cost import Budget, Prices, budgeted
-from surefoot.errors import ModelError, OverBudget
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
-from surefoot.protocols import LLM
-from surefoot.threads import cancel
+from surefoot.run import cancel
+from surefoot.run.cost import Budget, Prices, budgeted
 from surefoot.types import Message
+from surefoot.types.errors import ModelError, OverBudget
+from surefoot.types.protocols import LLM
 
 ASKED = [Message("user", "x" * 39)]
 """14 tokens, as we reckon: 10 of the text and 4 of the turn."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from surefoot import meter
-from surefoot.errors import EndpointError
 from surefoot.llms._cached import Kept
 from surefoot.llms.scripted import Scripted
+from surefoot.run import meter
 from surefoot.types import Message
+from surefoot.types.errors import EndpointError
 
 ASK = [Message("user", "Who built it?")]
 

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from surefoot import meter
-from surefoot.errors import ModelError
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.models import registry
-from surefoot.protocols import LLM
+from surefoot.run import meter
 from surefoot.types import Message
+from surefoot.types.errors import ModelError
+from surefoot.types.protocols import LLM
 
 COUNT = [Message("user", "Count in words from one to ten, and write nothing else: one, two, three,")]
 RATE = [Message("user", "How sure are you that the sky is blue? Answer as JSON with a score from 1 to 5.")]

@@ -18,10 +18,10 @@ from typing import Any
 import httpx
 import pytest
 
-from surefoot.errors import ConfigError, ModelError
 from surefoot.llms._replies import StreamedReply
 from surefoot.models import files, registry
 from surefoot.types import Completion, Message
+from surefoot.types.errors import ConfigError, ModelError
 
 local = pytest.importorskip("surefoot.llms.local")
 HELLO = [Message("user", "Say hello.")]

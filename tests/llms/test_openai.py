@@ -17,12 +17,12 @@ import pytest
 
 from effort import effort
 from faults import PLANTED, faults
-from surefoot import meter
-from surefoot.errors import ConfigError, EndpointError
 from surefoot.llms.openai import OpenAI
 from surefoot.network import endpoint
 from surefoot.network.pace import within
+from surefoot.run import meter
 from surefoot.types import Completion, Message, Token
+from surefoot.types.errors import ConfigError, EndpointError
 
 ASK = [Message("system", "Be brief."), Message("user", "Who built it?")]
 KEY = f"a-very-{PLANTED}-secret-key"

@@ -10,14 +10,14 @@ from threading import Lock
 import pytest
 
 from services.endpoint import endpoint
-from surefoot import cost
-from surefoot.cost import Budget, Prices, Spent
-from surefoot.errors import ConfigError, EndpointError, OverBudget
 from surefoot.llms import _paced as paced
 from surefoot.llms._paced import CallPace, Paced, Stopped
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
+from surefoot.run import cost
+from surefoot.run.cost import Budget, Prices, Spent
 from surefoot.types import Completion, Message
+from surefoot.types.errors import ConfigError, EndpointError, OverBudget
 
 ASK = [Message("user", "Who built it?")]
 

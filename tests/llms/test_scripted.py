@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError, ModelError
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message
+from surefoot.types.errors import ConfigError, ModelError
 
 
 def ask(llm: Scripted, question: str, **options: object) -> str:

@@ -22,9 +22,9 @@ from typing import Any
 import httpx
 import pytest
 
-from surefoot.errors import ModelError, NetworkError, UsageError
 from surefoot.models import files, hashes, package_index, registry
 from surefoot.network import Network
+from surefoot.types.errors import ModelError, NetworkError, UsageError
 
 CONTENT = random.Random(1).randbytes(100_000) + bytes(100_000)
 MODEL = files.ModelFile(

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from surefoot.meter import metered
 from surefoot.network.cache import Cache
 from surefoot.network.values import Reply
+from surefoot.run.meter import metered
 
 KEPT = Reply("http://example.org/", 200, {"content-type": "text/plain"}, b"body\0\xff")
 

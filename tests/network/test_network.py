@@ -24,12 +24,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from faults import PLANTED, Faults, certified, faults
-from surefoot.errors import ConfigError, NetworkError
-from surefoot.meter import metered
 from surefoot.network import Network, Reply, _awaited
 from surefoot.network.guard import Guard, public
 from surefoot.network.pace import Turns, backoff, within
 from surefoot.network.values import Ask
+from surefoot.run.meter import metered
+from surefoot.types.errors import ConfigError, NetworkError
 
 MANY = 100_000
 
@@ -285,7 +285,7 @@ def test_a_bomb_is_never_unpacked(network: Network, server: Faults) -> None:
     """In a process that may not hold what it unpacks to."""
     code = f"""
 import resource
-from surefoot.errors import NetworkError
+from surefoot.types.errors import NetworkError
 from surefoot.network import Network
 network = Network(allow=["127.0.0.1"])
 network.get("{server.url}/well")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from surefoot.errors import NetworkError
 from surefoot.network import Reply
 from surefoot.network.pace import within
 from surefoot.network.robots import EXPIRES, SHUT, Robots
+from surefoot.types.errors import NetworkError
 
 SITE = "http://almanac.example:8080"
 

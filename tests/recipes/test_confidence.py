@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from confidence import AnsweredSet, answered, figures, fitted, held_out, risks
-from surefoot.errors import UsageError
 from surefoot.evidence.confidence import NAMES
 from surefoot.stats.heads import Labelled
 from surefoot.types import Action, Answer, Citation, Decision, Grade, Passage, Strip, Trace
+from surefoot.types.errors import UsageError
 
 RANDOM = np.random.default_rng(0)
 

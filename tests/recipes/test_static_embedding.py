@@ -29,7 +29,7 @@ from static_embedding import (
     write,
 )
 from surefoot.embedders.static import pooled, unit
-from surefoot.protocols import Matrix
+from surefoot.types.protocols import Matrix
 
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "of", "##s"]
 RECIPE = VectorRecipe(dimensions=3, epochs=30, batch=8, rate=0.05)

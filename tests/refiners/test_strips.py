@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError
-from surefoot.protocols import Pair
 from surefoot.refiners.strips import CUTS, UNREAD, Mode, Strips
 from surefoot.types import Grade, Passage, Strip, Thresholds
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Pair
 
 THRESHOLDS = Thresholds(upper=0.9, lower=0.2, strip=0.5, evaluator="scores")
 MODES: list[Mode] = ["sentences", "fixed_num", "excerption", "selection"]

@@ -3,8 +3,8 @@
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.protocols import Retriever
 from surefoot.retrievers.bm25 import Bm25
+from surefoot.types.protocols import Retriever
 
 
 def test_it_retrieves_what_shares_words_with_the_question(tmp_path):

@@ -5,9 +5,9 @@ import pytest
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault
-from surefoot.protocols import Retriever
 from surefoot.retrievers.dense import Dense
+from surefoot.types.errors import IndexFault
+from surefoot.types.protocols import Retriever
 
 
 class Other(Hashing):

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError
-from surefoot.meta import NO_FILTER, Filter, Meta
-from surefoot.protocols import Retriever
 from surefoot.retrievers.hybrid import Hybrid
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError
+from surefoot.types.metadata import NO_FILTER, Filter, Meta
+from surefoot.types.protocols import Retriever
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=4)
 

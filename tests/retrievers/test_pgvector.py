@@ -14,12 +14,12 @@ import pytest
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
-from surefoot.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
-from surefoot.meta import Filter, Meta  # noqa: E402
-from surefoot.protocols import Matrix, Retriever  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
+from surefoot.types.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
+from surefoot.types.metadata import Filter, Meta  # noqa: E402
+from surefoot.types.protocols import Matrix, Retriever  # noqa: E402
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
 ENV = "SUREFOOT_TEST_DSN"

@@ -15,14 +15,14 @@ from surefoot.contracts import verify
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import ConfigError, ModelError
 from surefoot.evaluators.lexical import Lexical
-from surefoot.meta import Filter, Meta
-from surefoot.meter import metered
 from surefoot.retrievers._given import Given
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.retrievers.reranked import Reranked
+from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage
+from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.metadata import Filter, Meta
 
 FOUND = tuple(Passage(id, text, score=1.0, meta=Meta({id: True})) for id, text in zip("abcd", "1323", strict=True))
 

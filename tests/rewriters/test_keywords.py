@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.errors import ModelError
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
 from surefoot.rewriters.keywords import EXCERPT, LONGEST, SHOWN, Keywords, keywords, prompt
 from surefoot.rewriters.templates import Templates
+from surefoot.run.meter import metered
 from surefoot.types import Passage
+from surefoot.types.errors import ModelError
 
 QUESTION = "Who built the Ruvel Bridge?"
 REPLY = json.dumps({"first": "Ruvel Bridge", "second": "builder", "third": "engineer"})

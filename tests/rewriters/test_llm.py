@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError, ModelError
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
 from surefoot.rewriters.llm import LONGEST, LLMRewriter, prompt, rewritten
 from surefoot.rewriters.templates import Templates
+from surefoot.run.meter import metered
 from surefoot.types import Passage, RewrittenQuery
+from surefoot.types.errors import ConfigError, ModelError
 
 QUESTION = "Who built the Ruvel Bridge?"
 SAID = {"missing": "the builder", "question": "Which engineer built the bridge?", "query": "Ruvel Bridge engineer"}

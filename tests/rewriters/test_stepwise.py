@@ -8,9 +8,9 @@ import pytest
 
 from surefoot.contracts import verify
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
 from surefoot.rewriters.stepwise import Stepwise
 from surefoot.rewriters.templates import Templates
+from surefoot.run.meter import metered
 from surefoot.types import Passage
 
 REPLY = json.dumps({"first": "keystone", "second": "arch"})

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.contracts import verify
-from surefoot.errors import ComponentError, ConfigError, NetworkError, SearchError, Throttled, UsageError
-from surefoot.meta import NO_FILTER, Filter
-from surefoot.meter import metered
+from surefoot.run.meter import metered
 from surefoot.searchers.chain import LONGEST, Breaker, Chain
 from surefoot.types import Passage
+from surefoot.types.errors import ComponentError, ConfigError, NetworkError, SearchError, Throttled, UsageError
+from surefoot.types.metadata import NO_FILTER, Filter
 
 FOUND = (Passage("a", "Tomas Aldwin built it.", "Almanac", "external", "http://a/1"),)
 DOWN = NetworkError("searx.example did not answer")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from surefoot.contracts import verify
-from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network
 from surefoot.searchers.ddgs import Ddgs
+from surefoot.types.errors import SearchError, Throttled
 
 RESULT = """
 <div class="result results_links results_links_deep {ad} ">

@@ -9,8 +9,8 @@ import pytest
 from surefoot.contracts import verify
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import IndexFault
 from surefoot.searchers.folder import Folder
+from surefoot.types.errors import IndexFault
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.contracts import verify
-from surefoot.meter import metered
+from surefoot.run.meter import metered
 from surefoot.searchers.nowhere import Nowhere
 
 

@@ -16,12 +16,12 @@ import pytest
 
 import attacks
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError, SearchError
-from surefoot.meter import Meter, metered
 from surefoot.network import Network
 from surefoot.network.pace import within
+from surefoot.run.meter import Meter, metered
 from surefoot.searchers.pages import Pages
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, SearchError
 
 QUERY = "Ruvel Bridge"
 PROSE = (

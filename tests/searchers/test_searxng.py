@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError, NetworkError, SearchError, Throttled
-from surefoot.meter import metered
 from surefoot.network import Network
+from surefoot.run.meter import metered
 from surefoot.searchers.searxng import Searxng
+from surefoot.types.errors import ConfigError, NetworkError, SearchError, Throttled
 
 REPLY: dict[str, Any] = {
     "query": "Ruvel Bridge",

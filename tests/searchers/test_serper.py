@@ -10,9 +10,9 @@ import pytest
 
 from faults import PLANTED
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Network
 from surefoot.searchers.serper import Serper
+from surefoot.types.errors import ConfigError, SearchError, Throttled
 
 KEY = f"9f8e7d6c-{PLANTED}-5b4a39281706"
 REPLY = {

@@ -10,9 +10,9 @@ import pytest
 
 from faults import PLANTED
 from surefoot.contracts import verify
-from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Network
 from surefoot.searchers.tavily import Tavily
+from surefoot.types.errors import ConfigError, SearchError, Throttled
 
 KEY = f"tvly-dev-{PLANTED}-k3yK3yKey"
 REPLY: dict[str, Any] = {

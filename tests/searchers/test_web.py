@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Reply
 from surefoot.network.credentials import address, excerpt, key, key_if_any
 from surefoot.searchers._web import answered, external, field, finds, passages, refused, sendable
+from surefoot.types.errors import ConfigError, SearchError, Throttled
 
 WEB = "https://example.org/bridge"
 

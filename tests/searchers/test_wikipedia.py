@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from surefoot.contracts import HOSTILE
-from surefoot.errors import ConfigError, NetworkError, SearchError, Throttled
 from surefoot.network import Network
 from surefoot.searchers._encyclopedia import paragraphs
 from surefoot.searchers.wikipedia import Wikipedia
 from surefoot.text.subject import asked
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, NetworkError, SearchError, Throttled
 
 PAGES = {
     "Henry Feilden": "Henry Feilden was an English politician.\n== Life ==\nHe rode.\n== Religion ==\nAnglican.",

@@ -15,9 +15,9 @@ import pytest
 import attacks
 from surefoot.contracts import verify
 from surefoot.corpus.readers import READERS
-from surefoot.errors import ConfigError, SearchError
-from surefoot.meter import metered
 from surefoot.network.pace import within
+from surefoot.run.meter import metered
+from surefoot.types.errors import ConfigError, SearchError
 
 pytest.importorskip("libzim", reason="needs the extra zim")
 from surefoot.searchers.zim import Zim

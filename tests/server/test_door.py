@@ -12,13 +12,13 @@ from starlette.testclient import TestClient
 
 from server.conftest import finished
 from surefoot.config.settings import Config
-from surefoot.errors import ConfigError, UsageError
 from surefoot.server import running
 from surefoot.server.app import assembled, create_app
 from surefoot.server.keys import Keys
 from surefoot.server.running import check
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
+from surefoot.types.errors import ConfigError, UsageError
 from surefoot.web import served_policy
 
 Secret = Callable[..., dict[str, str]]

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from server.conftest import BRIDGE, HUT, upload
 from surefoot.datasets import pairs
 from surefoot.evaluate.score.labels import labelled
+from surefoot.run.store import recorded
 from surefoot.server.service import Service
-from surefoot.store import recorded
 
 WHO = {"question": "Who built the Ruvel Bridge?"}
 

@@ -25,13 +25,13 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from server.conftest import listening
-from surefoot.act import Action
-from surefoot.errors import Cancelled
+from surefoot.evidence.policies import Action
+from surefoot.run import cancel
 from surefoot.server import tools
 from surefoot.server.app import keys_of
 from surefoot.server.mcp import served
 from surefoot.server.service import Service
-from surefoot.threads import cancel
+from surefoot.types.errors import Cancelled
 
 T = TypeVar("T")
 QUESTION = "Who built the Ruvel Bridge?"

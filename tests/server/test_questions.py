@@ -13,9 +13,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, events, upload
+from surefoot.run.store import from_json, read_trace
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
-from surefoot.store import from_json, read_trace
 from surefoot.types import Trace
 
 WHO = {"question": "Who built the Ruvel Bridge?"}

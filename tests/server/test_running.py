@@ -13,7 +13,7 @@ import pytest
 from server.process import httpx, serving
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import others
-from surefoot.store import read_trace
+from surefoot.run.store import read_trace
 
 pytest.importorskip("uvicorn", reason="needs the extra server")
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
 from surefoot.pipeline import LONGEST_QUESTION, Pipeline
+from surefoot.run.meter import metered
 from surefoot.text.conversation import Conversation, prompt
 from surefoot.text.follow_up import completed, standing_alone
 

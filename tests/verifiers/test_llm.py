@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.llms.scripted import Scripted
-from surefoot.meter import metered
+from surefoot.run.meter import metered
 from surefoot.types import Assertion, Passage
 from surefoot.verifiers.llm import ROOM, LLMVerifier, prompt
 

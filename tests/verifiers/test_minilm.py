@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from surefoot.contracts import verify
-from surefoot.errors import ModelError
 from surefoot.models.cross_encoder import CLS, SEP, tokenizer
 from surefoot.types import Assertion, Passage
+from surefoot.types.errors import ModelError
 from surefoot.verifiers.minilm import (
     CLAIM_PIECES,
     CONTEXT_PIECES,

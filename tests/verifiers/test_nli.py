@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from surefoot.contracts import PASSAGES, verify  # noqa: E402
-from surefoot.errors import ConfigError  # noqa: E402
 from surefoot.types import Assertion, Passage  # noqa: E402
+from surefoot.types.errors import ConfigError  # noqa: E402
 from surefoot.verifiers.nli import NLIVerifier  # noqa: E402
 
 BRIDGE = PASSAGES[:1]

@@ -18,7 +18,7 @@ from page_double import Double, serve
 from page_recording import RECORDING
 from surefoot import web
 from surefoot.evaluate.report.page import page, read
-from surefoot.store import from_json
+from surefoot.run.store import from_json
 from surefoot.types import Trace
 from web.conftest import FINISHED, ask, watched
 

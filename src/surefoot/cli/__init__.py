@@ -14,7 +14,7 @@ from typer import Option
 
 from surefoot import __version__
 from surefoot.cli._commands import CommandGroup, Listing, json_wanted
-from surefoot.errors import SurefootError, UsageError
+from surefoot.types.errors import SurefootError, UsageError
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""

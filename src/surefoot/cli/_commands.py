@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 json_wanted: ContextVar[bool] = ContextVar("json_wanted", default=False)
 """The command prints JSON, so its errors are JSON too."""

@@ -16,9 +16,9 @@ from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.draw.svg import drawable
-from surefoot.errors import FieldFault, UnagreedCode
-from surefoot.meta import Filter, written
 from surefoot.text.json_values import parsed
+from surefoot.types.errors import FieldFault, UnagreedCode
+from surefoot.types.metadata import Filter, written
 
 ConfigFile = Annotated[
     str | None, Option("--config", metavar="FILE", help="Configuration; surefoot.toml here is read unasked.")

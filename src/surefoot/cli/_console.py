@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 
 from surefoot.models import files
-from surefoot.store import to_json, write_text
+from surefoot.run.store import to_json, write_text
 from surefoot.text.json_values import spelled
 
 REASONS = 3

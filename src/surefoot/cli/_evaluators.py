@@ -10,9 +10,9 @@ from rich.table import Table
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
 from surefoot.cli._numbers import figure, of, share
-from surefoot.lab import robustness
-from surefoot.lab.grading import Decisions, GradingFileReport, GradingReport, Mean, Titles
 from surefoot.stats.text import NONE
+from surefoot_lab import robustness
+from surefoot_lab.grading import Decisions, GradingFileReport, GradingReport, Mean, Titles
 
 T = TypeVar("T")
 Line = tuple[str, str, GradingFileReport | Mean]

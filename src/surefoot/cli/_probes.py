@@ -11,9 +11,9 @@ from rich.text import Text
 from surefoot.cli._console import headed, out, short
 from surefoot.cli._evaluators import names
 from surefoot.cli._numbers import number, of
-from surefoot.lab.robustness import Flips, ProbeFileReport, ProbeFinding, RobustnessReport
 from surefoot.stats.figures import Figure
 from surefoot.stats.text import NONE
+from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, RobustnessReport
 
 _GROUPS = {"falls": "must fall", "holds": "must hold", "low": "must stay low", "reported": "only reported"}
 _LEGEND = (

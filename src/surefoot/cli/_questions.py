@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot import __version__, manifest
+from surefoot import __version__
 from surefoot.cli._console import counting, err, headed, plain, pulling
 from surefoot.cli._numbers import brief, number, points
 from surefoot.cli.errors import remarks
@@ -22,13 +22,14 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
 from surefoot.datasets.problems import PLACES, DataProblem
-from surefoot.errors import MissingExtra, UsageError
 from surefoot.evaluate.ask.runs import Arm, Spread, run, threads
-from surefoot.lab.qa import MethodComparison
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
-from surefoot.store import to_json
+from surefoot.run import manifest
+from surefoot.run.store import to_json
 from surefoot.types import Trace
+from surefoot.types.errors import MissingExtra, UsageError
+from surefoot_lab.qa import MethodComparison
 
 Data = Annotated[
     Path,
@@ -114,7 +115,7 @@ def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
         yield threads(pipeline, workers)
         return
     try:
-        from surefoot.lab import cluster
+        from surefoot_lab import cluster
     except ImportError as error:
         raise MissingExtra("--ray", "ray") from error
     with cluster.workers(ray, partial(_built, config, os.getcwd())) as found:

@@ -9,11 +9,11 @@ from rich.text import Text
 
 from surefoot.cli._console import REASONS, headed, out, plain, short
 from surefoot.cli._numbers import number, percent
-from surefoot.lab.grading import Decisions
-from surefoot.lab.risk_coverage import height
-from surefoot.lab.tuning import THIN, Point, TuningReport
 from surefoot.stats.text import NONE
 from surefoot.stats.text import percent as digits
+from surefoot_lab.grading import Decisions
+from surefoot_lab.risk_coverage import height
+from surefoot_lab.tuning import THIN, Point, TuningReport
 
 COLUMNS, ROWS = 60, 6
 """Size of the curve, in characters."""

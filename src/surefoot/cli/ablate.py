@@ -13,11 +13,11 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import out, tabled, write_json
 from surefoot.cli._numbers import brief, number, percent, points
 from surefoot.cli.errors import Golds
-from surefoot.lab import ablation as bench_ablate
-from surefoot.lab import qa
-from surefoot.lab.ablation import Earned
-from surefoot.lab.qa import QAReport
 from surefoot.stats.text import NONE
+from surefoot_lab import ablation as bench_ablate
+from surefoot_lab import qa
+from surefoot_lab.ablation import Earned
+from surefoot_lab.qa import QAReport
 
 
 def ablate(

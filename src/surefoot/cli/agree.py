@@ -11,12 +11,12 @@ from typer import Argument, Option
 
 from surefoot.cli._console import headed, out, plain, print_json, tabled
 from surefoot.cli._numbers import between, figure, number, share
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import opened, scores_of
 from surefoot.evaluate.score.agreement import Agreement, agreed, missing
 from surefoot.evaluate.score.correction import WITHIN, Correction, corrections
 from surefoot.evaluate.score.labels import Label, labelled
 from surefoot.stats.groups import FEW
+from surefoot.types.errors import UsageError
 
 NAMED = 3
 """Names that a note about too few groups lists, at most."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 from typer import Argument, Option
 
-from surefoot import __version__, manifest
+from surefoot import __version__
 from surefoot.cli import _evaluators as evaluators
 from surefoot.cli import _probes as probes
 from surefoot.cli import _thresholds as tuning
@@ -22,13 +22,14 @@ from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides
 from surefoot.datasets import pairs
 from surefoot.draw.svg import write_picture
-from surefoot.errors import UsageError
-from surefoot.lab import grading as bench_evaluator
-from surefoot.lab import risk_coverage, robustness
-from surefoot.lab import tuning as bench_tune
-from surefoot.protocols import Evaluator
-from surefoot.store import write_text
+from surefoot.run import manifest
+from surefoot.run.store import write_text
 from surefoot.types import Thresholds
+from surefoot.types.errors import UsageError
+from surefoot.types.protocols import Evaluator
+from surefoot_lab import grading as bench_evaluator
+from surefoot_lab import risk_coverage, robustness
+from surefoot_lab import tuning as bench_tune
 
 Built = tuple[Config, Evaluator, Thresholds | None]
 R = TypeVar("R", bench_evaluator.GradingReport, robustness.RobustnessReport)

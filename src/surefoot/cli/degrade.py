@@ -16,8 +16,8 @@ from surefoot.cli._numbers import number, percent, points
 from surefoot.cli.errors import Golds
 from surefoot.draw.svg import write_picture
 from surefoot.evaluate.ask import methods
-from surefoot.lab import curves, degradation
-from surefoot.lab.degradation import DegradationReport, Gap
+from surefoot_lab import curves, degradation
+from surefoot_lab.degradation import DegradationReport, Gap
 
 
 def robustness(

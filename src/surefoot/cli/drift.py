@@ -9,9 +9,9 @@ import typer
 from typer import Argument, Option
 
 from surefoot.cli._console import out, print_json, tabled
-from surefoot.lab.drift import CHANCE, MOVED, Drift, drift, marked, traces
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Action
+from surefoot_lab.drift import CHANCE, MOVED, Drift, drift, marked, traces
 
 WHAT_TO_DO = (
     "Look at what is asked and indexed now that was not before. Then label some recent questions, and fit thresholds "

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot import manifest, store
 from surefoot.cli._configuration import drawing
 from surefoot.cli._console import err, headed, out, plain, write_json
 from surefoot.cli._numbers import interval, number, percent
@@ -17,12 +16,13 @@ from surefoot.config.trust import place
 from surefoot.datasets import questions
 from surefoot.datasets.problems import DataProblem
 from surefoot.draw.svg import write_picture
-from surefoot.errors import UsageError
-from surefoot.lab import error_analysis as bench_errors
-from surefoot.lab.heatmap import by_type_and_action
+from surefoot.run import manifest, store
+from surefoot.run.store import recorded, to_json
 from surefoot.stats.figures import Share
 from surefoot.stats.text import NONE
-from surefoot.store import recorded, to_json
+from surefoot.types.errors import UsageError
+from surefoot_lab import error_analysis as bench_errors
+from surefoot_lab.heatmap import by_type_and_action
 
 Golds = Annotated[
     Path | None,

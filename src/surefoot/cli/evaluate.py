@@ -24,8 +24,8 @@ from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
-from surefoot.protocols import Judge
 from surefoot.types import Diagnosis, Record, Score
+from surefoot.types.protocols import Judge
 
 
 def evaluate(

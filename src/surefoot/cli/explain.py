@@ -17,7 +17,6 @@ from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, confi
 from surefoot.cli._console import bar, err, out, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
-from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.report.words import shown, worded
 from surefoot.explain.action import why
 from surefoot.explain.answer import needs
@@ -28,8 +27,9 @@ from surefoot.explain.grade import explain as explain_grade
 from surefoot.explain.page import page
 from surefoot.explain.picture import of_one
 from surefoot.explain.shapley import Method
-from surefoot.store import read_trace, write_text
+from surefoot.run.store import read_trace, write_text
 from surefoot.types import Passage, Trace
+from surefoot.types.errors import ConfigError, UsageError
 
 NAMED = 3
 """Words of a record that are listed with their values."""

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from surefoot import manifest, store
 from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
@@ -15,10 +14,11 @@ from surefoot.cli._numbers import interval, number, percent
 from surefoot.cli.errors import DataFile, data_of, remarks
 from surefoot.config.builder import Builder
 from surefoot.datasets import questions
-from surefoot.lab import factscore as bench_facts
-from surefoot.lab.factscore import FactReport
+from surefoot.run import manifest, store
+from surefoot.run.store import recorded, to_json
 from surefoot.stats.text import NONE
-from surefoot.store import recorded, to_json
+from surefoot_lab import factscore as bench_facts
+from surefoot_lab.factscore import FactReport
 
 
 def facts(

@@ -10,7 +10,6 @@ from typing import Annotated
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot import manifest
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import counting, err, headed, out, plain
@@ -20,13 +19,14 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.datasets.choices import RULES
 from surefoot.datasets.questions import Example
-from surefoot.errors import UsageError
 from surefoot.evaluate import patch
 from surefoot.evaluate.improve import loop
 from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
+from surefoot.run import manifest
 from surefoot.text import toml_values
+from surefoot.types.errors import UsageError
 
 
 def improve(

@@ -15,9 +15,9 @@ from surefoot.corpus.build import IndexProgress, IndexReport, build
 from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.discover import Patterns
 from surefoot.corpus.loaders import MAX_BYTES
-from surefoot.errors import UsageError
-from surefoot.meta import Value
-from surefoot.meta import plain as plain_value
+from surefoot.types.errors import UsageError
+from surefoot.types.metadata import Value
+from surefoot.types.metadata import plain as plain_value
 
 _KINDS = 8
 _NAMES = 3

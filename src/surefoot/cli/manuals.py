@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from surefoot import __version__, manifest
+from surefoot import __version__
 from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import bar, counting, err, out, plain, pulling, tabled, write_json
@@ -17,10 +17,11 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.corpus.build import build
 from surefoot.datasets.manuals import read
-from surefoot.errors import UsageError
-from surefoot.lab import manuals as bench_manuals
-from surefoot.lab.manuals import FUNNEL, OUTCOMES, ManualReport
-from surefoot.store import write_text
+from surefoot.run import manifest
+from surefoot.run.store import write_text
+from surefoot.types.errors import UsageError
+from surefoot_lab import manuals as bench_manuals
+from surefoot_lab.manuals import FUNNEL, OUTCOMES, ManualReport
 
 REPORT = "report"
 """Name of both reports in the run's folder, before .json and .md."""

@@ -11,7 +11,7 @@ from typer import Option
 from surefoot import components
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli.serve import serve
-from surefoot.errors import MissingExtra, UsageError
+from surefoot.types.errors import MissingExtra, UsageError
 
 
 def mcp(

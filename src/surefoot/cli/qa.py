@@ -12,10 +12,10 @@ from surefoot.cli._console import err, out, plain, tabled, write_json
 from surefoot.cli._numbers import between, figure, interval, percent, signed
 from surefoot.cli.errors import Golds
 from surefoot.evaluate.ask import methods
-from surefoot.lab import qa as bench_qa
-from surefoot.lab.qa import QAReport
 from surefoot.stats.figures import counted
 from surefoot.stats.text import NONE
+from surefoot_lab import qa as bench_qa
+from surefoot_lab.qa import QAReport
 
 SCORE = "1 right, −1 wrong, 0 declined, and 1 for that where nothing answers"
 

@@ -11,7 +11,7 @@ from typer import Argument, Option
 from surefoot.cli._console import out
 from surefoot.components import misnamed
 from surefoot.config.settings import FILE
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 
 def recipe(

@@ -14,10 +14,10 @@ from surefoot.cli._console import out, pulling
 from surefoot.cli._trace_view import decided
 from surefoot.config.builder import Builder
 from surefoot.config.searching import searching
-from surefoot.errors import UsageError
 from surefoot.evidence.ranking import best
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Trace
+from surefoot.types.errors import UsageError
 
 SHOWN = 5
 

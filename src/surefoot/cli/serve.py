@@ -13,7 +13,7 @@ from typer import Argument, Option
 from surefoot import components
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import headed, out, plain
-from surefoot.errors import MissingExtra
+from surefoot.types.errors import MissingExtra
 
 KeyName = Annotated[str, Argument(metavar="NAME", help="A name for the key, to remove it by.")]
 

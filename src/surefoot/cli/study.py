@@ -14,11 +14,11 @@ from surefoot.cli._console import bar, err, headed, out, plain, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.datasets import pairs
-from surefoot.lab.study import controls, hypotheses, report
-from surefoot.lab.study.examination import StudySettings as Depth
-from surefoot.lab.study.run import Study, run
-from surefoot.protocols import Evaluator
 from surefoot.text.json_values import parsed
+from surefoot.types.protocols import Evaluator
+from surefoot_lab.study import controls, hypotheses, report
+from surefoot_lab.study.examination import StudySettings as Depth
+from surefoot_lab.study.run import Study, run
 
 _OWN = Depth()
 

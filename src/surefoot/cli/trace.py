@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from typer import Argument
 
-from surefoot.act import redecide
 from surefoot.cli._console import cut, out, plain, tabled
 from surefoot.cli._trace_view import whole
-from surefoot.errors import TraceFault
+from surefoot.evidence.policies import redecide
 from surefoot.explain.difference import differences
+from surefoot.run.store import read_trace
 from surefoot.stats.text import NONE
-from surefoot.store import read_trace
 from surefoot.types import Trace
+from surefoot.types.errors import TraceFault
 
 SHOWN = 160
 """Characters of what a trace says, at most."""

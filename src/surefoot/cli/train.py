@@ -15,11 +15,11 @@ from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
 
 from surefoot.cli._console import bar, counting, err, out
-from surefoot.errors import MissingExtra
+from surefoot.types.errors import MissingExtra
 
 if TYPE_CHECKING:
     from surefoot.evaluate.ask.runs import OnDone
-    from surefoot.lab.train.training import TrainingProgress
+    from surefoot_lab.train.training import TrainingProgress
 
 EVALUATOR = Path(__file__).parents[1] / "evaluators/minilm.onnx"
 """The shipped evaluator, from which the verifier starts."""
@@ -56,11 +56,11 @@ def evaluator(
 ) -> None:
     """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
     try:
-        from surefoot.lab.train.evaluator import ONWARD, EvaluatorRecipe, train
-        from surefoot.lab.train.export import imported
-        from surefoot.lab.train.finish import finish, require_questions
-        from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
-        from surefoot.lab.train.network import pretrained, restored
+        from surefoot_lab.train.evaluator import ONWARD, EvaluatorRecipe, train
+        from surefoot_lab.train.export import imported
+        from surefoot_lab.train.finish import finish, require_questions
+        from surefoot_lab.train.mixture import SHIPPED, Mixture, sources
+        from surefoot_lab.train.network import pretrained, restored
     except ImportError as error:
         raise MissingExtra("surefoot train evaluator", "train") from error
     learned = Mixture(data, sources(mixture or SHIPPED))
@@ -88,10 +88,10 @@ def average(
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     try:
-        from surefoot.lab.train import claims, finish, network, verifier_finish
-        from surefoot.lab.train import verifier as verifiers
-        from surefoot.lab.train.average import average as mean
-        from surefoot.lab.train.mixture import SHIPPED, Mixture, sources
+        from surefoot_lab.train import claims, finish, network, verifier_finish
+        from surefoot_lab.train import verifier as verifiers
+        from surefoot_lab.train.average import average as mean
+        from surefoot_lab.train.mixture import SHIPPED, Mixture, sources
     except ImportError as error:
         raise MissingExtra("surefoot train average", "train") from error
     if role == "verifier":
@@ -119,9 +119,9 @@ def verifier(
 ) -> None:
     """Train Surefoot's own verifier; run it again to go on where it stopped."""
     try:
-        from surefoot.lab.train.claims import SHIPPED, ClaimSets, sources
-        from surefoot.lab.train.verifier import VerifierRecipe, from_shipped, train
-        from surefoot.lab.train.verifier_finish import finish
+        from surefoot_lab.train.claims import SHIPPED, ClaimSets, sources
+        from surefoot_lab.train.verifier import VerifierRecipe, from_shipped, train
+        from surefoot_lab.train.verifier_finish import finish
     except ImportError as error:
         raise MissingExtra("surefoot train verifier", "train") from error
     learned = ClaimSets(data, sources(sets or SHIPPED))
@@ -162,7 +162,7 @@ def t5(
 ) -> None:
     """Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."""
     try:
-        from surefoot.lab.train.t5 import T5Recipe, lessons, train
+        from surefoot_lab.train.t5 import T5Recipe, lessons, train
     except ImportError as error:
         raise MissingExtra("surefoot train t5", "transformers") from error
     recipe = T5Recipe(task, epochs, batch, rate, seed=seed)

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from surefoot.cli._console import out
 from surefoot.evaluate.report.page import page, read, shared
 from surefoot.evaluate.report.server import Server
-from surefoot.store import write_text
+from surefoot.run.store import write_text
 
 RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of an evaluation.")]
 

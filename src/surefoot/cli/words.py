@@ -12,11 +12,11 @@ from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, confi
 from surefoot.cli._console import bar, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.draw.svg import write_picture
-from surefoot.errors import UsageError
 from surefoot.explain import picture, samples
 from surefoot.explain.grade import Baseline, explain
-from surefoot.store import recorded, runs, to_json
+from surefoot.run.store import recorded, runs, to_json
 from surefoot.types import Action
+from surefoot.types.errors import UsageError
 
 
 def words(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.act import PRESETS, require_match
 from surefoot.config.faults import (
     BY_SOURCE,
     JUDGING,
@@ -30,11 +29,10 @@ from surefoot.config.faults import (
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
-from surefoot.cost import Budget, Prices
-from surefoot.errors import ConfigError, IndexFault, TraceFault
 from surefoot.evaluators._cached import Remembered
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.answering import Answering
+from surefoot.evidence.policies import PRESETS, require_match
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
@@ -43,10 +41,12 @@ from surefoot.llms._cached import Kept
 from surefoot.llms._paced import Paced
 from surefoot.network import Network
 from surefoot.pipeline import Origin, Pipeline
-from surefoot.protocols import LLM, Judge, Policy, VectorDatabase
-from surefoot.store import from_json
+from surefoot.run.cost import Budget, Prices
+from surefoot.run.store import from_json
 from surefoot.text.conversation import Conversation
 from surefoot.types import Thresholds
+from surefoot.types.errors import ConfigError, IndexFault, TraceFault
+from surefoot.types.protocols import LLM, Judge, Policy, VectorDatabase
 
 HYBRID = ("bm25", "dense")
 """The retrievers that `hybrid` fuses unless `retrievers` names others."""

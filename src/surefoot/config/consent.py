@@ -18,9 +18,9 @@ from typing import Any
 from platformdirs import user_state_path
 
 from surefoot import components
-from surefoot.errors import ConfigError, UnagreedCode
-from surefoot.store import write_bytes
+from surefoot.run.store import write_bytes
 from surefoot.text.json_values import parsed
+from surefoot.types.errors import ConfigError, UnagreedCode
 
 ALLOWED = "SUREFOOT_TRUST"
 """The environment variable that agrees to all that configuration files name, where nobody can be asked."""

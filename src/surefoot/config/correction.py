@@ -16,7 +16,7 @@ from surefoot.config.builder import load
 from surefoot.corpus.given import Text
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
-from surefoot.threads import forks
+from surefoot.run import forks
 from surefoot.types import Grade, Trace
 
 

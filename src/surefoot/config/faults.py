@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 from surefoot import components
 from surefoot.corpus.index import Index
-from surefoot.cost import Budget
-from surefoot.errors import ConfigError, MissingExtra
 from surefoot.evidence.answering import Answering
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Decompose
+from surefoot.run.cost import Budget
+from surefoot.types.errors import ConfigError, MissingExtra
 
 VALUES = ("upper", "lower", "strip")
 """Thresholds that `[thresholds]` can replace one by one."""

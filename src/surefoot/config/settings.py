@@ -15,8 +15,8 @@ from typing import Any
 from surefoot import components
 from surefoot.config import consent
 from surefoot.corpus.storage import USUAL
-from surefoot.errors import ConfigError
 from surefoot.text import toml_values
+from surefoot.types.errors import ConfigError
 
 Config = dict[str, dict[str, Any]]
 

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 from surefoot import components
-from surefoot.act import POLICIES, PRESETS
 from surefoot.config.consent import NAMES, named
 from surefoot.config.settings import DEFAULTS, Config, read
-from surefoot.errors import ConfigError, UsageError
 from surefoot.evidence.answering import Fallback
+from surefoot.evidence.citations import Check
+from surefoot.evidence.policies import POLICIES, PRESETS
 from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.self_rag import Paragraphs
-from surefoot.grounding import Check
 from surefoot.pipeline import Decompose
 from surefoot.refiners.strips import CUTS
 from surefoot.retrievers import _given
+from surefoot.types.errors import ConfigError, UsageError
 
 INSIDE = {
     "searcher": {"nowhere", "folder", "zim"},

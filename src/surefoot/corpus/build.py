@@ -21,9 +21,9 @@ from surefoot.corpus.intake import Intake, StoredFile, loaded, stored_files
 from surefoot.corpus.loaders import MAX_BYTES, DocumentProblem, supported
 from surefoot.corpus.readers import READERS, Reading, Request
 from surefoot.corpus.storage import faults, locked, others, replacement, settle, writing
-from surefoot.errors import IndexFault
-from surefoot.meta import NO_META, Meta
-from surefoot.protocols import Embedder
+from surefoot.types.errors import IndexFault
+from surefoot.types.metadata import NO_META, Meta
+from surefoot.types.protocols import Embedder
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 DEFAULT = "default"
 """The collection of an index where none is named, and the only one of an index of version 1 or 2."""

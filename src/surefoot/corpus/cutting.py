@@ -8,9 +8,9 @@ from dataclasses import astuple, dataclass, replace
 from hashlib import blake2b
 
 from surefoot.corpus.splitter import LONGEST_TITLE, passages
-from surefoot.meta import NO_META, Meta
 from surefoot.text.blocks import fragment
 from surefoot.types import Block, Document, Passage
+from surefoot.types.metadata import NO_META, Meta
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 

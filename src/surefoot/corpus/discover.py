@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 
 from surefoot.corpus.loaders import MAX_BYTES, PACKED, STREAMED, head_of, loader_of, needs_head, suffix_of, supported
-from surefoot.errors import IndexFault
+from surefoot.types.errors import IndexFault
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from surefoot.errors import TraceFault, UsageError
-from surefoot.store import from_json
+from surefoot.run.store import from_json
 from surefoot.types import Passage
+from surefoot.types.errors import TraceFault, UsageError
 
 Text = str | Passage | Mapping[str, Any]
 """A bare text, a passage, or a mapping with `text` and any other fields of one."""

@@ -47,15 +47,15 @@ from surefoot.corpus.storage import (
     size_of,
     writing,
 )
-from surefoot.errors import IndexFault
-from surefoot.meta import NO_FILTER, Condition, Filter, Meta
-from surefoot.protocols import Embedder
+from surefoot.run import forks
 from surefoot.text.words import STOP_WORDS
-from surefoot.threads import forks
 from surefoot.types import Document, Passage
+from surefoot.types.errors import IndexFault
+from surefoot.types.metadata import NO_FILTER, Condition, Filter, Meta
+from surefoot.types.protocols import Embedder
 
 if TYPE_CHECKING:
-    from surefoot.protocols import Matrix
+    from surefoot.types.protocols import Matrix
 
 # Titles count double: over 384 questions and 23,418 documents of Wikipedia recall@1 and @5 are then 0.849 and 0.982,
 # else 0.836 and 0.974. Stop words in the query make the search no better, and four times slower.

@@ -19,12 +19,12 @@ from surefoot.corpus.integrity import packed, passage_sum, vector_sum
 from surefoot.corpus.loaders import DocumentProblem
 from surefoot.corpus.splitter import LONGEST_TITLE
 from surefoot.corpus.storage import commit, faults, locked, making, now, writing
-from surefoot.errors import IndexFault, UsageError
-from surefoot.meta import NO_META, Meta, usable
-from surefoot.protocols import Embedder
 from surefoot.text import ids
 from surefoot.text.json_values import parsed
 from surefoot.types import Document, Passage
+from surefoot.types.errors import IndexFault, UsageError
+from surefoot.types.metadata import NO_META, Meta, usable
+from surefoot.types.protocols import Embedder
 
 BATCH = 512
 """Passages embedded together, and at least so many committed together; a crash costs those since the last commit."""

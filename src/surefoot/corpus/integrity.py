@@ -16,10 +16,10 @@ from zlib import crc32
 import numpy as np
 
 from surefoot.corpus.connection import Connection
-from surefoot.errors import FieldFault
-from surefoot.meta import NO_META, Meta, Value
 from surefoot.text.json_values import parsed
 from surefoot.types import Passage
+from surefoot.types.errors import FieldFault
+from surefoot.types.metadata import NO_META, Meta, Value
 
 _LEXICON = (
     "SELECT id, block FROM {0}_data ORDER BY id",

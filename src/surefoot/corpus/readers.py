@@ -28,10 +28,10 @@ from typing import Any, BinaryIO
 from surefoot.corpus import limits
 from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import DocumentProblem, Unreadable
-from surefoot.errors import UsageError
-from surefoot.manifest import cores
-from surefoot.meta import usable
+from surefoot.run.manifest import cores
 from surefoot.types import Passage
+from surefoot.types.errors import UsageError
+from surefoot.types.metadata import usable
 
 MOST = 4
 """Processes side by side, at most: one process embeds and writes all that they read."""

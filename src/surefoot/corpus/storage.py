@@ -25,8 +25,8 @@ from surefoot.corpus.integrity import (
     seal,
 )
 from surefoot.corpus.splitter import WORDS
-from surefoot.errors import IndexFault
-from surefoot.protocols import Embedder
+from surefoot.types.errors import IndexFault
+from surefoot.types.protocols import Embedder
 
 SCHEMA = 3
 """Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,

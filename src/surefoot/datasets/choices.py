@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from surefoot.datasets.questions import Example
-from surefoot.errors import UsageError
-from surefoot.protocols import Generator, Knowledge, OnText
 from surefoot.stats.figures import match, match_lower
 from surefoot.text.words import words
 from surefoot.types import Answer
+from surefoot.types.errors import UsageError
+from surefoot.types.protocols import Generator, Knowledge, OnText
 
 TRUTHS = ("true", "false")
 

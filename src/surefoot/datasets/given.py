@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from surefoot.datasets.questions import Example
-from surefoot.merge import by_id
+from surefoot.evidence.merge import by_id
 from surefoot.types import Passage, Source
 
 # As CRAG's released files write the title before a text; a text may stand there without one.

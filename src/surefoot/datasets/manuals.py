@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot.errors import UsageError
-from surefoot.store import from_json, rows
+from surefoot.run.store import from_json, rows
+from surefoot.types.errors import UsageError
 
 # The look-behind lets each run of white space be tried once, from its beginning.
 _MARKER = re.compile(r"(?<!\s)\s*\[\d+(?:\s*,\s*\d+)*\]")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from surefoot.datasets import crag, selfrag
 from surefoot.datasets.problems import Problems, Row
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 KNOWN = {
     "popqa_longtail_w_gs.jsonl": selfrag.HOME,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from surefoot.datasets.questions import rows, sample
-from surefoot.errors import UsageError
-from surefoot.manifest import fingerprint
+from surefoot.run.manifest import fingerprint
 from surefoot.text.words import places
 from surefoot.types import Passage
+from surefoot.types.errors import UsageError
 
 T = TypeVar("T")
 Part = Literal["question", "passage"]

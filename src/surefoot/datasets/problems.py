@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 PLACES = 5
 """Places kept of each problem."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from surefoot.datasets.official import official
 from surefoot.datasets.problems import DataProblem, Problems, Row
-from surefoot.errors import UsageError
 from surefoot.text.json_values import parsed
 from surefoot.types import Passage
+from surefoot.types.errors import UsageError
 
 SHARED = "the shared format"
 

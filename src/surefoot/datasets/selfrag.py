@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.datasets.problems import Problems, Row, lines
-from surefoot.errors import UsageError
 from surefoot.text.json_values import logged
+from surefoot.types.errors import UsageError
 
 HOME = "eval_data of Self-RAG, linked at https://github.com/AkariAsai/self-rag#inference"
 

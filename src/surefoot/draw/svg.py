@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from surefoot.errors import MissingExtra, UsageError
-from surefoot.store import write_bytes, write_text
+from surefoot.run.store import write_bytes, write_text
+from surefoot.types.errors import MissingExtra, UsageError
 
 Point = tuple[float, float]
 

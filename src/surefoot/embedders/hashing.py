@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from surefoot.protocols import Matrix
+    from surefoot.types.protocols import Matrix
 
 _WORD = re.compile(r"\w+")
 

@@ -13,11 +13,11 @@ from onnxruntime import InferenceSession, SessionOptions
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, NoSuchFile
 from tokenizers import Encoding
 
-from surefoot.errors import ModelError
 from surefoot.models import registry
 from surefoot.models.wordpiece import encodable, wordpiece
 from surefoot.network import Network
-from surefoot.protocols import Matrix
+from surefoot.types.errors import ModelError
+from surefoot.types.protocols import Matrix
 
 MAX_PIECES = 256
 """The pieces that the model was trained to read; it does not see the rest of a longer text."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from surefoot.embedders.static import unit
-from surefoot.errors import ConfigError
 from surefoot.models.wordpiece import encodable
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
-from surefoot.protocols import Matrix
-from surefoot.threads import cancel
+from surefoot.run import cancel
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Matrix
 
 _ENVELOPE = 1 << 16
 _PER_TEXT = 1 << 19

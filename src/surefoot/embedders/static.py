@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.models.wordpiece import encodable, wordpiece
-from surefoot.protocols import Matrix
+from surefoot.types.protocols import Matrix
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

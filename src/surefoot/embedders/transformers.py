@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from surefoot.embedders.static import unit
-from surefoot.errors import ConfigError, ModelError
 from surefoot.models.checkpoint import beside, check_batch, opened
 from surefoot.network import Network
-from surefoot.protocols import Matrix
+from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.protocols import Matrix
 
 POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}  # nosec B105 # no password
 """Ways to make one vector of those of the pieces, as `1_Pooling/config.json` calls them and as `pooling` does."""

@@ -21,12 +21,12 @@ from surefoot.config.builder import Builder
 from surefoot.config.consent import NAMES, texts
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import INSIDE, knows
-from surefoot.errors import ConfigError, UsageError
 from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.retrievers import _given
-from surefoot.store import write_bytes, write_text
+from surefoot.run.store import write_bytes, write_text
 from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
+from surefoot.types.errors import ConfigError, UsageError
 
 Patch = Mapping[str, Mapping[str, Any]]
 """Settings by section and key, as in surefoot.toml."""

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from surefoot import meter
-from surefoot.act import finite
-from surefoot.errors import ComponentError
-from surefoot.protocols import Evaluator, Pair
-from surefoot.threads import forks
+from surefoot.evidence.policies import finite
+from surefoot.run import forks, meter
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ComponentError
+from surefoot.types.protocols import Evaluator, Pair
 
 REMEMBERED = 20_000
 """Grades kept, the latest used: a strip may be a whole passage, and a question may come again."""

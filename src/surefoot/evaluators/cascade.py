@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from surefoot import meter
-from surefoot.act import labelled
-from surefoot.errors import ComponentError, ConfigError
-from surefoot.protocols import Evaluator, Pair
+from surefoot.evidence.policies import labelled
+from surefoot.run import meter
 from surefoot.types import Action, Grade, Thresholds
+from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.protocols import Evaluator, Pair
 
 Band = tuple[float, float]
 

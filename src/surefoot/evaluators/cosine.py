@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot import meter
-from surefoot.act import fitted_for, require_fitted
-from surefoot.protocols import Embedder, Pair
+from surefoot.evidence.policies import fitted_for, require_fitted
+from surefoot.run import meter
 from surefoot.types import Grade, Thresholds
+from surefoot.types.protocols import Embedder, Pair
 
 _FITTED_ON = (
     "PopQA and NQ questions with E5 passages: at or above τ+, {} of the questions have a passage that holds an answer; "

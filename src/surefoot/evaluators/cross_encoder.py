@@ -9,13 +9,13 @@ from typing import Any
 
 from tokenizers import Encoding
 
-from surefoot import meter
-from surefoot.act import fitted_for, require_fitted
-from surefoot.errors import ConfigError, ModelError
+from surefoot.evidence.policies import fitted_for, require_fitted
 from surefoot.models.checkpoint import Checkpoint, check_batch, opened
 from surefoot.network import Network
-from surefoot.protocols import Pair
+from surefoot.run import meter
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.protocols import Pair
 
 _LEAST = 8
 """Pieces of a passage that a window must have room for."""

@@ -9,14 +9,14 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from surefoot.act import fitted_for
-from surefoot.errors import ConfigError, ModelError
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.protocols import Pair
+from surefoot.evidence.policies import fitted_for
 from surefoot.text.json_values import parsed
 from surefoot.text.words import fold, names, sentences, words
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.protocols import Pair
 
 KINDS = ("who", "when", "where", "which", "what", "why", "how", "in", "is", "are", "was", "were", "do", "does", "did")
 """First words of questions, which stand for the question's intent."""

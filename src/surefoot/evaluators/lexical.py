@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from surefoot import meter
-from surefoot.protocols import Pair
+from surefoot.run import meter
 from surefoot.text.words import content_words, names, stem, words
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.protocols import Pair
 
 
 class Lexical:

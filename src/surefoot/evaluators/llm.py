@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot import meter, protocols
-from surefoot.errors import ConfigError
-from surefoot.protocols import Pair
+from surefoot.run import cancel, meter
 from surefoot.text.replies import numbered
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import WORD
-from surefoot.threads import cancel
-from surefoot.types import Action, Grade, Message, Passage, Thresholds
+from surefoot.types import Action, Grade, Message, Passage, Thresholds, protocols
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Pair
 
 LONGEST_RATIONALE = 160
 """Characters of a rationale: the schema's limit, and the cut for a reply that ignores it."""

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from surefoot import meter
-from surefoot.act import fitted_for
+from surefoot.evidence.policies import fitted_for
 from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, encoded, in_latin_script
-from surefoot.protocols import Pair
+from surefoot.run import meter
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Grade, Thresholds
+from surefoot.types.protocols import Pair
 
 QUESTION_PIECES = 64
 """Word pieces read of a question; a longer one loses its end, and the grade says so."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from surefoot import meter
-from surefoot.act import fitted_for, require_fitted
-from surefoot.errors import ConfigError
+from surefoot.evidence.policies import fitted_for, require_fitted
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
-from surefoot.protocols import Pair
-from surefoot.threads import cancel
+from surefoot.run import cancel, meter
 from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Pair
 
 _ENVELOPE = 1 << 16
 _PER_TEXT = 1 << 10

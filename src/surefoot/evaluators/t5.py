@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tokenizers import Encoding
 
-from surefoot import meter
-from surefoot.act import PRESETS
-from surefoot.errors import ConfigError, ModelError
+from surefoot.evidence.policies import PRESETS
 from surefoot.models.checkpoint import Checkpoint, check_batch, kind, opened
-from surefoot.protocols import Pair
+from surefoot.run import meter
 from surefoot.types import Grade, Passage
+from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.protocols import Pair
 
 _HEAD = "classification_head.out_proj.weight"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from surefoot.errors import ConfigError
-from surefoot.grounding import Check
+from surefoot.evidence.citations import Check
 from surefoot.types import Answer
+from surefoot.types.errors import ConfigError
 
 Fallback = Literal["refuse", "memory"]
 """Where nothing that was found is of use: a refusal, or what the model remembers, shown as that."""

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from surefoot.protocols import Evaluator
 from surefoot.text.languages import language
 from surefoot.text.screen import Span, orders, unmasked
 from surefoot.text.words import content_words, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
+from surefoot.types.protocols import Evaluator
 
 ORDER = "an instruction to the machine"
 REPEATED = "it repeats the question"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from surefoot.evidence import confidence
-from surefoot.protocols import Evaluator
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
 from surefoot.text.words import names, words
 from surefoot.types import Action, Answer, Grade, Passage
+from surefoot.types.protocols import Evaluator
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.act import RANK, Threshold, label, redecide
-from surefoot.errors import TraceFault
+from surefoot.evidence.policies import RANK, Threshold, label, redecide
 from surefoot.explain.grade import measured
 from surefoot.explain.shapley import EXACT, Counted, Game, Masks, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
+from surefoot.types.errors import TraceFault
 
 MOST_PASSAGES = 500
 """Passages of a trace that is explained: the time grows with their square, and for 500 it is some 15 s."""

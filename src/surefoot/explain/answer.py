@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from surefoot.errors import TraceFault
+from surefoot.evidence.citations import Check, grounded
 from surefoot.evidence.discounts import Evidence
-from surefoot.grounding import Check, grounded
-from surefoot.protocols import Generator, Knowledge
 from surefoot.text.words import words
 from surefoot.types import Answer, Strip, Trace
+from surefoot.types.errors import TraceFault
+from surefoot.types.protocols import Generator, Knowledge
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 from surefoot.explain.action import Why
 from surefoot.explain.answer import Needs
 from surefoot.explain.flip import Flip
+from surefoot.run.store import to_json
 from surefoot.stats import text
-from surefoot.store import to_json
 from surefoot.types import Attribution, Trace
 
 DEGREES = (0.15, 0.4, 0.7)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from surefoot.act import label
-from surefoot.errors import ConfigError
+from surefoot.evidence.policies import label
 from surefoot.explain.grade import ScoreFunction, Words
-from surefoot.protocols import Evaluator
 from surefoot.types import Action, Attribution, Thresholds, Unit
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Evaluator
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from surefoot.act import finite
-from surefoot.errors import ComponentError, ConfigError, UsageError
 from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.policies import finite
 from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
-from surefoot.protocols import Evaluator, Pair
 from surefoot.text.words import names, places_of, sentences
 from surefoot.types import Attribution, Interaction, Passage, Trace, Unit
+from surefoot.types.errors import ComponentError, ConfigError, UsageError
+from surefoot.types.protocols import Evaluator, Pair
 
 Baseline = Literal["delete", "filler", "pad"]
 Side = Literal["question", "title", "text"]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from surefoot.act import labelled
 from surefoot.datasets import pairs
 from surefoot.datasets.questions import hashed
 from surefoot.evidence.discounts import Evidence
-from surefoot.protocols import Evaluator, Policy
+from surefoot.evidence.policies import labelled
 from surefoot.types import Action, Grade, Passage, Trace
+from surefoot.types.protocols import Evaluator, Policy
 
 EACH = 3
 """Of each action, as the paper's figure has it."""

@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.errors import ConfigError
 from surefoot.explain import surrogate
+from surefoot.types.errors import ConfigError
 
 Masks = npt.NDArray[np.bool_]
 """Shape (coalitions, players)."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from surefoot.errors import ConfigError
+from surefoot.types.errors import ConfigError
 
 USUAL = "qa"
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from textwrap import dedent
 
-from surefoot.act import finite
+from surefoot.evidence.policies import finite
 from surefoot.evidence.ranking import order, repeats
-from surefoot.protocols import Evaluator, Knowledge, OnText
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.comparison import about, questions
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Strip
+from surefoot.types.protocols import Evaluator, Knowledge, OnText
 
 DECIDES = "This decides:"
 """Stands before the sentence that answers yes or no without saying so."""

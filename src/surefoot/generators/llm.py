@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from surefoot import meter, protocols
 from surefoot.generators._prompts import TEMPLATES, USUAL, Template, template
 from surefoot.generators._reflection import plain
-from surefoot.protocols import Knowledge, OnText
+from surefoot.run import meter
 from surefoot.text.screen import line as on_one_line
-from surefoot.types import Answer, Message, Passage, Source, Strip
+from surefoot.types import Answer, Message, Passage, Source, Strip, protocols
+from surefoot.types.protocols import Knowledge, OnText
 
 HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
 """The heading above the sources of each kind, in this order."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from surefoot import protocols
 from surefoot.generators.llm import fitting
-from surefoot.protocols import Knowledge, OnText
 from surefoot.text.screen import line
-from surefoot.types import Answer, Message
+from surefoot.types import Answer, Message, protocols
+from surefoot.types.protocols import Knowledge, OnText
 
 TASK = "Answer from the sources, with the number of each that you use, or say that they do not."
 NOT_THERE = "Not in the sources."

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from surefoot import meter, protocols
-from surefoot.errors import ConfigError
 from surefoot.generators._prompts import USUAL, Template, template
 from surefoot.generators._reflection import (
     CLOSES,
@@ -24,9 +22,11 @@ from surefoot.generators._reflection import (
     written,
 )
 from surefoot.generators.llm import fitting
-from surefoot.protocols import Knowledge, OnText
+from surefoot.run import meter
 from surefoot.text.screen import line as on_one_line
-from surefoot.types import Answer, Completion, Critique, Draft, Message
+from surefoot.types import Answer, Completion, Critique, Draft, Message, protocols
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Knowledge, OnText
 
 Paragraphs = Literal["one", "each", "three"]
 """What a paragraph is: all that was kept, as in CRAG's script; each passage, as in Self-RAG's; or what the corpus has,

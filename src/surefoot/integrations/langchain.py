@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from surefoot.config import correction
-from surefoot.errors import Cancelled, ComponentError, MissingExtra, SurefootError, UsageError
 from surefoot.evidence.ranking import order
 from surefoot.pipeline import Pipeline
 from surefoot.text.quoting import quoted
 from surefoot.types import Action, Grade, Passage, Source, Strip, Trace
+from surefoot.types.errors import Cancelled, ComponentError, MissingExtra, SurefootError, UsageError
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun, Callbacks

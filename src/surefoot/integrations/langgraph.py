@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.merge import fresh
 from surefoot.integrations.langchain import Document, document, graded, kept, passages, sound
-from surefoot.merge import fresh
 from surefoot.network.pace import left, within
 from surefoot.pipeline import Pipeline
-from surefoot.recorder import Recorder
+from surefoot.run.recorder import Recorder
 from surefoot.types import Action, Answer, Passage, Strip, Trace
 
 Route = Literal["correct", "ambiguous", "incorrect"]

@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 from surefoot import components
-from surefoot.errors import TraceFault
-from surefoot.store import from_json
+from surefoot.run.store import from_json
 from surefoot.types import Metric, Record
+from surefoot.types.errors import TraceFault
 
 HIGHEST = 5
 """The highest rating; the lowest is 1, and a score is a fifth of it, so 0 cannot occur."""

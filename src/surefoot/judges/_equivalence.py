@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from surefoot.protocols import Embedder
 from surefoot.text.words import STOP_WORDS, fold, stem, words
+from surefoot.types.protocols import Embedder
 
 SHORTEST = 4
 """Letters from which a reference written together counts as found in an answer written together: "Valinor" in

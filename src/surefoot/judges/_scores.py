@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from surefoot import meter
-from surefoot.errors import ComponentError
-from surefoot.protocols import Judge
+from surefoot.run import meter
 from surefoot.types import Quote, Record, Score
+from surefoot.types.errors import ComponentError
+from surefoot.types.protocols import Judge
 
 
 def scored(judge: Judge, record: Record, value: float, reason: str, *quotes: Quote) -> Score:

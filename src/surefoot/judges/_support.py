@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 
 from surefoot.judges._heads import head
-from surefoot.protocols import Embedder, Matrix
 from surefoot.text.openers import claiming
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, stem, words
 from surefoot.types import Passage, Quote
+from surefoot.types.protocols import Embedder, Matrix
 
 FEWEST = 4
 """Telling words from which a claim's direction says more than its words do."""

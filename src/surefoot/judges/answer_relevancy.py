@@ -9,10 +9,10 @@ from surefoot.judges._equivalence import normal, telling
 from surefoot.judges._heads import chance
 from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import claims, plainly
-from surefoot.protocols import Evaluator
 from surefoot.text.refusals import refuses
 from surefoot.text.words import names, stem
 from surefoot.types import Metric, Passage, Quote, Record, Score
+from surefoot.types.protocols import Evaluator
 
 REFUSED = 0.1
 """The value of an answer that gives none, or that only says the question again: the need is not met."""

@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
-from surefoot import meter, protocols
-from surefoot.cost import Spent, tokens
-from surefoot.errors import ConfigError
 from surefoot.judges._diamond import lacking
 from surefoot.judges._scores import metered, scored, unscored
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
+from surefoot.run import meter
+from surefoot.run.cost import Spent, tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, suspects
-from surefoot.types import Message, Quote, Record, Score
+from surefoot.types import Message, Quote, Record, Score, protocols
+from surefoot.types.errors import ConfigError
 
 T = TypeVar("T")
 Verdict = Literal["supported", "contradicted", "not found"]

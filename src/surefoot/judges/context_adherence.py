@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import SourceTexts, claims
-from surefoot.protocols import Embedder
 from surefoot.types import Metric, Record, Score
+from surefoot.types.protocols import Embedder
 
 
 class ContextAdherence:

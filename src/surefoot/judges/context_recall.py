@@ -9,8 +9,8 @@ from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._heads import chance
 from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import SourceTexts, claims
-from surefoot.protocols import Embedder, Evaluator
 from surefoot.types import Metric, Passage, Quote, Record, Score
+from surefoot.types.protocols import Embedder, Evaluator
 
 SHORT = 10
 """Telling words up to which a reference is looked up as one thing; a longer one is cut into its facts."""

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from surefoot.judges._heads import chance
 from surefoot.judges._scores import lacks, scored, unscored
-from surefoot.protocols import Evaluator
 from surefoot.types import Grade, Metric, Passage, Quote, Record, Score
+from surefoot.types.protocols import Evaluator
 
 SPLIT = 0.75
 """Factor of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""

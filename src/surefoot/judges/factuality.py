@@ -9,9 +9,9 @@ from surefoot.judges._equivalence import Likeness, likeness, telling
 from surefoot.judges._heads import head
 from surefoot.judges._scores import lacks, scored
 from surefoot.judges._support import SourceTexts, claims, plainly
-from surefoot.protocols import Embedder
 from surefoot.text.refusals import refuses
 from surefoot.types import Metric, Passage, Quote, Record, Score
+from surefoot.types.protocols import Embedder
 
 SHORT = 10
 """Telling words up to which a reference is one thing that an answer says or not; a longer one is cut into facts."""

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot import meter, protocols
-from surefoot.cost import Spent, tokens
-from surefoot.errors import ConfigError
 from surefoot.judges._diamond import HIGHEST, lacking, metrics
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._scores import metered, unscored
+from surefoot.run import meter
+from surefoot.run.cost import Spent, tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
-from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score
+from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score, protocols
+from surefoot.types.errors import ConfigError
 
 LONGEST_EXPLANATION = 240
 """Characters that the schema allows; what goes beyond is kept all the same, up to five times as much. llama.cpp counts

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from surefoot import protocols
-from surefoot.errors import ComponentError
 from surefoot.judges._scores import failed, lacks, scored, unscored
 from surefoot.judges._support import claims, plainly
 from surefoot.judges.context_adherence import ContextAdherence
-from surefoot.types import Assertion, Quote, Record, Score, Support
+from surefoot.types import Assertion, Quote, Record, Score, Support, protocols
+from surefoot.types.errors import ComponentError
 
 
 class Verified:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from surefoot.errors import ConfigError
+from surefoot.types.errors import ConfigError
 
 _THOUGHTS = 4096
 """Tokens that a model may think for, beside those of its answer: without them an answer of a hundred tokens would be

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from surefoot.cost import Prices, Spent, counted, purse, tokens
-from surefoot.protocols import LLM
+from surefoot.run.cost import Prices, Spent, counted, purse, tokens
 from surefoot.types import Completion, Message
+from surefoot.types.protocols import LLM
 
 
 class Budgeted:
-    """Another model, asked within the budget of the question that this thread works on (`surefoot.cost.budgeted`).
+    """Another model, asked within the budget of the question that this thread works on (`surefoot.run.cost.budgeted`).
 
     No call begins that could exceed it, with as many tokens as it may write and, by their price, as much money; a call
     that brings nothing counts for the most that it can cost. Outside a question nothing is limited. Raises OverBudget,

@@ -11,11 +11,11 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from surefoot import meter
 from surefoot.network.cache import Cache
 from surefoot.network.values import Reply
-from surefoot.protocols import LLM
+from surefoot.run import meter
 from surefoot.types import Completion, Message
+from surefoot.types.protocols import LLM
 
 _COUNT = re.compile("[0-9]{1,12}")
 """A number of tokens; `int` would also read other texts."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from threading import Condition, Event, Lock
 from typing import Any
 
-from surefoot.cost import Budget, Prices, Purse, Spent, counted, tokens
-from surefoot.errors import ComponentError, ConfigError, EndpointError
 from surefoot.network.pace import Turns, backoff, within
-from surefoot.protocols import LLM
+from surefoot.run.cost import Budget, Prices, Purse, Spent, counted, tokens
 from surefoot.types import Completion, Message
+from surefoot.types.errors import ComponentError, ConfigError, EndpointError
+from surefoot.types.protocols import LLM
 
 CROWDED = (429, 503, 529)
 """HTTP statuses of an endpoint that is asked too much."""

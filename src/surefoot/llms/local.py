@@ -18,15 +18,14 @@ from typing import Any
 
 from xllamacpp import CommonAdapterLoraInfo, CommonParams, Server
 
-from surefoot import meter
-from surefoot.errors import ConfigError, ModelError, on_one_line
 from surefoot.llms._abilities import abilities
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
-from surefoot.manifest import cores
 from surefoot.models import registry
 from surefoot.network import Network
-from surefoot.threads import cancel, forks
+from surefoot.run import cancel, forks, meter
+from surefoot.run.manifest import cores
 from surefoot.types import Completion, Message
+from surefoot.types.errors import ConfigError, ModelError, on_one_line
 
 _SEED = 1
 _GLANCE = 0.2

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from surefoot import meter
-from surefoot.errors import ConfigError
 from surefoot.llms._abilities import abilities as known_abilities
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, as_chat, chat_request
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
+from surefoot.run import meter
 from surefoot.types import Completion, Message
+from surefoot.types.errors import ConfigError
 
 _ENVELOPE = 1 << 16
 _PER_TOKEN = 1 << 10

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-from surefoot import meter
-from surefoot.errors import ConfigError, ModelError
+from surefoot.run import meter
 from surefoot.types import Completion, Message
+from surefoot.types.errors import ConfigError, ModelError
 
 Replies = Mapping[str, str] | Sequence[str] | Callable[[Sequence[Message]], str]
 

@@ -25,11 +25,11 @@ from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers.utils import logging
 
-from surefoot.errors import ConfigError, ModelError, NetworkError, on_one_line
 from surefoot.models import registry
 from surefoot.network import Network
+from surefoot.run import cancel
 from surefoot.text.json_values import parsed
-from surefoot.threads import cancel
+from surefoot.types.errors import ConfigError, ModelError, NetworkError, on_one_line
 
 constants.HF_HUB_DISABLE_TELEMETRY = True
 """For the whole process: it asks the hub which agents there are before it looks for a file, even one that is here."""

@@ -25,12 +25,12 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.errors import ConfigError, ModelError, on_one_line
-from surefoot.manifest import cores
 from surefoot.models.wordpiece import wordpiece
+from surefoot.run import cancel, forks
+from surefoot.run.manifest import cores
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
-from surefoot.threads import cancel, forks
+from surefoot.types.errors import ConfigError, ModelError, on_one_line
 
 T = TypeVar("T")
 Logits = npt.NDArray[np.float32]

@@ -17,13 +17,13 @@ from urllib.request import url2pathname
 
 import httpx
 
-from surefoot.errors import ModelError, NetworkError
 from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch, reporter
 from surefoot.models.package_index import PackageIndex
 from surefoot.models.package_index import client as connected
 from surefoot.network import Network
 from surefoot.network.pace import backoff
-from surefoot.threads import cancel
+from surefoot.run import cancel
+from surefoot.types.errors import ModelError, NetworkError
 
 _log = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ import httpx
 from lxml import etree, html
 from platformdirs import site_config_dir, user_config_dir
 
-from surefoot.errors import ModelError, NetworkError, on_one_line
 from surefoot.models.files import Wheel
 from surefoot.network import Network
+from surefoot.types.errors import ModelError, NetworkError, on_one_line
 
 _WHEEL = re.compile(r"([^-]+)-([^-]+)(?:-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")
 _NO = ("", "0", "n", "no", "f", "false", "off")

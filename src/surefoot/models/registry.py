@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Literal
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from surefoot.errors import ModelError, UsageError
 from surefoot.models import hashes
 from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch
+from surefoot.types.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from surefoot.network import Network

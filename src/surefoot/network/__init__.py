@@ -17,13 +17,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from surefoot import meter
-from surefoot.errors import Cancelled, ConfigError, NetworkError
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
 from surefoot.network.pace import Late, left, within
 from surefoot.network.values import Ask, Keep, Reply
-from surefoot.threads import cancel, forks
+from surefoot.run import cancel, forks, meter
+from surefoot.types.errors import Cancelled, ConfigError, NetworkError
 
 if TYPE_CHECKING:
     import ssl

@@ -11,10 +11,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from surefoot import meter
 from surefoot.network.values import Reply
+from surefoot.run import forks, meter
 from surefoot.text.json_values import parsed
-from surefoot.threads import forks
 
 _VERSION = 1
 _TABLE = """

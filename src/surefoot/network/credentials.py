@@ -6,7 +6,7 @@ import os
 import re
 from urllib.parse import urlsplit
 
-from surefoot.errors import ConfigError
+from surefoot.types.errors import ConfigError
 
 _KEY_LIKE = re.compile(
     r"""(?i)(bearer\s+|tvly-|sk-|(?:key|token|secret|password)(?:\ provided)?["']?\s*[:=]\s*["']?)[^\s"',}]+"""

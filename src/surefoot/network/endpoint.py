@@ -10,12 +10,12 @@ from typing import Any
 
 import httpx
 
-from surefoot.errors import ConfigError, EndpointError
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import backoff, left, within
+from surefoot.run import cancel, forks
 from surefoot.text.json_values import parsed
-from surefoot.threads import cancel, forks
+from surefoot.types.errors import ConfigError, EndpointError
 
 _MAX_SECONDS = 600.0
 """Longest time for one answer, retries included: an endpoint that keeps sending a byte is never silent."""

@@ -12,11 +12,11 @@ from threading import Lock
 
 import httpx
 
-from surefoot.errors import NetworkError
 from surefoot.network.guard import Guard
 from surefoot.network.pace import Late, Turns, backoff, left
 from surefoot.network.transport import Origin, Transport, origin
 from surefoot.network.values import Ask, Reply, one_line
+from surefoot.types.errors import NetworkError
 
 _PASSING = (429, 500, 502, 503, 504)
 """HTTP statuses that may change in a moment."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from surefoot.errors import ConfigError, NetworkError
+from surefoot.types.errors import ConfigError, NetworkError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from operator import itemgetter
 from threading import Lock
 
-from surefoot.errors import NetworkError
-from surefoot.threads import cancel
+from surefoot.run import cancel
+from surefoot.types.errors import NetworkError
 
 LONGEST = 3600.0
 """Seconds for which a host is left alone at most, however long it asks for."""

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from surefoot.errors import ComponentError, NetworkError
 from surefoot.network import Network
 from surefoot.network.pace import left
+from surefoot.types.errors import ComponentError, NetworkError
 
 AGENT = "surefoot"
 """Our name in a robots.txt."""

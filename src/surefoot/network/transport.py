@@ -20,7 +20,7 @@ import httpx
 
 from surefoot.network.guard import Guard, canonical
 from surefoot.network.pace import left
-from surefoot.threads import cancel
+from surefoot.run import cancel
 
 Origin = tuple[str, int]
 """A host, as `canonical` writes it, and its port."""

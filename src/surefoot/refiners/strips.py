@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from surefoot.errors import ConfigError
 from surefoot.evidence.discounts import Discount, Evidence
 from surefoot.evidence.ranking import order
-from surefoot.protocols import Evaluator
 from surefoot.text.blocks import led, parts
 from surefoot.text.comparison import questions
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage, Strip, Thresholds
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Evaluator
 
 Span = tuple[int, int]
 Cut = tuple[int, int, int, str]

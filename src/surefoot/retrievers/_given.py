@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
+from surefoot.types.metadata import NO_FILTER, Filter
 
 USE = "surefoot.retrievers._given:Given"
 """What a configuration names as retriever, and as searcher, where they are read."""

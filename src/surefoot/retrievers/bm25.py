@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from surefoot.corpus.index import Index
 from surefoot.corpus.spelling import mended
-from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
+from surefoot.types.metadata import NO_FILTER, Filter
 
 
 class Bm25:

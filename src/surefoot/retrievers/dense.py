@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from surefoot.corpus.index import Index
-from surefoot.meta import NO_FILTER, Filter
-from surefoot.protocols import Embedder
 from surefoot.types import Passage
+from surefoot.types.metadata import NO_FILTER, Filter
+from surefoot.types.protocols import Embedder
 
 
 class Dense:

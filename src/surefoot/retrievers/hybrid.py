@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
-from surefoot.errors import ConfigError
+from surefoot.evidence.merge import covered
 from surefoot.evidence.ranking import CONSTANT
-from surefoot.merge import covered
-from surefoot.meta import NO_FILTER, Filter, Find, filtered
-from surefoot.protocols import Retriever
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError
+from surefoot.types.metadata import NO_FILTER, Filter, Find, filtered
+from surefoot.types.protocols import Retriever
 
 WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
 """By a retriever's name; others weigh 1. Words find names and numbers, likeness what was said in other words. Over four

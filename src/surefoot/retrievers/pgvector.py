@@ -20,13 +20,13 @@ import psycopg
 from psycopg import errors, pq, sql
 from psycopg.types.json import Json
 
-from surefoot.errors import ConfigError, EndpointError, IndexFault, TraceFault
-from surefoot.meta import NO_FILTER, Condition, Filter, Meta
 from surefoot.network import Network
-from surefoot.protocols import Embedder
-from surefoot.store import from_json
-from surefoot.threads import forks
+from surefoot.run import forks
+from surefoot.run.store import from_json
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, EndpointError, IndexFault, TraceFault
+from surefoot.types.metadata import NO_FILTER, Condition, Filter, Meta
+from surefoot.types.protocols import Embedder
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Vector = npt.ArrayLike

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from surefoot import meter
-from surefoot.errors import ComponentError, ConfigError
-from surefoot.meta import NO_FILTER, Filter, filtered
-from surefoot.protocols import Evaluator, Retriever
+from surefoot.run import meter
 from surefoot.types import Passage
+from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.metadata import NO_FILTER, Filter, filtered
+from surefoot.types.protocols import Evaluator, Retriever
 
 
 class Reranked:

@@ -6,12 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot import protocols
-from surefoot.errors import ComponentError
 from surefoot.rewriters.templates import instead
 from surefoot.text.replies import objects
 from surefoot.text.screen import line, screened
-from surefoot.types import Message, Passage
+from surefoot.types import Message, Passage, protocols
+from surefoot.types.errors import ComponentError
 
 MOST = 3
 """Keywords at most (CRAG paper, section 4.4: three)."""

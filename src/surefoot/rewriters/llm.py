@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from surefoot import protocols
 from surefoot.components import misnamed
-from surefoot.errors import ComponentError, ConfigError
 from surefoot.rewriters.keywords import excerpts, turn
 from surefoot.rewriters.templates import instead
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
-from surefoot.types import Message, Passage, RewrittenQuery
+from surefoot.types import Message, Passage, RewrittenQuery, protocols
+from surefoot.types.errors import ComponentError, ConfigError
 
 USUAL = "qa"
 LONGEST = {"missing": 160, "question": 240, "query": 120}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from surefoot import protocols
 from surefoot.rewriters.keywords import Keywords
 from surefoot.rewriters.templates import Templates
 from surefoot.text.subject import asked
 from surefoot.text.words import names
-from surefoot.types import Passage
+from surefoot.types import Passage, protocols
 
 
 class Stepwise:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from surefoot import meter
+from surefoot.run import meter
 from surefoot.text.screen import screened
 from surefoot.text.subject import KINDS, Subject, asked
 from surefoot.text.words import bare, content_words, fold, names, words

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from surefoot.errors import ComponentError, SearchError, Throttled
 from surefoot.network import Reply
 from surefoot.network.credentials import _line, _valid, excerpt
 from surefoot.types import Passage, Standing
+from surefoot.types.errors import ComponentError, SearchError, Throttled
 
 Found = tuple[str, str, str, str]
 """Address, title, text and `via` of a passage from outside."""

@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from threading import Lock
 
-from surefoot import meter
-from surefoot.errors import ComponentError, ConfigError, SearchError, Throttled
-from surefoot.meta import NO_FILTER, Filter, Find, can_filter, filtered
-from surefoot.protocols import Searcher
+from surefoot.run import meter
 from surefoot.types import Passage
+from surefoot.types.errors import ComponentError, ConfigError, SearchError, Throttled
+from surefoot.types.metadata import NO_FILTER, Filter, Find, can_filter, filtered
+from surefoot.types.protocols import Searcher
 
 LONGEST = 3600.0
 """Seconds that a searcher rests, at most, however long it asks for."""

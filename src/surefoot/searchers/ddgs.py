@@ -8,11 +8,11 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from lxml import etree, html
 
-from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.searchers._web import Found, finds, passages, refused, sendable
 from surefoot.types import Passage
+from surefoot.types.errors import SearchError, Throttled
 
 _SPACING = 1.0  # seconds; whoever asks faster is soon sent away
 _LONGEST_QUERY = 490  # characters; DuckDuckGo finds nothing for more than 499

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from surefoot.corpus.connection import DEFAULT
 from surefoot.corpus.index import Index
-from surefoot.meta import NO_FILTER, Filter
 from surefoot.types import Passage
+from surefoot.types.metadata import NO_FILTER, Filter
 
 
 class Folder:

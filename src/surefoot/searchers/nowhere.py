@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from surefoot import meter
-from surefoot.meta import NO_FILTER, Filter
+from surefoot.run import meter
 from surefoot.types import Passage
+from surefoot.types.metadata import NO_FILTER, Filter
 
 NEEDED = "search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia"
 

@@ -11,18 +11,17 @@ from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
-from surefoot import meter
 from surefoot.corpus.cutting import CutDocument
 from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.readers import READERS, Request
-from surefoot.errors import ComponentError, ConfigError, SearchError
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left
 from surefoot.network.robots import Robots
-from surefoot.protocols import Searcher
+from surefoot.run import cancel, meter
 from surefoot.text.words import content_words, stem, words
-from surefoot.threads import cancel
 from surefoot.types import Passage
+from surefoot.types.errors import ComponentError, ConfigError, SearchError
+from surefoot.types.protocols import Searcher
 
 MODES = ("all", "wiki")
 """Which hits are opened: all of them, or only pages of Wikipedia."""

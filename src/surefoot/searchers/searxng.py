@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from surefoot import meter
-from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
+from surefoot.run import meter
 from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
+from surefoot.types.errors import SearchError, Throttled
 
 _JSON = (
     "its JSON output is off; on an instance of your own write 'formats: [html, json]' under 'search:' in settings.yml "

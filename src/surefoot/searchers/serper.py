@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from surefoot.errors import SearchError, Throttled
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
 from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
+from surefoot.types.errors import SearchError, Throttled
 
 _MOST_RESULTS = 10  # of one search; one that asks for more costs twice as much
 _LONGEST_QUERY = 2000  # characters; Google itself reads the first 32 words

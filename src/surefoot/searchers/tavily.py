@@ -9,12 +9,12 @@ from itertools import accumulate, zip_longest
 from typing import Any, ClassVar
 
 from surefoot.corpus.splitter import split
-from surefoot.cost import length
-from surefoot.errors import ConfigError
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
+from surefoot.run.cost import length
 from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError
 
 DEPTHS = ("basic", "advanced")
 """How thoroughly Tavily looks; "advanced" costs two of its credits instead of one."""

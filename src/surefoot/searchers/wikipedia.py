@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
-from surefoot.errors import ConfigError, SearchError, Throttled
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
@@ -16,6 +15,7 @@ from surefoot.searchers._web import field, finds, passages, refused, sendable
 from surefoot.text.subject import Subject, asked, bears, fit, spellings
 from surefoot.text.words import WORD, words
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, SearchError, Throttled
 
 MOST_TITLES = 50
 """Titles that the API takes in one request."""

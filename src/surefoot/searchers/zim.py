@@ -16,16 +16,16 @@ from libzim.reader import Archive, Item
 from libzim.search import Query, Searcher
 from libzim.suggestion import SuggestionSearcher
 
-from surefoot import meter
 from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.readers import READERS, Article, Request
-from surefoot.errors import ConfigError, SearchError
 from surefoot.network.pace import left
+from surefoot.run import meter
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.searchers._web import external, sendable
 from surefoot.text.subject import Subject, asked, bears, fit, spellings
 from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
+from surefoot.types.errors import ConfigError, SearchError
 
 _TITLES = 100
 """Suggestions that are looked at for a name; a common name has as many pages."""

@@ -15,7 +15,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
-from surefoot.errors import SurefootError
 from surefoot.server import chat, documents, evaluations, marking, openapi, pages, questions, rerank, responses
 from surefoot.server.conversations import Conversations
 from surefoot.server.door import Door
@@ -29,6 +28,7 @@ from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 from surefoot.server.traces import Traces
 from surefoot.server.workers import Workers
+from surefoot.types.errors import SurefootError
 
 _HOUR = 3600
 ROUTES = [

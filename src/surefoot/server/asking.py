@@ -10,10 +10,10 @@ from threading import Event as Flag
 from typing import Any
 
 from surefoot.config.searching import searching
+from surefoot.run.store import to_json
 from surefoot.server.conversations import Turn
 from surefoot.server.service import Service
 from surefoot.server.workers import Place, stopping
-from surefoot.store import to_json
 from surefoot.types import Event, Step, Trace
 
 _PLACE = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|(?:[A-Za-z]:)?[\\/][^\s:,;'\"]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")

@@ -11,9 +11,9 @@ from pathlib import Path
 from threading import Lock
 from time import time_ns
 
-from surefoot.errors import SurefootError
+from surefoot.run.store import from_json, mend, rows, to_json
 from surefoot.server.traces import DAY_NS, changed
-from surefoot.store import from_json, mend, rows, to_json
+from surefoot.types.errors import SurefootError
 
 ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 """The client chooses it, at random."""

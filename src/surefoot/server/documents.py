@@ -20,17 +20,17 @@ from surefoot.corpus.index import Index, StoredDocument
 from surefoot.corpus.loaders import Unreadable, head_of, loader_of, needs_head, supported
 from surefoot.corpus.readers import READERS
 from surefoot.corpus.readers import Request as Reading
-from surefoot.meta import Meta
+from surefoot.run.store import to_json
 from surefoot.server.bodies import body
 from surefoot.server.jobs import Job, Unread
 from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.questions import MOST_LISTED, number, stream
 from surefoot.server.service import Service, chosen, service, visible
 from surefoot.server.uploads import kept, received, safe
-from surefoot.store import to_json
 from surefoot.text.blocks import parts
 from surefoot.text.json_values import parsed
 from surefoot.types import Passage
+from surefoot.types.metadata import Meta
 
 MOST_READ = 20_000
 """Characters of a document's text that are given where nobody says how many."""

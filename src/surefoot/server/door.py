@@ -15,10 +15,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from surefoot.errors import TraceFault
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
+from surefoot.types.errors import TraceFault
 from surefoot.web import served_policy
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

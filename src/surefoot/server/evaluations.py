@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from surefoot.errors import SurefootError
 from surefoot.evaluate.report.page import page, policy, read
 from surefoot.server.problems import missing
 from surefoot.server.service import inside, service
+from surefoot.types.errors import SurefootError
 
 
 async def get_evaluations(request: Request) -> Response:

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from surefoot.store import Run, from_json, rows, write_text
+from surefoot.run.store import Run, from_json, rows, write_text
 from surefoot.types import Trace
 
 

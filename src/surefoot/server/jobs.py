@@ -11,12 +11,12 @@ from time import time_ns
 from typing import Literal
 from uuid import uuid4
 
-from surefoot.errors import TraceFault
+from surefoot.run.store import from_json, to_json, write_text
 from surefoot.server.problems import LOG
 from surefoot.server.traces import DAY_NS, changed
 from surefoot.server.workers import busy, stopping
-from surefoot.store import from_json, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
+from surefoot.types.errors import TraceFault
 
 KEPT = 1000
 """Jobs that are remembered, the latest ones."""

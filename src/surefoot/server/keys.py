@@ -14,9 +14,9 @@ from secrets import token_urlsafe
 from filelock import FileLock
 
 from surefoot.corpus.storage import now
-from surefoot.errors import TraceFault, UsageError
-from surefoot.store import from_json, to_json, write_bytes
+from surefoot.run.store import from_json, to_json, write_bytes
 from surefoot.text.json_values import parsed
+from surefoot.types.errors import TraceFault, UsageError
 
 PREFIX = "sf-"
 COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")

@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from surefoot.meta import Meta
-from surefoot.store import write_bytes
+from surefoot.run.store import write_bytes
 from surefoot.text.json_values import parsed
+from surefoot.types.metadata import Meta
 
 
 class Labels:

@@ -15,15 +15,15 @@ from surefoot.config.settings import Config
 from surefoot.corpus.build import IndexProgress, build
 from surefoot.corpus.index import Index
 from surefoot.corpus.storage import others
-from surefoot.errors import ConfigError
 from surefoot.pipeline import Pipeline
-from surefoot.protocols import Embedder, Evaluator
 from surefoot.retrievers._given import Given
 from surefoot.server.jobs import Progress, Unread
 from surefoot.server.keys import COLLECTION, DEFAULT
 from surefoot.server.labels import Labels
 from surefoot.server.problems import Problem
 from surefoot.server.uploads import swept
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Embedder, Evaluator
 
 UPLOADS = "uploads"
 """The folder of a collection's uploaded files, within the collection's own; their paths in the index begin with it."""

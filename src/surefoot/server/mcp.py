@@ -20,12 +20,12 @@ from mcp.shared.exceptions import MCPError
 
 from surefoot.components import misnamed
 from surefoot.corpus.index import Index, StoredDocument
+from surefoot.run.store import to_json
 from surefoot.server.keys import Key
 from surefoot.server.problems import missing, problem_of
 from surefoot.server.schemas import closed, valued
 from surefoot.server.service import Service, opened
 from surefoot.server.tools import SCHEME, TOOLS, Caller, ToolResult, address, addressed
-from surefoot.store import to_json
 
 INSTRUCTIONS = (
     "Surefoot answers from the user's own documents and refuses where they do not answer. Use `ask` for an answer with "

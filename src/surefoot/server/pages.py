@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from surefoot.errors import SurefootError
 from surefoot.server.bodies import body
 from surefoot.server.door import COOKIE, unknown
 from surefoot.server.problems import LOG, Problem, missing
 from surefoot.server.service import service
+from surefoot.types.errors import SurefootError
 from surefoot.web import served, static
 
 _KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Match, Route
 
-from surefoot.errors import FieldFault, QuestionError, SurefootError
+from surefoot.types.errors import FieldFault, QuestionError, SurefootError
 
 LOG = logging.getLogger("surefoot.server")
 

@@ -16,17 +16,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from surefoot.errors import UsageError
 from surefoot.explain.grade import as_graded, explain
 from surefoot.pipeline import checked
+from surefoot.run.store import to_json
 from surefoot.server.asking import Inquiry, ask, shown
 from surefoot.server.bodies import body
 from surefoot.server.conversations import ID, Turn
 from surefoot.server.problems import Problem, invalid, missing, problem_of
 from surefoot.server.service import Service, chosen, inside, service, visible
 from surefoot.server.workers import Place
-from surefoot.store import to_json
 from surefoot.types import Answer, Attribution, Trace
+from surefoot.types.errors import UsageError
 from surefoot.web import shared
 
 T = TypeVar("T")

@@ -14,10 +14,10 @@ except ImportError:  # Windows, which bounds no process's files in this way
     resource = None  # type: ignore[assignment]
 
 from surefoot.config.settings import Config
-from surefoot.errors import ConfigError
 from surefoot.server.app import assembled, create_app, keys_of
 from surefoot.server.door import LOOPBACK
 from surefoot.server.settings import ServerSettings
+from surefoot.types.errors import ConfigError
 
 __all__ = ["ServerSettings", "check", "is_local", "keys_of", "run"]
 

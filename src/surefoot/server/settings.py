@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from surefoot.errors import ConfigError
+from surefoot.types.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from surefoot.errors import TraceFault
-from surefoot.store import read_trace, write_trace
+from surefoot.run.store import read_trace, write_trace
 from surefoot.types import Trace
+from surefoot.types.errors import TraceFault
 
 DAY_NS = 86_400 * 10**9
 """Nanoseconds of a day."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from surefoot import meter
-from surefoot.protocols import LLM
+from surefoot.run import meter
 from surefoot.text.follow_up import standing_alone
 from surefoot.text.screen import line
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Message
+from surefoot.types.protocols import LLM
 
 Turn = tuple[str, str]
 """A question and its answer. Only the question is read: an answer holds words of documents, which steer no search."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot import protocols
 from surefoot.text.replies import objects
 from surefoot.text.screen import line
-from surefoot.types import Assertion, Message, Support
+from surefoot.types import Assertion, Message, Support, protocols
 from surefoot.verifiers._evidence import text_of, unjudged
 
 ROOM = 6000

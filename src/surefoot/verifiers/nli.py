@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tokenizers import Encoding
 
-from surefoot.errors import ConfigError, ModelError
 from surefoot.models.checkpoint import Checkpoint, check_batch, opened
 from surefoot.network import Network
 from surefoot.types import Assertion, Support
+from surefoot.types.errors import ConfigError, ModelError
 from surefoot.verifiers._evidence import text_of, unjudged
 
 CARRIED = frozenset(

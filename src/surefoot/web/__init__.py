@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Trace
 
 _STYLES = ("trace.css", "ask.css")

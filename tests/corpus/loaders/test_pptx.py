@@ -11,7 +11,7 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable, read
 from surefoot.embedders.hashing import Hashing
-from surefoot.errors import UsageError
+from surefoot.types.errors import UsageError
 
 pptx = pytest.importorskip("pptx")
 from pptx.opc.constants import RELATIONSHIP_TYPE  # noqa: E402

@@ -8,7 +8,6 @@ import pytest
 
 from surefoot.datasets.choices import Posed
 from surefoot.datasets.questions import Example
-from surefoot.errors import ConfigError, EndpointError, QuestionError
 from surefoot.evaluate.ask.methods import (
     METHODS,
     Critiqued,
@@ -23,8 +22,9 @@ from surefoot.evaluate.ask.methods import (
 )
 from surefoot.evidence.answering import Answering
 from surefoot.pipeline import Pipeline
-from surefoot.protocols import Searcher
 from surefoot.types import Answer, Passage, Strip, Trace
+from surefoot.types.errors import ConfigError, EndpointError, QuestionError
+from surefoot.types.protocols import Searcher
 
 WHO = "Who built the Ruvel Bridge?"
 UNKNOWN = "Why?"

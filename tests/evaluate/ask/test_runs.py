@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from surefoot.datasets.questions import Example
-from surefoot.errors import UsageError
 from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
-from surefoot.store import Run, recorded
+from surefoot.run.store import Run, recorded
 from surefoot.types import Passage, Trace
+from surefoot.types.errors import UsageError
 
 EXAMPLES = [Example(str(n), f"Who built hut {n}?", ("Aldwin",), frozenset()) for n in range(6)]
 ARMS = arms(["rag:1", "none"], searches=False)

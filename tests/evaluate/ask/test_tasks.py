@@ -14,10 +14,10 @@ from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.runs import Arm, answered
 from surefoot.evidence.answering import Answering
 from surefoot.generators.llm import LLMGenerator
-from surefoot.lab.qa import said
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
 from surefoot.types import Message, Passage
+from surefoot_lab.qa import said
 
 Model = Callable[[Sequence[Message]], str]
 LETTERS = "ABCD"

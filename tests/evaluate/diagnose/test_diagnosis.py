@@ -20,7 +20,7 @@ from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked
 from surefoot.evaluate.report.form import TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics
-from surefoot.store import from_json, to_json
+from surefoot.run.store import from_json, to_json
 from surefoot.types import (
     Action,
     Answer,

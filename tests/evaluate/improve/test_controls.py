@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.config.settings import read
-from surefoot.errors import UsageError
 from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.evaluate.improve.controls import inert, placebo, random_lever
 from surefoot.evaluate.patch import refused, size, tried
 from surefoot.retrievers._given import USE
+from surefoot.types.errors import UsageError
 
 SIMPLE: dict[str, Any] = {
     "embedder": {"use": "hashing"},

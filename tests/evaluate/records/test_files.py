@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import is_proportional
-from surefoot import manifest
 from surefoot.datasets.problems import DataProblem
-from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.files import LoadedRecords, read, write
 from surefoot.evaluate.records.rows import NAMES
 from surefoot.evaluate.records.source import values
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt
-from surefoot.meter import metered
-from surefoot.store import Run, dumps, to_json
+from surefoot.run import manifest
+from surefoot.run.meter import metered
+from surefoot.run.store import Run, dumps, to_json
 from surefoot.types import Answer, Citation, Passage, Record, Step, Strip, Trace
+from surefoot.types.errors import TraceFault, UsageError
 
 FULL = {
     "id": "q1",

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.folder import opened, scores_of
-from surefoot.store import Run, to_json
+from surefoot.run.store import Run, to_json
 from surefoot.types import Passage, Record, Score
+from surefoot.types.errors import TraceFault, UsageError
 
 RECORDS = (
     Record("b", "Who built it?", (Passage("p", "Aldwin built it.", ""),), "Aldwin", ("Aldwin",), group="bridge"),

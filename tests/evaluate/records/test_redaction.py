@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import effort
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.redaction import Redactor, share_safe
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import (
     Action,
     Answer,
@@ -28,6 +27,7 @@ from surefoot.types import (
     Strip,
     Trace,
 )
+from surefoot.types.errors import UsageError
 
 KEY = "sk-proj-" + "a1B2" * 6  # made up, as everything here is
 TEXT = "Ask Anna at anna.tresk@example.org or +49 170 1234567. She was born in 1911."

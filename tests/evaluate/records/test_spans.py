@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.files import LoadedRecords, read
 from surefoot.types import Record
+from surefoot.types.errors import UsageError
 
 
 def span(id: str, parent: str, kind: str, start: int, trace: str = "t1", **attributes: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from evaluations import as_report
-from surefoot.errors import EndpointError
 from surefoot.evaluate.diagnose.diagnosis import diagnose
 from surefoot.evaluate.report.facts import Facts
 from surefoot.evaluate.report.form import violations
@@ -26,6 +25,7 @@ from surefoot.evaluate.report.narrative import (
 )
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Record, Score, Summary
+from surefoot.types.errors import EndpointError
 
 RECORDS = [
     Record(

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import sample_run
-from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.report.page import PART, page, patch_lines, read
+from surefoot.types.errors import TraceFault, UsageError
 
 RECORDS = PART + 5
 

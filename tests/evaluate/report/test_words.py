@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.report.page import read
 from surefoot.evaluate.report.words import shown, worded
-from surefoot.store import Run, to_json
+from surefoot.run.store import Run, to_json
 from surefoot.types import ActionItem, Diagnosis, Grade, Passage, Record, Trace
+from surefoot.types.errors import TraceFault, UsageError
 
 QUESTION = "Who built the north bridge?"
 PASSAGES = (

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.comparison import FLIPS, MetricChange, compared, flipped, gate
 from surefoot.evaluate.score.summaries import summaries
+from surefoot.run.store import to_json
 from surefoot.stats.figures import mcnemar
-from surefoot.store import to_json
 from surefoot.types import Record, Score, Summary
+from surefoot.types.errors import UsageError
 
 Values = Mapping[str, Sequence[float | None]]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.errors import UsageError
 from surefoot.evaluate.score.labels import Label, Preference, labelled
+from surefoot.types.errors import UsageError
 
 
 def read(folder: Path, *lines: str, name: str = "labels.jsonl", **options: Any) -> list[Label | Preference]:

@@ -20,14 +20,14 @@ import pytest
 from services.endpoint import Endpoint, endpoint, hashed, rated
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
-from surefoot.cost import Prices
-from surefoot.errors import EndpointError, TraceFault, UsageError
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.scoring import ScoringProgress, plan, run, scores
 from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
+from surefoot.run.cost import Prices
 from surefoot.types import Message, Passage, Record, Score, Trace
+from surefoot.types.errors import EndpointError, TraceFault, UsageError
 
 METRIC = "answer_relevancy"
 
@@ -319,7 +319,7 @@ from pathlib import Path
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.evaluate.score.scoring import run
-from surefoot.store import from_json
+from surefoot.run.store import from_json
 from surefoot.types import Record
 
 folder, config, records = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
@@ -402,9 +402,9 @@ def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:
 @pytest.mark.slow
 def test_the_true_protocol_is_that_of_llama_cpps_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded model behind its own OpenAI-compatible endpoint rates in the form that is asked for."""
-    from surefoot.errors import ModelError
     from surefoot.llms.local import Local
     from surefoot.models import registry
+    from surefoot.types.errors import ModelError
 
     local = Local(threads=1)
     try:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.evaluate.score.summaries import level, summaries
-from surefoot.store import to_json
+from surefoot.run.store import to_json
 from surefoot.types import Score, Summary
 
 NOT_APPLICABLE = Score("n", "m", None, applies=False, unscored_because="there is no ground truth")

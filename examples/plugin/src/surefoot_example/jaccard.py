@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from surefoot import Grade, Passage, Thresholds, meter
+from surefoot import Grade, Passage, Thresholds
+from surefoot.run import meter
 
 
 class Jaccard:

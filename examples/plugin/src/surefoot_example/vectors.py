@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot import Passage
-from surefoot.errors import IndexFault
-from surefoot.protocols import Embedder
+from surefoot.types.errors import IndexFault
+from surefoot.types.protocols import Embedder
 
 
 class Vectors:

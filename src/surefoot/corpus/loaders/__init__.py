@@ -19,9 +19,9 @@ from typing import BinaryIO
 
 from surefoot import components
 from surefoot.corpus.loaders._suffixes import BY_LOADER, LANGUAGES
-from surefoot.errors import ConfigError, MissingExtra, UsageError
-from surefoot.protocols import Loader
 from surefoot.types import Block, Document, DocumentProblem
+from surefoot.types.errors import ConfigError, MissingExtra, UsageError
+from surefoot.types.protocols import Loader
 
 __all__ = ["Block", "Document", "DocumentProblem", "Unreadable", "formats", "loader_of", "read", "supported"]
 

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem
 from surefoot.corpus.loaders.text import encoding_of
-from surefoot.meta import NO_META, Meta, plain, usable
 from surefoot.text.blocks import blocks, paragraph
+from surefoot.types.metadata import NO_META, Meta, plain, usable
 
 MAX_LINE = 10_000_000
 """Characters of a line, at most; a longer one is a bad row, so that a damaged file does not fill the memory."""

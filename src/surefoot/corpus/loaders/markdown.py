@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from surefoot.corpus.loaders import Block, Document, DocumentProblem
 from surefoot.corpus.loaders.text import decoded, placed
-from surefoot.meta import NO_META, Value, plain, usable
 from surefoot.text.blocks import code
+from surefoot.types.metadata import NO_META, Value, plain, usable
 
 _FRONT = re.compile(r"\A(---|\+\+\+)\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)

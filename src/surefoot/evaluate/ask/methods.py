@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.datasets.choices import Posed
-from surefoot.errors import ConfigError
 from surefoot.evaluate.ask.runs import Arm
-from surefoot.grounding import grounded
+from surefoot.evidence.citations import grounded
 from surefoot.pipeline import Pipeline, bounded, checked
-from surefoot.protocols import Generator, Knowledge, OnText
-from surefoot.recorder import Recorder
+from surefoot.run.recorder import Recorder
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Answer, Passage, Strip, Trace
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Generator, Knowledge, OnText
 
 Method = Callable[[Pipeline, str], Trace]
 """(pipeline, question) -> trace."""

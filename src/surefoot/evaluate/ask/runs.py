@@ -13,7 +13,7 @@ from surefoot.datasets.given import inside, outside
 from surefoot.datasets.questions import Example
 from surefoot.pipeline import Pipeline, safely
 from surefoot.retrievers._given import Given
-from surefoot.store import Run
+from surefoot.run.store import Run
 from surefoot.types import Trace
 
 OnDone = Callable[[int, int], None]

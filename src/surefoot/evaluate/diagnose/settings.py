@@ -10,8 +10,8 @@ from typing import Any
 from surefoot import components
 from surefoot.config.faults import VALUES
 from surefoot.config.settings import DEFAULTS
-from surefoot.errors import UsageError
 from surefoot.pipeline import SIZES, Pipeline
+from surefoot.types.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.errors import UsageError
 from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.evaluate.patch import Patch, refused, tried
 from surefoot.types import Thresholds
+from surefoot.types.errors import UsageError
 
 DRAWS = 50
 """Draws of a random patch before giving up."""

@@ -14,12 +14,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from surefoot import components, manifest
+from surefoot import components
 from surefoot.config.settings import Config, read
 from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example, folded, hashed
-from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
@@ -33,11 +32,13 @@ from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.llms._paced import Paced
-from surefoot.protocols import Judge
 from surefoot.retrievers import _given
-from surefoot.store import Run, from_json, to_json, write_text
+from surefoot.run import manifest
+from surefoot.run.store import Run, from_json, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Summary, Trace
+from surefoot.types.errors import SurefootError, TraceFault, UsageError
+from surefoot.types.protocols import Judge
 
 Half = Literal["development", "held-out"]
 BASELINE = "baseline"

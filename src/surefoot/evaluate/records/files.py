@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from surefoot import manifest
 from surefoot.config import trust
 from surefoot.datasets import questions
 from surefoot.datasets.problems import DataProblem, Problems
-from surefoot.errors import UsageError
 from surefoot.evaluate.records import rows, source, spans, tables, traces
 from surefoot.evaluate.records.folder import records_of
 from surefoot.evaluate.score import lexical
 from surefoot.judges._diamond import lacking, metrics
-from surefoot.store import runs, to_json, write_text
+from surefoot.run import manifest
+from surefoot.run.store import runs, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types import Record
+from surefoot.types.errors import UsageError
 
 _REMARKS: dict[str, Callable[[Record], bool]] = {
     "records without a question": lambda one: not one.question.strip(),

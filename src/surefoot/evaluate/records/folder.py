@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from surefoot.errors import TraceFault
 from surefoot.judges._diamond import recorded
-from surefoot.store import described, from_json, rows
+from surefoot.run.store import described, from_json, rows
 from surefoot.types import Metric, Record, Score
+from surefoot.types.errors import TraceFault
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.messages import nested
 from surefoot.types import Passage
+from surefoot.types.errors import UsageError
 
 MOST = 10_000
 """Contexts of a record. Nobody shows a model as many; a file of empty ones would become a hundred times as large."""

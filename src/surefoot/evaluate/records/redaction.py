@@ -14,9 +14,9 @@ from enum import Enum
 from secrets import token_bytes
 from typing import Any, TypeVar, cast
 
-from surefoot.errors import UsageError
-from surefoot.meta import NO_META, Meta
 from surefoot.types import Citation, Conflict, Grade, Record, Score, Strip, Trace
+from surefoot.types.errors import UsageError
+from surefoot.types.metadata import NO_META, Meta
 
 T = TypeVar("T")
 

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import Any
 
 from surefoot.datasets.problems import Problems
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.messages import Who, said
 from surefoot.evaluate.records.passages import passages
 from surefoot.text.json_values import logged
 from surefoot.types import Passage, Record
+from surefoot.types.errors import UsageError
 
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "record_id", "question_id", "query_id", "qid", "sample_id", "example_id", "uid"),

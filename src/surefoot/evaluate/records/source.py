@@ -11,8 +11,8 @@ from typing import Any
 from surefoot.corpus.loaders import Unreadable
 from surefoot.corpus.loaders.text import encoding_of
 from surefoot.datasets.problems import Problems
-from surefoot.errors import UsageError
 from surefoot.text.json_values import TOO_DEEP, deep
+from surefoot.types.errors import UsageError
 
 _SPACE = re.compile(r"\s*")
 

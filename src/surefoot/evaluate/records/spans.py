@@ -16,10 +16,10 @@ from datetime import datetime
 from typing import Any
 
 from surefoot.datasets.problems import Problems
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.messages import Who, nested, said, words
 from surefoot.evaluate.records.passages import passages
 from surefoot.types import Passage, Record
+from surefoot.types.errors import UsageError
 
 _NAMES = {
     "RETRIEVER": "retrieval",

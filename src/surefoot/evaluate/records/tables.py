@@ -9,9 +9,9 @@ from typing import Any
 
 from surefoot.corpus.loaders._rows import MAX_LINE
 from surefoot.datasets.problems import Problems
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.passages import transposed
 from surefoot.evaluate.records.rows import field_of
+from surefoot.types.errors import UsageError
 
 DELIMITERS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "a table with bars"}
 _UNDER = ("data", "rows", "records", "samples", "examples", "results", "spans", "test_cases", "train", "test", "dev")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.datasets.problems import Problems
-from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.passages import distinct
-from surefoot.store import from_json, recorded
+from surefoot.run.store import from_json, recorded
 from surefoot.text.words import sentences
 from surefoot.types import Answer, Passage, Record, Strip, Trace
+from surefoot.types.errors import TraceFault, UsageError
 
 T = TypeVar("T")
 

@@ -13,10 +13,10 @@ from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
 from surefoot.evaluate.score.examples import sampled
 from surefoot.evaluate.score.summaries import summaries
-from surefoot.protocols import LLM
-from surefoot.store import to_json, write_text
+from surefoot.run.store import to_json, write_text
 from surefoot.text.json_values import spelled
 from surefoot.types import Diagnosis, Summary
+from surefoot.types.protocols import LLM
 
 SUMMARIES, DIAGNOSIS, REPORT = "summaries.json", "diagnosis.json", "report.md"
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from surefoot.config.settings import settings
-from surefoot.errors import ComponentError, ConfigError
 from surefoot.evaluate.diagnose.diagnosis import configured, diagnose, insight
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.settings import SystemSettings
@@ -17,10 +16,11 @@ from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.facts import Facts, checked, checked_insight
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics as diamond
-from surefoot.protocols import LLM
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Metric, Record, Score, Summary
+from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.protocols import LLM
 
 LEXICAL = {"f1": "f1", "bleu": "bleu", "rouge_1": "rouge-1", "rouge_2": "rouge-2"}
 """Metrics that support and never judge, and what a prompt calls them."""

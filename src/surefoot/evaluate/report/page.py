@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import web
-from surefoot.errors import TraceFault, UsageError
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
 from surefoot.judges._diamond import recorded
-from surefoot.store import from_json, keyed, migrated, to_json
+from surefoot.run.store import from_json, keyed, migrated, to_json
 from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 from surefoot.types import Diagnosis, Metric, Record, Score, Summary
+from surefoot.types.errors import TraceFault, UsageError
 
 PART = 20
 """Records that are compressed together: more of them make a smaller file, fewer open faster."""

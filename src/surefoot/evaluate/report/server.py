@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from secrets import token_urlsafe
 
-from surefoot.errors import SurefootError
 from surefoot.evaluate.report.page import page, policy, read
+from surefoot.types.errors import SurefootError
 
 LOOPBACK = "127.0.0.1"
 

@@ -11,14 +11,14 @@ from typing import Any
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, Rebuilt, rebuilt
-from surefoot.errors import SurefootError, TraceFault, UsageError
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.conclusion import DIAGNOSIS
 from surefoot.explain.grade import as_graded, explain
-from surefoot.protocols import Evaluator
-from surefoot.store import ENVIRONMENTS, Run, from_json
+from surefoot.run.store import ENVIRONMENTS, Run, from_json
 from surefoot.text.json_values import parsed
 from surefoot.types import Attribution, Diagnosis, Record, Trace
+from surefoot.types.errors import SurefootError, TraceFault, UsageError
+from surefoot.types.protocols import Evaluator
 
 ATTRIBUTIONS = "attributions.jsonl"
 

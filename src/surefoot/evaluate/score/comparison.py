@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.errors import UsageError
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.summaries import SLACK, value
 from surefoot.stats.figures import Floats, Ints, holm, mcnemar
 from surefoot.stats.groups import averaged, count, needed, numbered, visible
 from surefoot.types import Score, Summary
+from surefoot.types.errors import UsageError
 
 DIFFERENCE = 0.05
 """The difference that one would not want to miss, if nobody says which."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from surefoot.errors import TraceFault, UsageError
-from surefoot.store import rows
+from surefoot.run.store import rows
+from surefoot.types.errors import TraceFault, UsageError
 
 NAMES = "label", "rating", "value"
 """Names of a label's field, if nobody says; the first that is there counts."""

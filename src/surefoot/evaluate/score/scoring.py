@@ -19,15 +19,15 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from surefoot import meter
-from surefoot.cost import Prices, Spent
-from surefoot.errors import ComponentError, UsageError
 from surefoot.judges._diamond import lacking, metrics
 from surefoot.judges._scores import failed
 from surefoot.llms._paced import Paced
-from surefoot.protocols import Judge, MetricJudge
-from surefoot.store import Run, described, to_json, values
+from surefoot.run import meter
+from surefoot.run.cost import Prices, Spent
+from surefoot.run.store import Run, described, to_json, values
 from surefoot.types import Record, Score
+from surefoot.types.errors import ComponentError, UsageError
+from surefoot.types.protocols import Judge, MetricJudge
 
 RECORDS = "records.jsonl"
 SCORES = "scores.jsonl"

@@ -1,0 +1,494 @@
+"""How far the judges that need no language model agree with people, beside the simplest baselines.
+
+    python benchmarks/judges.py DATA > benchmarks/judges.md
+
+DATA is a folder of people's judgements (EVOUNA, NQ-301, QAGS, BEGIN, ExpertQA, RAGChecker, MTRAG) as JSON lines, beside
+the folder `nq` whose references NQ-301's questions are given (the copy of NQ-301 has none). Intervals are of a
+bootstrap that draws questions, or sources, each with all that belongs to it. `--llm FOLDER` adds a table with the judge
+`llm` and the model of `surefoot.toml`, on `--sample` records of each set drawn by lot; what it said is kept in the
+folder, so that a run which was cut short goes on there, and a smaller sample is the beginning of a larger one.
+`--verified lexical minilm` sets the judge `verified` with these verifiers beside the judge of adherence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.config.builder import Builder
+from surefoot.config.settings import read
+from surefoot.embedders.static import Static
+from surefoot.evaluate.score import scoring
+from surefoot.judges import _support as support
+from surefoot.judges._equivalence import likeness
+from surefoot.judges._heads import head
+from surefoot.judges.answer_relevancy import AnswerRelevancy
+from surefoot.judges.context_adherence import ContextAdherence
+from surefoot.judges.factuality import Factuality
+from surefoot.judges.llm import LLMJudge
+from surefoot.judges.verified import Verified
+from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
+from surefoot.stats.heads import Head, Labelled, fit
+from surefoot.types import Passage, Record
+from surefoot.types.protocols import Embedder, Judge, Verifier
+from surefoot_lab.train.claims import ClaimSets, sources
+
+sys.path.append(str(Path(__file__).parents[1] / "recipes"))
+import judge_heads as recipe
+
+FOLDS = 5
+COPIED = 0.6
+"""Share of word triples from which a claim counts as copied."""
+BLOCK = 4
+"""Records that the language model judges of each set before it goes on to the next set."""
+ROOM = 100
+"""Tokens of its reply: the explanation and the rating after it have room, and quotations without end have not."""
+NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
+learn from BEGIN, ExpertQA and QAGS; the table of heads below has it without. ROUGE-1 is f against the references, and
+against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
+records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301's questions without a reference in the
+other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
+MTRAG's references as answers to be held against themselves. What the judges go by was chosen with these sets in view,
+so that on sets of another kind less is to be expected.
+
+What people disagree on bounds every judge. {people}
+"""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Records that people judged, and how a judge's values are held against that."""
+
+    name: str
+    measure: str
+    records: list[Record]
+    labels: Floats
+    groups: list[str]
+    metric: str
+    against: Callable[[Floats, Floats, Ints], Statistic]
+    """(values, labels, groups) -> the figure."""
+    left_out: int
+    """Records that the metric does not apply to, or that hold no text."""
+    others: list[Record] | None = None
+    """Of a comparison: the records with the other answer."""
+
+
+def numbered(groups: Sequence[str]) -> Ints:
+    places: Ints = np.unique(np.array(groups), return_inverse=True)[1]
+    return places
+
+
+def agreement(values: Floats, labels: Floats, groups: Ints) -> Statistic:
+    """Share of the pairs in which the judge prefers the answer that people prefer; a tie counts one half."""
+    return mean((np.sign(values) == np.sign(labels)) + 0.5 * (values == 0), groups)
+
+
+def tau(values: Floats, labels: Floats, groups: Ints) -> Statistic:
+    """Kendall's τ-b."""
+    one, other = (np.sign(np.subtract.outer(each, each)) for each in (values, labels))
+
+    def weighted(weights: Floats) -> Floats:
+        def sums(matrix: Floats) -> Floats:
+            total: Floats = ((weights @ matrix) * weights).sum(axis=1)
+            return total
+
+        spread = np.sqrt(sums(np.abs(one)) * sums(np.abs(other)))
+        found: Floats = np.full(len(weights), np.nan)
+        np.divide(sums(one * other), spread, out=found, where=spread > 0)
+        return found
+
+    return Statistic(weighted, groups, "all are alike")
+
+
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def rouge(said: str, texts: Sequence[str], precision: bool) -> float:
+    """ROUGE-1's f, or its precision, against the best of the texts."""
+    best, spoken = 0.0, _tokens(said)
+    for text in texts:
+        other = _tokens(text)
+        same = sum(min(spoken.count(word), other.count(word)) for word in set(spoken))
+        whole = len(spoken) if precision else (len(spoken) + len(other)) / 2
+        best = max(best, same / whole if whole else 0.0)
+    return best
+
+
+def baselines(record: Record, embedder: Embedder) -> dict[str, float]:
+    """Of the answer with the references where there are some, else with the contexts."""
+    texts = list(record.truths) or [" ".join(p.text for p in record.contexts or ())]
+    rows = embedder.embed([record.answer or "", *texts])
+    return {
+        "token F1": token_f1(record.answer or "", texts),
+        "ROUGE-1": rouge(record.answer or "", texts, precision=not record.truths),
+        "cosine": float((rows[1:] @ rows[0]).max()),
+    }
+
+
+def correctness(data: Path) -> list[Task]:
+    """NQ-301, and the questions of EVOUNA that the head did not learn from."""
+    references: dict[str, list[str]] = {}
+    for path in [*sorted((data.parent / "nq").glob("*.jsonl")), data / "evouna_nq_correctness.jsonl"]:
+        for row in recipe.rows(path):
+            if row.get("answers"):
+                references.setdefault(recipe.asked(row["question"]), row["answers"])
+    tasks = []
+    for name in ("evouna_nq", "evouna_tqa", "nq301"):
+        rows = recipe.rows(data / f"{name}_correctness.jsonl")
+        learned = recipe.learned_from(rows) if name != "nq301" else set()
+        chosen = [row for row in rows if recipe.asked(row["question"]) not in learned]
+        records = [_record(row, row["answers"] or references.get(recipe.asked(row["question"]), [])) for row in chosen]
+        there = [place for place, record in enumerate(records) if record.truths]
+        labels = np.array([float(chosen[place]["human"]["correct"]) for place in there])
+        kept = [records[place] for place in there]
+        groups = [recipe.asked(record.question) for record in kept]
+        tasks.append(
+            Task(name, "correctness, AUC", kept, labels, groups, "factuality", roc_auc, len(records) - len(kept))
+        )
+    return tasks
+
+
+def faithfulness(data: Path) -> list[Task]:
+    """Whether the context carries the claim."""
+    tasks = []
+    for name, file in recipe.FILES.items():
+        rows = recipe.rows(data / file)
+        judged = [(row, found) for row in rows if (found := recipe.judged_support(name, row))]
+        records = [_record(row, [], passages) for row, (_, _, passages) in judged]
+        labels = np.array([float(label) for _, (label, _, _) in judged])
+        groups = [row.get("context") or row["question"] for row, _ in judged]
+        tasks.append(
+            Task(
+                name,
+                "faithfulness, AUC",
+                records,
+                labels,
+                groups,
+                "context_adherence",
+                roc_auc,
+                len(rows) - len(judged),
+            )
+        )
+    return tasks
+
+
+def pairwise(data: Path) -> Task:
+    """RAGChecker: which of two answers is better. Two people's verdicts are added; a sum of 0 is left out."""
+    rows = recipe.rows(data / "ragchecker_pairwise.jsonl")
+    known = [row for row in rows if sum(one["overall"] for one in row["human"])]
+    labels = np.array([float(sum(one["overall"] for one in row["human"])) for row in known])
+    sides = [[_record({**row, "answer": row[f"answer_{side}"]}, [row["reference"]]) for row in known] for side in "ab"]
+    groups, left_out = [row["question"] for row in known], len(rows) - len(known)
+    return Task(
+        "ragchecker", "better of two, agreement", sides[1], labels, groups, "factuality", agreement, left_out, sides[0]
+    )
+
+
+def graded(data: Path) -> list[Task]:
+    """MTRAG: medians of three people's 1 to 4."""
+    rows = recipe.rows(data / "mtrag_human.jsonl")
+    tasks = []
+    kinds = {
+        "faithfulness": "context_adherence",
+        "completeness": "factuality",
+        "appropriateness": "answer_relevancy",
+    }
+    for asked, metric in kinds.items():
+        # The reference itself is one of the systems: beside a reference it would be right by construction.
+        chosen = [row for row in rows if metric != "factuality" or row["system"] != "reference"]
+        known = [row for row in chosen if row["human"].get(asked)]
+        passages = [tuple(Passage(p["id"], p["text"], p["title"] or "") for p in row["passages"]) for row in known]
+        truths = [[row["reference"]] if metric == "factuality" else [] for row in known]
+        records = [_record(row, truth, given) for row, truth, given in zip(known, truths, passages, strict=True)]
+        labels = np.array([float(row["human"][asked]["median"]) for row in known])
+        groups = [row["question"] for row in known]
+        tasks.append(Task("mtrag", f"{asked}, τ-b", records, labels, groups, metric, tau, len(rows) - len(known)))
+    return tasks
+
+
+def _record(row: dict[str, Any], truths: Sequence[str], passages: tuple[Passage, ...] | None = None) -> Record:
+    return Record(row["id"], row.get("question", ""), passages, row["answer"], tuple(truths))
+
+
+def judged(judge: Judge, records: Sequence[Record]) -> tuple[Floats, float]:
+    """Each record's value, NaN where there is none, and the seconds that one took."""
+    start = time.perf_counter()
+    scores = [judge.judge(record) for record in records]
+    values = [np.nan if score.value is None else score.value for score in scores]
+    return np.array(values), (time.perf_counter() - start) / len(records)
+
+
+def measured(task: Task, values: Floats) -> Figure:
+    """Over the records that have a value."""
+    there = ~np.isnan(values)
+    groups = numbered([group for group, known in zip(task.groups, there, strict=True) if known])
+    statistic = task.against(values[there], task.labels[there], groups)
+    return figure(statistic, resampled(int(groups.max()) + 1))[0]
+
+
+def shown(one: Figure) -> str:
+    if one.value is None:
+        return "–"
+    return f"{one.value:.3f}" + (f" ({one.low:.3f}–{one.high:.3f})" if one.low is not None else "")
+
+
+def ways(task: Task, judge: Judge, embedder: Embedder) -> tuple[list[Floats], float]:
+    """What the judge says of each record and what each of the baselines does; and the seconds a record of the judge."""
+
+    def told(records: Sequence[Record]) -> tuple[Floats, float]:
+        values, seconds = judged(judge, records)
+        simple = [baselines(record, embedder) for record in records]
+        every: Floats = np.array([values, *([one[name] for one in simple] for name in simple[0])])
+        return every, seconds
+
+    found, seconds = told(task.records)
+    if task.others is not None:
+        found = found - told(task.others)[0]
+    return [*found], seconds
+
+
+def line(task: Task, judge: Judge, embedder: Embedder) -> str:
+    """The task's row of the table."""
+    found, seconds = ways(task, judge, embedder)
+    unscored = int(np.isnan(found[0]).sum())
+    known = [str(len(task.records) - unscored), str(task.left_out + unscored)]
+    cells = [task.name, task.measure, *(shown(measured(task, each)) for each in found), *known]
+    return "| " + " | ".join([*cells, f"{1000 * seconds:.1f}"]) + " |"
+
+
+def beside_model(task: Task, model: Floats, judge: Judge, embedder: Embedder) -> str:
+    """The sample's row of the table, of what both could judge, with the share of the model's commonest value."""
+    found = [model, *ways(task, judge, embedder)[0]]
+    there = ~np.any(np.isnan(found), axis=0)
+    each = [shown(measured(task, np.where(there, one, np.nan))) for one in found]
+    common = max((np.mean(model[there] == value) for value in model[there]), default=0.0)
+    return "| " + " | ".join([task.name, task.measure, *each, str(int(there.sum())), f"{common:.0%}"]) + " |"
+
+
+def drawn(task: Task, most: int) -> Task:
+    """So many of its records, by lot."""
+    return only(task, np.random.default_rng(0).permutation(len(task.records))[:most])
+
+
+def only(task: Task, places: Sequence[int] | Ints) -> Task:
+    """These of its records."""
+    return replace(
+        task,
+        records=[task.records[place] for place in places],
+        labels=task.labels[places],
+        groups=[task.groups[place] for place in places],
+        others=task.others and [task.others[place] for place in places],
+    )
+
+
+def asked_model(tasks: Sequence[Task], llm: Any, most: int, folder: Path) -> list[Floats]:
+    """What the model says of each record of the samples; a block of every set after the other, so that a run cut short
+    has as much of each."""
+    values = [np.full(len(task.records), np.nan) for task in tasks]
+    for start in range(0, most, BLOCK):
+        for task, found in zip(tasks, values, strict=True):
+            judge = LLMJudge(llm, task.metric, max_tokens=ROOM)
+            for records, side, sign in ((task.records, "", 1), (task.others, "-other", -1)):
+                if block := (records or [])[start : start + BLOCK]:
+                    inside = folder / f"{task.name}-{task.measure.split(',')[0].replace(' ', '-')}{side}-{start}"
+                    kept = scoring.run([judge], block, inside)
+                    said = [kept[scoring.key(record.id, task.metric)].value for record in block]
+                    each = np.array([np.nan if one is None else one for one in said])
+                    here = slice(start, start + len(block))
+                    found[here] = each if sign > 0 else found[here] - each
+    return values
+
+
+def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
+    """What each claim of each record shares with its contexts: as the judge sees it, before its head."""
+    found = []
+    for record in task.records:
+        evidence = support.SourceTexts(record.contexts or (), embedder)
+        said = [] if evidence.empty else support.claims(record.answer or "")
+        found.append(np.array([astuple(evidence.of(claim).shared) for claim in said]).reshape(-1, len(support.NAMES)))
+    return found
+
+
+def valued(shared: Sequence[Floats], by: Head, least: bool = False) -> Floats:
+    """The mean of the claims' chances, or the least of them."""
+    chosen = min if least else lambda each: sum(each) / len(each)
+    return np.array([chosen([by.probability(claim) for claim in each]) if len(each) else 1.0 for each in shared])
+
+
+def people(correct: Task, faithful: Task, data: Path, embedder: Embedder) -> str:
+    """How far NQ-301's and ExpertQA's people agree with each other, and with the words that stand there."""
+    rows = {row["id"]: row["human"]["annotators"] for row in recipe.rows(data / "nq301_correctness.jsonl")}
+    first, second = (np.array([float(rows[r.id][n] == "Yes") for r in correct.records]) for n in (0, 1))
+    alike = [max(likeness(r.question, r.answer or "", r.truths, embedder), key=astuple) for r in correct.records]
+    said, apart = np.array([one.run > 0 for one in alike]), np.array([one.either == 0 for one in alike])
+    wrong, right = int((correct.labels[said] == 0).sum()), int(correct.labels[apart].sum())
+    copied = np.array([len(each) > 0 and each[:, 0].mean() >= COPIED for each in by_claims(faithful, embedder)])
+    denied = int((faithful.labels[copied] == 0).sum())
+    second_to_first = shown(measured(replace(correct, labels=first), second))
+    return (
+        f"NQ-301's second annotator has an AUC of {second_to_first} against the first; of the {said.sum()} answers in "
+        f"which a reference stands people called {wrong} wrong, and of the {apart.sum()} that share no telling word "
+        f"with one they called {right} right. Of ExpertQA's {copied.sum()} claims whose words stand in the evidence "
+        f"side by side (at least {COPIED:.0%} of the word triples) its experts called {denied} unsupported, and of all "
+        f"its claims {(faithful.labels == 0).mean():.0%}."
+    )
+
+
+def crossed(task: Task, shared: Sequence[Floats], sets: dict[str, Labelled]) -> Floats:
+    """Faithfulness by heads that did not learn from the record's source."""
+    own, others = sets[task.name], besides(task, sets)
+    folds = numbered(task.groups) % FOLDS
+    values: Floats = np.full(len(folds), np.nan)
+    for fold in range(FOLDS):
+        kept = folds != fold
+        some = Labelled(own.inputs[kept], own.labels[kept], ())
+        by = fit(support.NAMES, [some, *others], recipe.AGAINST)
+        out = np.flatnonzero(~kept)
+        values[out] = valued([shared[place] for place in out], by)
+    return values
+
+
+def besides(task: Task, sets: dict[str, Labelled]) -> list[Labelled]:
+    """The sets that people judged, but the task's own."""
+    return [each for name, each in sets.items() if name not in (task.name, "planted")]
+
+
+def unseen(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
+    """Faithfulness by heads that did not learn from the record's source, nor from its set."""
+    sets, lines = recipe.supported(data, embedder), []
+    for task in tasks:
+        shared = by_claims(task, embedder)
+        left = valued(shared, fit(support.NAMES, besides(task, sets), recipe.AGAINST))
+        ways = [crossed(task, shared, sets), left, valued(shared, head("support"))]
+        ways.append(valued(shared, head("support"), least=True))
+        lines.append("| " + " | ".join([task.name, *(shown(measured(task, way)) for way in ways)]) + " |")
+    return lines
+
+
+def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data: Path, embedder: Embedder) -> list[str]:
+    """Faithfulness by the judge `verified` with each verifier, of the records that the shipped verifier did not learn
+    from: all of a set that its training only measures, else the documents of its test part."""
+    listed = sources()
+    held = ClaimSets(data.parent, listed).claims["test"]
+    learned = {source.name: {claim.text for claim in held[source.name]} for source in listed if source.learn}
+    sets, lines = recipe.supported(data, embedder), []
+    for task in tasks:
+        kept = [
+            place
+            for place, record in enumerate(task.records)
+            if task.name not in learned or record.answer in learned[task.name]
+        ]
+        shared = by_claims(task, embedder)
+        by_head = crossed(task, shared, sets) if task.name in sets else valued(shared, head("support"))
+        simple = [baselines(record, embedder) for record in task.records]
+        own = only(task, kept)
+        ways = [judged(Verified(verifier), own.records)[0] for verifier in verifiers]
+        ways += [by_head[kept], np.array([simple[place]["ROUGE-1"] for place in kept])]
+        cells = [f"{shown(measured(own, way))}, {(~np.isnan(way)).sum()}" for way in ways]
+        lines.append("| " + " | ".join([task.name, task.measure.partition(", ")[2], *cells]) + " |")
+    return lines
+
+
+def other_set(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
+    """Correctness by heads that learned from one set of EVOUNA alone."""
+    sets = recipe.equivalences(data, embedder)
+    lines = []
+    for task in tasks:
+        seen = recipe.correctness(_as_rows(task), {recipe.asked(r.question) for r in task.records}, embedder)
+        cells = []
+        for own in sets.values():
+            by = fit(head("equivalence").inputs, [own], recipe.AGAINST)
+            cells.append(shown(measured(task, np.array([by.probability(row) for row in seen.inputs]))))
+        lines.append("| " + " | ".join([task.name, *cells]) + " |")
+    return lines
+
+
+def _as_rows(task: Task) -> list[dict[str, Any]]:
+    each = zip(task.records, task.labels, strict=True)
+    return [
+        {"question": r.question, "answer": r.answer, "answers": r.truths, "human": {"correct": bool(label)}}
+        for r, label in each
+    ]
+
+
+def whole(task: Task, embedder: Embedder) -> list[str]:
+    """A summary of several sentences: right where each is. Mean against least of its claims."""
+    texts: dict[str, list[int]] = {}
+    for place, record in enumerate(task.records):
+        texts.setdefault(record.id.rpartition("-")[0], []).append(place)
+    several = {name: places for name, places in texts.items() if len(places) > 1}
+    shared = by_claims(task, embedder)
+    joined = [np.vstack([shared[place] for place in places]) for places in several.values()]
+    labels = np.array([float(all(task.labels[place] for place in places)) for places in several.values()])
+    summaries = replace(task, labels=labels, groups=list(several))
+    each = [shown(measured(summaries, valued(joined, head("support"), least=way))) for way in (False, True)]
+    return [f"| {task.name}, {len(labels)} summaries | {each[0]} | {each[1]} |"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--llm", type=Path, help="a folder")
+    parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--verified", nargs="+", metavar="VERIFIER", help="nothing but the judge that asks these")
+    given = parser.parse_args()
+    embedder, builder = Static(), Builder(read())
+    if given.verified:
+        faithful = [*faithfulness(given.data), next(task for task in graded(given.data) if "faithful" in task.measure)]
+        verifiers = [Builder(read({"verifier": {"use": name}})).verifier for name in given.verified]
+        columns = [*(f"`verified`, {verifier.name}" for verifier in verifiers), "embedded judge", "ROUGE-1"]
+        print(f"| set | figure, records | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 2)}")
+        print("\n".join(beside_verifiers(faithful, verifiers, given.data, embedder)))
+        return
+    tasks = [
+        *correctness(given.data),
+        *faithfulness(given.data),
+        pairwise(given.data),
+        *graded(given.data),
+    ]
+    judges: dict[str, Judge] = {
+        "factuality": Factuality(embedder),
+        "context_adherence": ContextAdherence(embedder),
+        "answer_relevancy": AnswerRelevancy(builder.evaluator),
+    }
+    command = f"python benchmarks/judges.py {' '.join(sys.argv[1:])}"
+    print(f"# Judges without a language model, beside people\n\n    {command}\n")
+    print(f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, Python {platform.python_version()}.\n")
+    print(NOTES.format(people=people(tasks[2], tasks[4], given.data, embedder)))
+    columns = "| set | measure | judge | token F1 | ROUGE-1 | cosine | records | left out | ms a record |"
+    print(f"{columns}\n|{' --- |' * 9}")
+    for task in tasks:
+        print(line(task, judges[task.metric], embedder), flush=True)
+    if given.llm:
+        samples = [drawn(task, given.sample) for task in tasks]
+        said = asked_model(samples, builder.llm, given.sample, given.llm)
+        print(f"\nBeside {builder.llm.name}, on the same records:\n")
+        print(
+            f"| set | measure | llm | judge | token F1 | ROUGE-1 | cosine | records | of one value |\n|{' --- |' * 9}"
+        )
+        for task, model in zip(samples, said, strict=True):
+            print(beside_model(task, model, judges[task.metric], embedder), flush=True)
+    print("\nFaithfulness, by heads that have not seen it:\n")
+    print("| set | its other sources seen | set not seen | as shipped | as shipped, least claim |\n|" + " --- |" * 5)
+    print("\n".join(unseen(tasks[3:6], given.data, embedder)))
+    print(
+        "\nCorrectness, by heads of one set alone:\n\n| set | head of evouna_nq | head of evouna_tqa |\n|"
+        + " --- |" * 3
+    )
+    print("\n".join(other_set(tasks[:3], given.data, embedder)))
+    print("\nAn answer's value, by its claims:\n\n| set | mean | least |\n|" + " --- |" * 3)
+    print("\n".join(whole(next(task for task in tasks if task.name == "qags"), embedder)))
+
+
+if __name__ == "__main__":
+    main()

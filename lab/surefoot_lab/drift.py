@@ -1,0 +1,195 @@
+"""Have the evaluator's scores moved? The best grade of each recent question, held against those of earlier ones.
+
+Thresholds were fitted to scores as they were. Where questions or documents become others, the same thresholds accept
+and refuse other shares, and nobody is told. Read are kept traces; nothing is graded again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.run.store import from_json, keyed, read_trace
+from surefoot.types import Action, Trace
+from surefoot.types.errors import TraceFault, UsageError
+
+FEW = 30
+"""Questions that each window needs; with fewer, chance alone moves the index by tenths."""
+BINS = 10
+"""Equal parts of the earlier scores; with fewer than 100 earlier questions, a part for each ten."""
+MOVED = 0.25
+"""The usual limit of the index: below 0.1 nothing moved, up to 0.25 a little, above it much."""
+CHANCE = 0.01
+"""The largest p at which the windows count as different."""
+DRAWS = 1000
+_NEAR = 0.2  # below it the chance is 1 to twelve places, and its series would converge slowly
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What counts of one question's trace."""
+
+    asked: datetime
+    """UTC."""
+    best: float
+    """The best score among the passages of the corpus, on the evaluator's scale."""
+    action: Action
+    evaluator: str
+    """Its section of the configuration, as JSON: scores of another one mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The questions of a time."""
+
+    questions: int
+    begins: str
+    """Date of the first question, UTC."""
+    ends: str
+    median: float
+    actions: dict[str, float]
+    """The share of each action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Two windows, and how far their scores lie apart."""
+
+    earlier: Window
+    recent: Window
+    index: float
+    """Population stability index over equal parts of the earlier scores, each count half a question more; 0: same."""
+    low: float
+    high: float
+    """Its 95 % interval (bootstrap over the questions of both windows); chance alone lifts the index above 0."""
+    apart: float
+    """Kolmogorov–Smirnov: the greatest distance of the two distributions, in [0, 1]."""
+    p: float
+    """The chance of such a distance if nothing had moved."""
+    left_out: int
+    """Questions graded by another evaluator than the latest one."""
+
+    @property
+    def moved(self) -> bool:
+        """True: the scores have left the earlier distribution; both the distance and its size say so."""
+        return self.p < CHANCE and self.index >= MOVED
+
+
+def traces(paths: Iterable[Path]) -> Iterator[Trace]:
+    """The traces in these files and folders, at any depth: a run's `traces.jsonl`, and a server's file for each.
+
+    Raises UsageError for a path that is not there, TraceFault for what is damaged.
+    """
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path} is not there; give a trace, a run's folder, or a folder of these, such as runs")
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            if file.name == "traces.jsonl":
+                yield from (from_json(Trace, value, where) for where, _, value in keyed(file, "trace"))
+            elif file == path or (file.suffix == ".json" and file.name != "run.json"):
+                yield from _single(file, file == path)
+
+
+def _single(file: Path, named: bool) -> Iterator[Trace]:
+    """The trace in a file; a folder may hold JSON that is none, and only what is named has to be one."""
+    try:
+        yield read_trace(file)
+    except TraceFault:
+        if named:
+            raise
+
+
+def marked(found: Iterable[Trace]) -> Iterator[Marked]:
+    """The questions whose corpus was graded and whose time is known; the others say nothing of scores."""
+    for trace in found:
+        scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
+        if scores and trace.decision and trace.created:
+            section = json.dumps(trace.config.get("evaluator", {}), sort_keys=True)
+            yield Marked(_asked(trace), max(scores), trace.decision.action, section)
+
+
+def _asked(trace: Trace) -> datetime:
+    try:
+        asked = datetime.fromisoformat(trace.created)
+    except ValueError as error:
+        raise TraceFault(f"trace {trace.id} was not made at a time: {error}; leave it out") from error
+    return asked if asked.tzinfo else asked.replace(tzinfo=UTC)
+
+
+def drift(recent: Sequence[Marked], earlier: Sequence[Marked] = (), days: int = 30) -> Drift:
+    """Hold recent questions against earlier ones; without these, the last `days` days against all before.
+
+    Only those count that the evaluator of the latest question graded. Raises UsageError where a window has fewer than
+    `FEW` questions.
+    """
+    every = [*earlier, *recent]
+    if not every:
+        raise UsageError("no trace there holds a decision and grades; keep some, as `surefoot serve` and `bench qa` do")
+    latest = max(every, key=lambda one: one.asked)
+    new, old = ([one for one in part if one.evaluator == latest.evaluator] for part in (recent, earlier))
+    if not earlier:
+        since = latest.asked - timedelta(days=days)
+        new, old = [one for one in new if one.asked > since], [one for one in new if one.asked <= since]
+    if min(len(new), len(old)) < FEW:
+        raise UsageError(
+            f"{len(new)} recent and {len(old)} earlier questions are too few: each window needs {FEW}; give more "
+            "traces, another number of --days, or --before a folder of earlier ones"
+        )
+    before, now = (np.array([one.best for one in part]) for part in (old, new))
+    ends = np.quantile(before, np.linspace(0, 1, min(BINS, len(before) // 10) + 1)[1:-1])
+    low, high = _interval(before, now, ends)
+    gap = apart(before, now)
+    windows = _window(old), _window(new)
+    left_out = len(every) - sum(one.evaluator == latest.evaluator for one in every)
+    return Drift(*windows, stability(before, now, ends), low, high, gap, chance(gap, len(old), len(new)), left_out)
+
+
+def apart(before: Floats, now: Floats) -> float:
+    """The greatest distance of the two distribution functions (Kolmogorov–Smirnov), in [0, 1]."""
+    every = np.concatenate((before, now))
+    below = (np.searchsorted(np.sort(scores), every, side="right") / len(scores) for scores in (before, now))
+    return float(np.abs(np.subtract(*below)).max())
+
+
+def chance(gap: float, one: int, other: int) -> float:
+    """The chance of such a distance, or a greater one, between samples of these sizes from one distribution: the limit
+    of large samples, with Stephens's correction for small ones (1970)."""
+    root = math.sqrt(one * other / (one + other))
+    if (reach := gap * (root + 0.12 + 0.11 / root)) < _NEAR:
+        return 1.0
+    return min(1.0, 2 * sum((-1.0) ** (n - 1) * math.exp(-2 * (n * reach) ** 2) for n in range(1, 101)))
+
+
+def stability(before: Floats, now: Floats, ends: Floats) -> float:
+    """The population stability index over the parts that these ends make."""
+    old, new = (_shares(scores, ends) for scores in (before, now))
+    return float(((new - old) * np.log(new / old)).sum())
+
+
+def _shares(scores: Floats, ends: Floats) -> Floats:
+    counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=len(ends) + 1) + 0.5
+    return np.asarray(counts / counts.sum(), np.float64)
+
+
+def _interval(before: Floats, now: Floats, ends: Floats) -> tuple[float, float]:
+    draw = np.random.default_rng(1)
+    drawn = [stability(draw.choice(before, len(before)), draw.choice(now, len(now)), ends) for _ in range(DRAWS)]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _window(part: Sequence[Marked]) -> Window:
+    times = [one.asked for one in part]
+    shares = {action.value: sum(one.action is action for one in part) / len(part) for action in Action}
+    median = float(np.median([one.best for one in part]))
+    return Window(len(part), min(times).date().isoformat(), max(times).date().isoformat(), median, shares)

@@ -1,0 +1,248 @@
+"""Robustness: how do an evaluator's grades move when one thing about a pair is changed?"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.datasets.pairs import LabelledPair, LabelledSet
+from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.runs import OnDone
+from surefoot.evidence.policies import label, require_match
+from surefoot.run.store import to_json
+from surefoot.stats import figures
+from surefoot.stats.figures import Figure, Share, counted
+from surefoot.types import Action, Grade, Thresholds
+from surefoot.types.protocols import Evaluator, Pair
+from surefoot_lab import grading as bench_evaluator
+from surefoot_lab import probes
+from surefoot_lab.grading import Graded, draws, in_turn
+from surefoot_lab.probes import PROBES, Expectation, Probe
+
+Moves = Sequence[tuple[Action, Action]]
+"""The labels (`act.label`) of pairs before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """Pairs that crossed a threshold."""
+
+    down: int
+    up: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFinding:
+    """One probe's effect on the grades of one file.
+
+    `as_expected` counts the pairs that could have done otherwise:
+
+    - falls: of the pairs at or above τ+ before, the share below it afterwards;
+    - low: of the pairs below τ+ before, the share still below it;
+    - holds: of all pairs, the share with the same label (`act.label`: at τ+ and τ−) as before;
+    - reported: None.
+
+    Its interval is Wilson's: a pair is one trial. The intervals of the changes are from a bootstrap over questions.
+    """
+
+    probe: str
+    expects: Expectation
+    screened: bool
+    """`screen.screened` took orders to the machine out of the changed passage before it was graded."""
+    pairs: int
+    """Changed, and graded before and after."""
+    left_out: dict[str, int]
+    """Pairs that the probe does not apply to, by reason."""
+    ungraded: dict[str, int]
+    """Changed pairs of which one of the two grades is missing, by reason."""
+    score_before: float | None
+    """The mean over `pairs`; None: there are none."""
+    score_change: Figure
+    """Mean of after less before."""
+    probability_change: Figure
+    """The same over the pairs that have both probabilities."""
+    upper: Flips
+    """At τ+."""
+    lower: Flips
+    """At τ−."""
+    as_expected: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFileReport:
+    """The effects of all probes on one file."""
+
+    file: str
+    sha256: str
+    questions: int
+    relevant: int
+    """Probed pairs with label 1: one for each question that has any, chosen by the passages' ids."""
+    irrelevant: int
+    """The same with label 0."""
+    findings: tuple[ProbeFinding, ...]
+    """One a probe, in the order of `probes.PROBES`."""
+    graded: int
+    """Distinct pairs that the evaluator was given."""
+    seconds: float
+    """Inside the evaluator."""
+    calls: int
+    """Of a language model."""
+    tokens: int
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RobustnessReport:
+    """The effects of the probes on one evaluator's grades of some files."""
+
+    evaluator: str
+    thresholds: Thresholds
+    seed: int
+    files: tuple[ProbeFileReport, ...]
+    config: dict[str, Any] = field(default_factory=dict)
+    """The evaluator's configuration; empty: built by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    file: LabelledSet
+    chosen: tuple[LabelledPair, ...]
+    trials: dict[Probe, list[tuple[LabelledPair, LabelledPair]]]
+    """Each chosen pair that the probe applies to, before and after."""
+    left_out: dict[Probe, Counter[str]]
+
+    @property
+    def pairs(self) -> list[LabelledPair]:
+        """Every pair to grade, once. A question's pairs stand far apart, since some evaluators grade a few together and
+        should not compare a pair with its changed form."""
+        after = [after for trials in self.trials.values() for _, after in trials]
+        return list({_pair(one): one for one in (*self.chosen, *after)}.values())
+
+
+def run(
+    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
+) -> RobustnessReport:
+    """Grade one relevant and one irrelevant pair of each question, as they are and as each probe changes them: at most
+    16 and 14 pairs. `on_done` counts the pairs of all files; `thresholds` None: the evaluator's own."""
+    used = thresholds or evaluator.thresholds
+    require_match(used, evaluator.name)
+    plans = [_planned(file) for file in files]
+    batches = in_turn(evaluator, [plan.pairs for plan in plans], on_done)
+    done = tuple(_measured(plan, made, used) for plan, made in zip(plans, batches, strict=True))
+    return RobustnessReport(evaluator.name, used, probes.SEED, done)
+
+
+def as_json(reports: Sequence[RobustnessReport], about: dict[str, Any]) -> dict[str, Any]:
+    """The reports as plain data. The form is stable: fields are added, never changed.
+
+    It is that of `evaluator.as_json`, whose `evaluators` is empty here, with `probes`: one a report, with `evaluator`
+    (its name), `thresholds`, `seed`, `config` and `files`. Each file has the fields of `ProbeFileReport`, and each of
+    its `findings` those of `ProbeFinding`. Figures and shares are as they are there.
+    """
+    return {**bench_evaluator.as_json([], about), "probes": to_json(reports)}
+
+
+def _planned(file: LabelledSet) -> _Plan:
+    lent, chosen = probes.stock(file.pairs), _chosen(file.pairs)
+    plan = _Plan(file, chosen, {probe: [] for probe in PROBES}, {probe: Counter() for probe in PROBES})
+    for probe in PROBES:
+        for pair in (pair for pair in chosen if pair.label == probe.label):
+            made = probes.perturbed(probe, pair, lent)
+            if isinstance(made, str):
+                plan.left_out[probe][made] += 1
+            else:
+                plan.trials[probe].append((pair, made))
+    return plan
+
+
+def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
+    """For each question and label, the pair whose passage id hashes lowest."""
+    alike: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
+    for pair in pairs:
+        alike[pair.question_id, pair.label].append(pair)
+    return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in alike.values())
+
+
+def _measured(plan: _Plan, made: Graded, thresholds: Thresholds) -> ProbeFileReport:
+    pairs = plan.pairs
+    grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
+    numbers = dict(zip((pair.question_id for pair in plan.file.pairs), plan.file.numbers(), strict=True))
+    counts = draws(plan.file)
+    labels = Counter(pair.label for pair in plan.chosen)
+    return ProbeFileReport(
+        file=plan.file.path,
+        sha256=plan.file.sha256,
+        questions=len(numbers),
+        relevant=labels[1],
+        irrelevant=labels[0],
+        findings=tuple(_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES),
+        graded=len(pairs),
+        seconds=made.seconds,
+        calls=made.calls,
+        tokens=made.tokens,
+        degraded=made.degraded,
+    )
+
+
+def _finding(
+    probe: Probe,
+    plan: _Plan,
+    grades: Mapping[Pair, Grade],
+    numbers: Mapping[str, int],
+    counts: npt.NDArray[np.uint16],
+    thresholds: Thresholds,
+) -> ProbeFinding:
+    trials = plan.trials[probe]
+    each = [(numbers[before.question_id], grades[_pair(before)], grades[_pair(after)]) for before, after in trials]
+    scores = [(n, b.score, a.score) for n, b, a in each if b.score is not None and a.score is not None]
+    chances = [(n, b.probability, a.probability) for n, b, a in each]
+    sure = [(n, b, a) for n, b, a in chances if b is not None and a is not None]
+    moves = [(label(b, thresholds), label(a, thresholds)) for _, b, a in scores]
+    return ProbeFinding(
+        probe=probe.name,
+        expects=probe.expects,
+        screened=probe.screened,
+        pairs=len(scores),
+        left_out=dict(plan.left_out[probe].most_common()),
+        ungraded=dict(Counter(_reason(b, a) for _, b, a in each if b.score is None or a.score is None).most_common()),
+        score_before=sum(before for _, before, _ in scores) / len(scores) if scores else None,
+        score_change=_change(scores, counts, "the probe applies to no pair that could be graded"),
+        probability_change=_change(sure, counts, "no grade has a probability"),
+        upper=_flips([(before is Action.CORRECT, after is Action.CORRECT) for before, after in moves]),
+        lower=_flips([(before is not Action.INCORRECT, after is not Action.INCORRECT) for before, after in moves]),
+        as_expected=_as_expected(probe.expects, moves),
+    )
+
+
+def _reason(before: Grade, after: Grade) -> str:
+    return before.reason if before.score is None else after.reason
+
+
+def _change(each: Sequence[tuple[int, float, float]], counts: npt.NDArray[np.uint16], undefined: str) -> Figure:
+    changes = [after - before for _, before, after in each]
+    questions = np.array([number for number, _, _ in each], dtype=np.int64)
+    return figures.figure(replace(figures.mean(changes, questions), undefined=undefined), counts)[0]
+
+
+def _flips(above: Sequence[tuple[bool, bool]]) -> Flips:
+    crossed = Counter(above)
+    return Flips(down=crossed[True, False], up=crossed[False, True])
+
+
+def _as_expected(expects: Expectation, moves: Moves) -> Share | None:
+    correct = Action.CORRECT
+    could = {
+        "falls": [after is not correct for before, after in moves if before is correct],
+        "low": [after is not correct for before, after in moves if before is not correct],
+        "holds": [after is before for before, after in moves],
+    }.get(expects)
+    return None if could is None else counted(sum(could), len(could))
+
+
+def _pair(pair: LabelledPair) -> Pair:
+    return pair.question, pair.passage

@@ -1,0 +1,193 @@
+"""The study: register the hypotheses, draw pairs, examine each once, and judge the claims.
+
+Every result is written to the run's folder as it comes, so an interrupted study repeats only the pair under way, and
+its report is the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from surefoot.datasets.pairs import LabelledPair, LabelledSet
+from surefoot.evaluate.ask.runs import OnDone
+from surefoot.evidence.policies import require_match
+from surefoot.run.store import Run, from_json, to_json, write_text
+from surefoot.text.json_values import parsed
+from surefoot.types import Action, Thresholds
+from surefoot.types.errors import TraceFault, UsageError
+from surefoot.types.protocols import Evaluator
+from surefoot_lab.grading import graded
+from surefoot_lab.probes import stock
+from surefoot_lab.study.examination import FRACTIONS, Examined, StudySettings, examined
+from surefoot_lab.study.hypotheses import Hypotheses, register
+from surefoot_lab.study.kinds import rarity
+from surefoot_lab.study.sample import PairSample, Stratum, drawn, eligible
+from surefoot_lab.study.tables import Tables, tables
+from surefoot_lab.study.verdicts import ConclusionVerdict, Finding, concluded, judged, questions
+
+PAIRS = "pairs.jsonl"
+"""In the run's folder: a line a pair, an `Examined` each."""
+SAMPLE = "sample.json"
+"""The pairs to examine, written once all pairs are graded."""
+
+OnStage = Callable[[str, int, int], None]
+"""Called with the stage ("grading", "explaining"), the number done, and the total."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """A file of data."""
+
+    path: str
+    sha256: str
+    questions: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The findings; they follow from the run's folder and the hypotheses alone."""
+
+    evaluator: str
+    thresholds: Thresholds
+    files: tuple[StudyFile, ...]
+    settings: StudySettings
+    hypotheses: Hypotheses
+    controls: tuple[str, ...]
+    """Control evaluators, whose explanations must differ."""
+    strata: tuple[Stratum, ...]
+    spread: float
+    """The standard deviation of the scores of all `graded` pairs: the unit of all effects."""
+    graded: int
+    too_long: int
+    ungraded: int
+    examined: int
+    """Pairs."""
+    questions: int
+    named: int
+    """Examined pairs whose question has a known subject."""
+    noted: int
+    """Examined pairs for whose attribution some texts could not be graded."""
+    note: str
+    """The first such pair's; empty: there is none."""
+    findings: tuple[Finding, ...]
+    conclusions: tuple[ConclusionVerdict, ...]
+    tables: Tables
+    fractions: tuple[float, ...]
+    """Of a pair's units: taken out or left alone."""
+
+
+def run(
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    hypotheses: Hypotheses,
+    folder: Path,
+    on_stage: OnStage,
+    settings: StudySettings | None = None,
+    thresholds: Thresholds | None = None,
+    controls: Mapping[str, Evaluator] | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Study:
+    """Run the study in this folder, or resume it, and report.
+
+    `thresholds` None: the evaluator's own; `about` is recorded with everything else that must be the same on resuming.
+    Cost: one graded pair for each pair of the files, about `most` + 40 for each examined one, and five times that for a
+    checked one. Raises UsageError where the folder holds another study or another process runs it, ComponentError where
+    the evaluator fails; the study can then be resumed.
+    """
+    chosen, used, others = settings or StudySettings(), thresholds or evaluator.thresholds, controls or {}
+    require_match(used, evaluator.name)
+    known = tuple(StudyFile(f.path, f.sha256, len({p.question_id for p in f.pairs}), len(f.pairs)) for f in files)
+    described = {
+        **(about or {}),
+        "study": 1,
+        "evaluator": evaluator.name,
+        "thresholds": to_json(used),
+        "data": to_json(known),
+        "settings": to_json(chosen),
+        "controls": list(others),
+    }
+    kept = register(folder, hypotheses, described, PAIRS)
+    with kept.held():
+        every, too_long = eligible([pair for file in files for pair in file.pairs], chosen.longest)
+        sample = _sampled(evaluator, every, too_long, folder / SAMPLE, chosen, used, partial(on_stage, "grading"))
+        pairs = _examined(evaluator, every, sample, kept, chosen, others, partial(on_stage, "explaining"))
+    if not sample.spread:
+        raise UsageError(
+            f"{evaluator.name} gives all {sample.graded:,} pairs the same score; there is nothing to explain"
+        )
+    among = questions(pairs, hypotheses.resamples, hypotheses.seed)
+    findings = judged(pairs, hypotheses, among, sample.spread)
+    return Study(
+        evaluator=evaluator.name,
+        thresholds=used,
+        files=known,
+        settings=chosen,
+        hypotheses=hypotheses,
+        controls=tuple(others),
+        strata=sample.strata,
+        spread=sample.spread,
+        graded=sample.graded,
+        too_long=sample.too_long,
+        ungraded=sample.ungraded,
+        examined=len(pairs),
+        questions=len(among.numbers),
+        named=sum(bool(one.subject) for one in pairs),
+        noted=sum(bool(one.attribution.notes) for one in pairs),
+        note=next((note for one in pairs for note in one.attribution.notes), ""),
+        findings=findings,
+        conclusions=concluded(findings, hypotheses.conclusions),
+        tables=tables(pairs, among, sample.spread, used),
+        fractions=FRACTIONS,
+    )
+
+
+def _sampled(
+    evaluator: Evaluator,
+    pairs: Sequence[LabelledPair],
+    too_long: int,
+    path: Path,
+    settings: StudySettings,
+    thresholds: Thresholds,
+    on_done: OnDone,
+) -> PairSample:
+    """As it was drawn when the run began; else all pairs are graded now."""
+    if not path.exists():
+        if not pairs:
+            raise UsageError(f"no passage has {settings.longest} words or fewer; allow longer ones")
+        grades = graded(evaluator, pairs, on_done).grades
+        sample = drawn(pairs, grades, thresholds, settings.per_action, settings.seed, too_long)
+        if not sample.candidates:
+            raise UsageError(f"{evaluator.name} could grade none of {len(pairs):,} pairs: {grades[0].reason}")
+        write_text(path, json.dumps(to_json(sample), ensure_ascii=True, allow_nan=False) + "\n")
+    try:
+        return from_json(PairSample, parsed(path.read_bytes()))
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
+
+
+def _examined(
+    evaluator: Evaluator,
+    pairs: Sequence[LabelledPair],
+    sample: PairSample,
+    kept: Run,
+    settings: StudySettings,
+    controls: Mapping[str, Evaluator],
+    on_done: OnDone,
+) -> list[Examined]:
+    lent, rare = stock(pairs), rarity(pair.passage for pair in pairs)
+    done = kept.values(Examined)
+    places = {action: [one.key for one in sample.candidates if one.action is action] for action in Action}
+    checked = {key for keys in places.values() for key in keys[: settings.checked]}
+    for number, one in enumerate(sample.candidates):
+        on_done(number, len(sample.candidates))
+        if one.key not in done:
+            done[one.key] = examined(one, evaluator, lent, rare, settings, controls if one.key in checked else None)
+            kept.add(one.key, done[one.key])
+    on_done(len(sample.candidates), len(sample.candidates))
+    return [done[one.key] for one in sample.candidates]

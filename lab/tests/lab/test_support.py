@@ -1,0 +1,67 @@
+"""How well verdicts on sentences agree with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from surefoot.types import Assertion, Support
+from surefoot_lab import support
+from surefoot_lab.train.claims import LabelledClaim
+
+EVIDENCE = "The Ruvel Bridge was built in 1911. It is of iron."
+
+
+def claim(text: str, label: int, spans: Sequence[tuple[int, int]] | None = None) -> LabelledClaim:
+    return LabelledClaim(text, "", EVIDENCE, label, tuple(spans) if spans is not None else None)
+
+
+CLAIMS = [
+    claim("The bridge is of iron.", 1, ()),
+    claim("The bridge is of stone.", 0, [(17, 22)]),
+    claim("It rains.", 0),
+]
+
+
+class Sure:
+    """A verifier that supports all that speaks of iron, and points at the rest."""
+
+    name = "sure"
+
+    def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        """One verdict for each."""
+        return tuple(
+            Support(0.9, True) if "iron" in one.text else Support(0.2, None, ((0, len(one.text)),), "no iron")
+            for one in assertions
+        )
+
+
+def test_figures_are_of_each_set() -> None:
+    """AUC by the probability, precision and recall of what was called supported."""
+    (found,) = support.run(Sure(), {"bridge": CLAIMS}, {"overlap": support.overlap}, lambda done, of: None)
+    assert (found.claims, found.evidences) == (3, 1)
+    assert found.roc_auc.value == 1
+    assert (found.precision.share, found.recall.share, found.undecided.count) == (1.0, 1.0, 2)
+    assert found.baselines["overlap"].value == pytest.approx(1.0)
+    assert support.mean([found.roc_auc]) == 1
+
+
+def test_words_count_where_they_are_known() -> None:
+    """Of the second claim five words are pointed at, of which one is marked; the third one's are unknown."""
+    told = Sure().support([Assertion(one.text, ()) for one in CLAIMS])
+    assert support.word_f1(CLAIMS, told) == pytest.approx(2 * 1 / (5 + 1))
+    assert support.word_f1(CLAIMS[:1], told[:1]) is None
+
+
+def test_a_verdict_without_a_probability_ranks_by_its_word() -> None:
+    """Undecided lies between the other two."""
+    assert [support.score(Support(None, one)) for one in (True, None, False)] == [1.0, 0.5, 0.0]
+    assert support.score(Support(0.3, True)) == 0.3
+
+
+def test_rouge_l_counts_words_in_their_order() -> None:
+    """Three of the four stand there in this order, and all of them in some order."""
+    assert support.rouge_l(claim("iron built bridge", 1)) == pytest.approx(1 / 3)
+    assert support.rouge_l(claim("bridge built iron", 1)) == 1
+    assert support.overlap(claim("iron built bridge", 1)) == 1

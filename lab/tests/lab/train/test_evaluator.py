@@ -1,0 +1,509 @@
+"""The training of Surefoot's own evaluator, on a network of one small layer."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("safetensors", reason="needs the extra train")
+
+from filelock import FileLock  # noqa: E402
+
+from surefoot.models.wordpiece import wordpiece  # noqa: E402
+from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
+from surefoot_lab.train import grader_training  # noqa: E402
+from surefoot_lab.train.evaluator import (  # noqa: E402
+    ONWARD,
+    EvaluatorRecipe,
+    TrainingExample,
+    dev_examples,
+    examples_of,
+    losses_of,
+    train,
+)
+from surefoot_lab.train.grader_training import batched, made, scored  # noqa: E402
+from surefoot_lab.train.mixture import Lesson, Mixture, Source, half  # noqa: E402
+from surefoot_lab.train.network import GraderNetwork  # noqa: E402
+from surefoot_lab.train.training import TrainingProgress  # noqa: E402
+
+QUICK = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
+NAMES = "ruvel napoleon anna tomas maria peter paul larrow aldwin tresk josef hohrin".split()
+"""The last four are in the half that weights are chosen by."""
+
+
+class Stopped(BaseException):
+    """As hard as a kill: no `except` of the code sees it, and no more than a kill does it run on."""
+
+
+def stop_at(step: int) -> Callable[[TrainingProgress], None]:
+    """Raises after so many steps."""
+
+    def told(progress: TrainingProgress) -> None:
+        if progress.step == step:
+            raise Stopped
+
+    return told
+
+
+def tiny(seed: int = 0) -> Any:
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    return GraderNetwork(width=32, heads=2, layers=1)
+
+
+def row(name: str, number: int) -> dict[str, Any]:
+    """Who built it, with one passage that says so and one that says something else."""
+    right = f"{name} built the bridge in {1900 + number}."
+    wrong = f"The hut was built by the miners, and {NAMES[number % 5]} keeps it."
+    passages = [
+        {"id": f"{name}{n}", "title": f"{name} {n}", "text": text, "label": 1 - n}
+        for n, text in enumerate((right, wrong))
+    ]
+    return {
+        "id": name,
+        "question": f"Which bridge did {name} build?",
+        "answers": [str(1900 + number)],
+        "passages": passages,
+    }
+
+
+@pytest.fixture
+def mixture(tmp_path: Path) -> Mixture:
+    """Sixteen pairs to learn from, and eight to look at."""
+    for file, names in (("learn", NAMES[:8]), ("look", NAMES[8:])):
+        lines = [json.dumps(row(name, number)) for number, name in enumerate(names)]
+        (tmp_path / f"{file}.jsonl").write_text("\n".join(lines))
+    return Mixture(tmp_path, [Source("learn", "train", copies=3, absent=True), Source("look", "dev")])
+
+
+def quiet(progress: TrainingProgress) -> None:
+    """Told, and silent."""
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two files hold the same weights, to the last bit."""
+    first, second = (torch.load(path, weights_only=True) for path in (one, other))
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+# The numbers
+
+
+def test_the_numbers_are_those_of_the_shipped_weights() -> None:
+    """Another default is another model."""
+    assert EvaluatorRecipe() == EvaluatorRecipe(
+        rate=8e-5,
+        head_rate=5e-4,
+        warm_up=0.06,
+        decay=0.01,
+        pieces=160,
+        batch_pieces=3600,
+        batch=48,
+        evidence=1.0,
+        clip=1.0,
+        check=400,
+        patience=5,
+        checkpoint=150,
+        dev_pairs=100,
+        seed=0,
+    )
+
+
+def test_weights_that_are_an_evaluators_go_on_gently() -> None:
+    """A head that has learned must not move as one that starts at random."""
+    assert EvaluatorRecipe(rate=4e-5, head_rate=6e-5, pieces=208, checkpoint=40) == ONWARD
+
+
+# Lessons in numbers
+
+
+def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> TrainingExample:
+    return examples_of([Lesson(question, "", text, label, 1.0, spans)], most)[0]
+
+
+def shown(example: TrainingExample) -> list[str]:
+    """The pieces between each first and last piece of evidence."""
+    pairs = zip(example.starts or [], example.ends or [], strict=True)
+    return [wordpiece().decode(example.ids[a : b + 1], skip_special_tokens=False) for a, b in pairs]
+
+
+def test_evidence_is_told_in_pieces() -> None:
+    """All places, from the first piece that they touch to the last."""
+    text = "Tomas Aldwin built it; it was Aldwin."
+    assert shown(example(text, ((6, 12), (30, 36)))) == ["aldwin", "aldwin"]
+    assert shown(example(text, ((0, 12),))) == ["tomas aldwin"]
+    assert shown(example(text, ((8, 10),))) != []
+
+
+def test_where_there_is_no_evidence_the_first_piece_says_so() -> None:
+    """And where nobody knows, nothing is asked."""
+    assert (example("It is iron.", (), label=0).starts, example("It is iron.", (), label=0).ends) == ([0], [0])
+    assert example("It is iron.", None, label=0).starts is None
+    assert example("It is iron.", None).starts is None
+
+
+def test_a_long_text_is_cut_around_late_evidence() -> None:
+    """It stays within the length, and what is kept points at the same words."""
+    text = "It is of stone. " * 60 + "Tomas Aldwin built it. " + "It is of stone. " * 60
+    at = text.index("Aldwin")
+    cut = example(text, ((at, at + 6),), most=64)
+    assert (len(cut.ids), len(cut.sides)) == (64, 64)
+    assert shown(cut) == ["aldwin"]
+    assert cut.ids[-1] == 102
+    assert cut.sides == [0] * 3 + [1] * 61
+
+
+def test_a_long_text_with_early_evidence_loses_its_end() -> None:
+    """With all evidence that stands there; without any place left, nobody knows."""
+    text = "Tomas Aldwin built it. " + "It is of stone. " * 60 + "Tomas Aldwin died."
+    late = text.rindex("Aldwin")
+    both = example(text, ((6, 12), (late, late + 6)), most=64)
+    assert shown(both) == ["aldwin"]
+    assert wordpiece().decode(both.ids[3:9]) == "tomas aldwin built it"
+
+
+def test_evidence_longer_than_the_room_is_not_asked_for() -> None:
+    """The text is cut as any other, from its beginning."""
+    text = "Tomas Aldwin built it of stone. " * 40
+    cut = example(text, ((0, len(text) - 1),), most=64)
+    assert (len(cut.ids), cut.starts) == (64, None)
+    assert wordpiece().decode(cut.ids[3:7]) == "tomas aldwin"
+
+
+def test_evidence_without_a_piece_is_not_asked_for() -> None:
+    """A sign that the tokeniser drops has no place in numbers."""
+    assert example("iron \u200b iron", ((5, 6),)).starts is None
+
+
+def test_examples_are_those_of_single_lessons() -> None:
+    """However many are turned into numbers at once."""
+    lessons = [Lesson(f"who is {n}", "", "iron " * (n % 7), 1, 1.0, None) for n in range(1003)]
+    assert examples_of(lessons, 160)[-2:] == [example(x.text, None, question=x.question) for x in lessons[-2:]]
+
+
+# Batches
+
+
+def pretend(length: int) -> TrainingExample:
+    return TrainingExample([1] * length, [0] * length, 1.0, 1.0, None, None)
+
+
+def test_each_example_is_in_one_batch() -> None:
+    """None over its size, in pairs and in padded pieces; an example longer than a batch comes alone."""
+    recipe = EvaluatorRecipe(batch=5, batch_pieces=100)
+    examples = [pretend(3 + n * 7919 % 90) for n in range(3000)] + [pretend(150)]
+    batches = batched(examples, recipe)
+    assert sorted(i for batch in batches for i in batch) == list(range(3001))
+    for batch in batches:
+        lengths = [len(examples[i].ids) for i in batch]
+        assert 1 <= len(batch) <= 5
+        assert len(batch) == 1 or len(batch) * max(lengths) <= 100
+
+
+def test_batches_hardly_pad_and_keep_the_order_of_learning() -> None:
+    """Neighbours of like length go together: what is to come late comes late."""
+    examples = [pretend(10 + n * 7919 % 90) for n in range(6000)]
+    batches = batched(examples, EvaluatorRecipe(batch=8))
+    padding = sum(len(b) * max(len(examples[i].ids) for i in b) for b in batches)
+    assert padding < 1.05 * sum(len(e.ids) for e in examples)
+    places = [i // 2048 for batch in batches for i in batch]
+    assert places == sorted(places)
+    assert batches == batched(examples, EvaluatorRecipe(batch=8)) != batched(examples, EvaluatorRecipe(batch=8, seed=1))
+
+
+# The loss
+
+
+class Fixed:
+    """A network that says what it is told to."""
+
+    def __init__(self, relevance: list[float], evidence: Any) -> None:
+        self.relevance = torch.nn.Linear(1, 1)
+        self._said = torch.tensor(relevance), evidence
+
+    def __call__(self, ids: Any, sides: Any) -> Any:
+        return self._said
+
+
+def test_relevance_counts_by_weight() -> None:
+    """A pair that a rule has judged says less than one that a person has."""
+    batch = [replace(pretend(3), label=1.0, weight=3.0), replace(pretend(3), label=0.0, weight=1.0)]
+    network: Any = Fixed([0.0, 2.0], torch.zeros(2, 3, 2))
+    loss, evidence = losses_of(network, batch)
+    assert float(loss) == pytest.approx((3 * 0.6931472 + 2.1269280) / 4)
+    assert float(evidence) == 0.0
+
+
+@pytest.mark.parametrize(("place", "small"), [(2, True), (4, True), (3, False), (0, False)])
+def test_evidence_may_be_found_at_any_of_its_places(place: int, small: bool) -> None:
+    """An answer that stands there twice is right at either."""
+    batch = [replace(pretend(6), starts=[2, 4], ends=[2, 4])]
+    evidence = torch.zeros(1, 6, 2)
+    evidence[0, place] = 20.0
+    network: Any = Fixed([0.0], evidence)
+    loss = float(losses_of(network, batch)[1])
+    assert (loss < 1e-3) == small
+    assert loss == pytest.approx(0 if small else 20 - 0.6931, abs=1e-2)
+
+
+def test_that_there_is_no_evidence_counts_less_than_where_it_is() -> None:
+    """There are three times as many such pairs, and the head would learn little else."""
+    batch = [replace(pretend(3), starts=[1], ends=[1]), replace(pretend(3), label=0.0, starts=[0], ends=[0])]
+    evidence = torch.zeros(2, 3, 2)
+    evidence[0, 1] = 20.0
+    network: Any = Fixed([0.0, 0.0], evidence)
+    assert float(losses_of(network, batch)[1]) == pytest.approx(0.3 * 1.0986 / 1.3, abs=1e-3)
+
+
+def test_evidence_is_asked_of_no_padding_and_of_none_who_do_not_know() -> None:
+    """What the network says there changes nothing."""
+    batch = [replace(pretend(3), starts=[1], ends=[1]), pretend(6)]
+    evidence = torch.zeros(2, 6, 2)
+    evidence[0, 3:] = 50.0
+    evidence[1] = 50.0
+    network: Any = Fixed([0.0, 0.0], evidence)
+    assert float(losses_of(network, batch)[1]) == pytest.approx(1.0986, abs=1e-3)
+
+
+# The training
+
+
+def test_it_learns_sixteen_pairs_by_heart(mixture: Mixture, tmp_path: Path) -> None:
+    """Both losses fall, and scores part."""
+    network, pairs = tiny(), examples_of(mixture.lessons(0)[:24], 160)
+    before = losses_of(network, pairs)
+    mixture.train = {replace(source, copies=60): rows for source, rows in mixture.train.items()}
+    recipe = replace(QUICK, batch=16, check=99, rate=3e-3, head_rate=3e-2)
+    train(network, mixture, tmp_path / "out", recipe, quiet, "cpu")
+    for loss, first in zip(losses_of(network, pairs), before, strict=True):
+        assert loss.item() < 0.6 * first.item()
+    scores = [(score, pair.label) for score, pair in zip(scored(network, pairs), pairs, strict=True)]
+    assert min(score for score, label in scores if label) > max(score for score, label in scores if not label)
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 7, 11])
+def test_a_run_that_was_stopped_ends_with_the_same_weights(mixture: Mixture, tmp_path: Path, step: int) -> None:
+    """Wherever it was stopped; it goes on from the last checkpoint and looks at no development question twice."""
+    train(tiny(), mixture, tmp_path / "whole", QUICK, quiet, "cpu")
+    with pytest.raises(Stopped):
+        train(tiny(), mixture, tmp_path / "again", QUICK, stop_at(step), "cpu")
+    seen: list[TrainingProgress] = []
+    train(tiny(), mixture, tmp_path / "again", QUICK, seen.append, "cpu")
+    assert seen[0].step == {1: 1, 3: 4, 4: 5, 7: 7, 11: 10}[step]
+    for name in ("best.pt", "checkpoint.pt"):
+        first, second = (torch.load(tmp_path / run / name, weights_only=True) for run in ("whole", "again"))
+        weights = (first, second) if name == "best.pt" else (first["network"], second["network"])
+        assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
+    assert (tmp_path / "whole/log.jsonl").read_text() == (tmp_path / "again/log.jsonl").read_text()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from surefoot_lab.train.evaluator import EvaluatorRecipe, train
+from surefoot_lab.train.mixture import Mixture, Source
+from surefoot_lab.train.network import GraderNetwork
+torch.set_num_threads(1)
+torch.manual_seed(0)
+data = Path(sys.argv[1])
+mixture = Mixture(data, [Source("learn", "train", copies=3, absent=True), Source("look", "dev")])
+recipe = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
+def told(progress):
+    if progress.step == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+train(GraderNetwork(width=32, heads=2, layers=1), mixture, data / "killed", recipe, told, "cpu")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_killed_run_ends_with_the_same_weights(mixture: Mixture, tmp_path: Path) -> None:
+    """`kill -9` costs the steps since the last checkpoint, and nothing else."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    seen: list[TrainingProgress] = []
+    train(tiny(), mixture, tmp_path / "killed", QUICK, seen.append, "cpu")
+    assert seen[0].step == 5
+    train(tiny(), mixture, tmp_path / "whole", QUICK, quiet, "cpu")
+    assert same(tmp_path / "whole/best.pt", tmp_path / "killed/best.pt")
+
+
+def test_a_finished_run_is_not_run_again(mixture: Mixture, tmp_path: Path) -> None:
+    """The best weights are there."""
+    best = train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+    assert best == tmp_path / "out/best.pt"
+    assert train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(1), "cpu") == best
+
+
+def test_training_stops_when_it_no_longer_helps(mixture: Mixture, tmp_path: Path) -> None:
+    """After so many looks without a better one; the best weights stay the best."""
+    seen: list[TrainingProgress] = []
+    recipe = replace(QUICK, rate=0.0, head_rate=0.0, check=2, patience=2)
+    network = tiny()
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    train(network, mixture, tmp_path / "out", recipe, seen.append, "cpu")
+    assert (seen[-1].step, seen[-1].steps) == (6, 12)
+    best = torch.load(tmp_path / "out/best.pt", weights_only=True)
+    assert all(torch.equal(best[name], before[name]) for name in before)
+    assert [json.loads(line)["step"] for line in (tmp_path / "out/log.jsonl").read_text().splitlines()] == [2, 4, 6]
+
+
+def test_the_word_vectors_stay_as_they_are(mixture: Mixture, tmp_path: Path) -> None:
+    """Rare words would be left behind by the common ones; all else moves."""
+    network = tiny()
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    train(network, mixture, tmp_path / "out", QUICK, quiet, "cpu")
+    still = {name for name, tensor in network.state_dict().items() if torch.equal(tensor, before[name])}
+    assert still == {"word.weight", "comparable"}
+
+
+def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
+    """In straight lines, to the recipe's and to nearly nothing; heads have their own, and biases do not decay."""
+    optimiser = grader_training._optimiser(tiny(), EvaluatorRecipe())
+    rates = []
+    for step in range(100):
+        grader_training._set_rates(optimiser, step, 100, EvaluatorRecipe())
+        rates.append(max(group["lr"] for group in optimiser.param_groups))
+    assert rates[5] == pytest.approx(5e-4)
+    assert rates[0] == pytest.approx(5e-4 / 6)
+    assert rates[99] == pytest.approx(5e-4 / 94)
+    assert rates == sorted(rates[:6]) + sorted(rates[6:], reverse=True)
+    kinds = {(group["peak"], group["weight_decay"]) for group in optimiser.param_groups}
+    assert kinds == {(5e-4, 0.0), (5e-4, 0.01), (8e-5, 0.0), (8e-5, 0.01)}
+
+
+def test_progress_counts_to_the_end(mixture: Mixture, tmp_path: Path) -> None:
+    """Forty-eight pairs in fours; the figure of the development questions comes with the first look."""
+    seen: list[TrainingProgress] = []
+    train(tiny(), mixture, tmp_path / "out", QUICK, seen.append, "cpu")
+    assert [(p.step, p.steps) for p in seen] == [(n, 12) for n in range(1, 13)]
+    assert [p.dev is None for p in seen] == [True] * 3 + [False] * 9
+    assert seen[-1].seconds_left == 0
+    assert all(p.pairs_per_second > 0 and p.loss > 0 for p in seen)
+
+
+def test_a_look_takes_whole_questions_up_to_a_number(mixture: Mixture) -> None:
+    """Of files with both labels; the others could not be measured."""
+    dev = {**mixture.dev, "one": [{**row("anna", 1), "passages": row("anna", 1)["passages"][:1]}], "none": []}
+    assert {name: len(part) for name, part in dev_examples(dev, EvaluatorRecipe(dev_pairs=3)).items()} == {"look": 4}
+
+
+def test_a_look_takes_nothing_of_the_half_that_is_measured_on(mixture: Mixture) -> None:
+    """Weights that were chosen by a question must not be praised for it."""
+    rows = [row(name, number) for number, name in enumerate(NAMES)]
+    fit = [name for name in NAMES if half({"id": name}) == "fit"]
+    (seen,) = dev_examples({"all": rows}, EvaluatorRecipe()).values()
+    asked = {wordpiece().decode(example.ids).split("build")[0].split()[-1] for example in seen}
+    assert (len(seen), asked) == (2 * len(fit), set(fit))
+    assert 0 < len(fit) < len(NAMES)
+
+
+def test_what_is_left_out_at_a_step_follows_from_seed_and_step(
+    mixture: Mixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a rule of our own: Python's hash may be another one in its next version."""
+    seeds: list[int] = []
+    monkeypatch.setattr(torch, "manual_seed", seeds.append)
+    with pytest.raises(Stopped):
+        train(tiny(), mixture, tmp_path / "out", replace(QUICK, seed=2), stop_at(3), "cpu")
+    assert seeds[-3:] == [2_000_006, 2_000_007, 2_000_008]
+
+
+# Where they come from
+
+
+def test_what_the_weights_come_from_stands_beside_them(mixture: Mixture, tmp_path: Path) -> None:
+    """The recipe with its seed, and hashes of the mixture, the data and the first weights; a stop changes nothing."""
+    first = made(tiny(), mixture.about, QUICK)
+    for step in (4, 5):
+        with pytest.raises(Stopped):
+            train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(step), "cpu")
+        assert json.loads((tmp_path / "out/made.json").read_text()) == first
+    assert first["recipe"] == asdict(QUICK)
+    assert first["data"]["learn.jsonl"] == sha256((tmp_path / "learn.jsonl").read_bytes()).hexdigest()
+    assert made(tiny(1), mixture.about, QUICK)["start"] != first["start"] == made(tiny(), mixture.about, QUICK)["start"]
+
+
+# What can go wrong
+
+
+def test_another_training_is_not_gone_on_with(mixture: Mixture, tmp_path: Path) -> None:
+    """Other numbers, other first weights or other lessons are another training."""
+    with pytest.raises(Stopped):
+        train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(4), "cpu")
+    for network, recipe in ((tiny(), replace(QUICK, clip=2.0)), (tiny(1), QUICK)):
+        with pytest.raises(UsageError, match="other data or settings"):
+            train(network, mixture, tmp_path / "out", recipe, quiet, "cpu")
+    mixture.train = {replace(source, weight=0.5): rows for source, rows in mixture.train.items()}
+    with pytest.raises(UsageError, match="other data or settings"):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+
+
+def test_a_damaged_checkpoint_is_named(mixture: Mixture, tmp_path: Path) -> None:
+    """With what to do about it."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/checkpoint.pt").write_bytes(b"torn")
+    with pytest.raises(UsageError, match=r"checkpoint\.pt is damaged; remove it"):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+
+
+def test_a_checkpoint_is_written_whole_or_not_at_all(
+    mixture: Mixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash in the middle leaves the one before."""
+    with pytest.raises(Stopped):
+        train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(3), "cpu")
+    kept = (tmp_path / "out/checkpoint.pt").read_bytes()
+
+    def torn(value: Any, file: Any) -> None:
+        file.write(b"half")
+        raise Stopped
+
+    monkeypatch.setattr(torch, "save", torn)
+    with pytest.raises(Stopped):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+    assert (tmp_path / "out/checkpoint.pt").read_bytes() == kept
+
+
+def test_two_trainings_do_not_share_a_folder(mixture: Mixture, tmp_path: Path) -> None:
+    """The second says so and leaves it alone."""
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out/lock"), pytest.raises(UsageError, match="another training is writing"):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+
+
+def test_a_loss_that_is_no_number_stops_the_training(mixture: Mixture, tmp_path: Path) -> None:
+    """Before it spoils the weights."""
+    network = tiny()
+    with torch.no_grad():
+        network.relevance.bias.fill_(float("nan"))
+    with pytest.raises(ModelError, match="the loss is nan after 0 steps"):
+        train(network, mixture, tmp_path / "out", QUICK, quiet, "cpu")
+
+
+def test_a_mixture_that_teaches_nothing_is_refused(mixture: Mixture, tmp_path: Path) -> None:
+    """So is one that nothing can be measured on: its best weights would be anybody's guess."""
+    dev = mixture.dev
+    mixture.dev = {}
+    with pytest.raises(ConfigError, match="no development file with both labels"):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+    mixture.dev, mixture.train = dev, {}
+    with pytest.raises(ConfigError, match="no lessons"):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
+
+
+def test_a_device_that_is_not_there_is_named(mixture: Mixture, tmp_path: Path) -> None:
+    """With one that always is."""
+    with pytest.raises(ConfigError, match=r"the device 'nonsense' cannot be used: .*; cpu always can"):
+        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "nonsense")

@@ -1,0 +1,86 @@
+"""Questions that are made of how an encyclopedia's articles begin."""
+
+from __future__ import annotations
+
+import pytest
+
+from surefoot_lab.train.openings import MOST, questions, told
+
+VILLAGE = "Landresse is a commune in the Doubs department in eastern France. Its population was 217 in 2019."
+PLAYER = "Vida Moren (born 12 March 1951) is a Larrow former footballer. He was born in Harlow, the son of Jon Moren."
+FILM = (
+    "Low Water is a 1974 comedy film directed by the Larrow filmmaker Ida Brandt, written by Kai R. Solberg and "
+    "starring Nils Berg. It was released on 3 May 1974."
+)
+
+
+def answers(text: str) -> dict[str, str]:
+    return {wording.asked[0]: answer for wording, answer in told(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "answer"),
+    [
+        (VILLAGE, "In what country is {x}?", "France"),
+        (VILLAGE, "What is the population of {x}?", "217"),
+        (PLAYER, "What sport does {x} play?", "footballer"),
+        (PLAYER, "What is {x}'s occupation?", "Larrow former footballer"),
+        (PLAYER, "In what city was {x} born?", "Harlow"),
+        (PLAYER, "When was {x} born?", "12 March 1951"),
+        (PLAYER, "Who is the father of {x}?", "Jon Moren"),
+        (FILM, "What genre is {x}?", "comedy"),
+        (FILM, "Who was the director of {x}?", "Ida Brandt"),
+        (FILM, "Who was the screenwriter for {x}?", "Kai R. Solberg"),
+        (FILM, "Who starred in {x}?", "Nils Berg"),
+        (FILM, "When was {x} released?", "3 May 1974"),
+    ],
+)
+def test_an_opening_tells(text: str, asked: str, answer: str) -> None:
+    """What it says of a place, a person or a work, to the word."""
+    assert answers(text)[asked] == answer
+
+
+def test_what_is_told_is_of_the_thing_itself() -> None:
+    """A director's page tells no film's genre or star, and a paragraph within an article tells nothing."""
+    director = "Ida Brandt (born 1931) was a Larrow film director. She directed a comedy film starring Nils Berg."
+    assert not {"What genre is {x}?", "Who starred in {x}?"} & set(answers(director))
+    assert not answers("The film was directed by Ida Brandt, and Nils Berg plays the keeper.")
+
+
+def test_a_question_has_the_passage_that_answers_it() -> None:
+    """In the format of labelled data: under the article's bare name, with the words that answer and their passage."""
+    passage = {"id": "7", "title": "Low Water (1974 film)", "text": FILM}
+    rows = {row["prop"]: row for row in questions([passage])}
+    row = rows["Who was the director of {x}?"]
+    assert row["question"] in {
+        f"Who {verb} Low Water?" for verb in ("was the director of", "directed", "is the director of")
+    }
+    assert (row["answers"], row["s_wiki_title"]) == (["Ida Brandt"], "Low Water (1974 film)")
+    assert row["passages"] == [{**passage, "label": 1}]
+
+
+def test_a_passage_that_does_not_open_its_article_is_asked_nothing() -> None:
+    """Its title does not stand at its beginning."""
+    assert questions([{"id": "7", "title": "Nils Berg", "text": FILM}]) == []
+
+
+def test_no_wording_outweighs_the_others() -> None:
+    """Of each at most so many are asked, the same whatever the order."""
+    many = [
+        {"id": str(n), "title": f"Landresse {n}", "text": f"Landresse {n} is a commune in eastern France."}
+        for n in range(MOST + 20)
+    ]
+    asked = questions(many)
+    assert len(asked) == MOST
+    assert questions(many[::-1]) == asked
+
+
+def test_things_are_asked_in_several_ways() -> None:
+    """Each by its hash, so that the same data make the same questions."""
+    many = [{"id": str(n), "title": "Landresse", "text": VILLAGE} for n in range(40)]
+    assert {row["question"] for row in questions(many) if row["answers"] == ["France"]} == {
+        "In what country is Landresse?",
+        "What country is Landresse in?",
+        "Which country is Landresse located in?",
+        "Where is Landresse?",
+    }

@@ -1,0 +1,111 @@
+"""The verifier's training, on a network of one layer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("onnx", reason="needs the extra train")
+
+from surefoot.contracts import verify  # noqa: E402
+from surefoot.types import Assertion, Passage  # noqa: E402
+from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
+from surefoot.verifiers.minilm import MiniLMVerifier  # noqa: E402
+from surefoot_lab.train.claims import ClaimSets, ClaimSource, LabelledClaim  # noqa: E402
+from surefoot_lab.train.network import GraderNetwork  # noqa: E402
+from surefoot_lab.train.training import TrainingProgress  # noqa: E402
+from surefoot_lab.train.verifier import VerifierNetwork, VerifierRecipe, beginning, examples_of, train  # noqa: E402
+from surefoot_lab.train.verifier_finish import finish  # noqa: E402
+
+RECIPE = VerifierRecipe(check=4, checkpoint=2, batch=8)
+
+
+def network() -> VerifierNetwork:
+    torch.manual_seed(0)
+    return VerifierNetwork(width=32, heads=2, layers=1)
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> ClaimSets:
+    """Huts and how high they stand, true or ten metres too high."""
+    folder = tmp_path_factory.mktemp("claims")
+    for name in ("ragtruth_qa", "begin"):
+        rows = []
+        for number in range(240):
+            evidence = f"The {name} hut number {number} stands at {2 * number} metres."
+            high, wrong = 2 * number, number % 2
+            claim = f"Hut {number} stands at {high + 10 * wrong} metres."
+            spans = {"spans": [[claim.index(" at ") + 4, len(claim) - 8]]} if wrong else {}
+            rows.append({"set": name, "evidence": evidence, "claim": claim, "label": 1 - wrong, **spans})
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return ClaimSets(folder, [ClaimSource(name, name, "MIT", learn=True) for name in ("ragtruth_qa", "begin")])
+
+
+def test_unsupported_words_become_their_pieces() -> None:
+    """1.0 for each piece that a span touches; None where nobody knows."""
+    wrong = LabelledClaim("Hut 7 stands", "", "Hut 8 stands.", 0, ((4, 5),))
+    (example,) = examples_of([wrong], 64)
+    assert example.unsupported == [0.0, 1.0, 0.0]
+    (example,) = examples_of([LabelledClaim("Hut 7", "", "Hut 8.", 0, None)], 64)
+    assert example.unsupported is None
+
+
+def test_a_network_begins_with_anothers_body() -> None:
+    """Its heads are new; the weights of another shape are refused."""
+    torch.manual_seed(3)
+    body = GraderNetwork()
+    begun = beginning(body.state_dict(), 1)
+    assert torch.equal(begun.layers[0].attend.weight, body.layers[0].attend.weight)
+    assert not torch.equal(begun.relevance.weight, body.relevance.weight)
+    with pytest.raises(ModelError):
+        beginning(network().state_dict())
+
+
+def test_a_stopped_training_ends_with_the_same_weights(sets: ClaimSets, tmp_path: Path) -> None:
+    """As one that nobody stopped, to the last bit."""
+    whole = train(network(), sets, tmp_path / "whole", RECIPE, lambda _: None)
+
+    def stop(progress: object) -> None:
+        if getattr(progress, "step", 0) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(network(), sets, tmp_path / "torn", RECIPE, stop)
+    torn = train(network(), sets, tmp_path / "torn", RECIPE, lambda _: None)
+    one, other = torch.load(whole), torch.load(torn)
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    with pytest.raises(UsageError, match="other data or settings"):
+        train(network(), sets, tmp_path / "torn", VerifierRecipe(rate=1e-3), lambda _: None)
+
+
+def test_it_goes_on_to_the_end(sets: ClaimSets, tmp_path: Path) -> None:
+    """However many looks bring nothing better: one pass is short, and the best weights are kept."""
+    seen: list[TrainingProgress] = []
+    train(network(), sets, tmp_path / "out", VerifierRecipe(rate=0.0, head_rate=0.0, check=4, batch=8), seen.append)
+    assert seen[-1].step == seen[-1].steps
+    looks = [json.loads(line) for line in (tmp_path / "out/log.jsonl").read_text().splitlines()]
+    assert len(looks) > 6
+    assert len({look["mean"] for look in looks}) == 1
+
+
+def test_without_claims_there_is_no_training(tmp_path: Path) -> None:
+    """The message says what to add."""
+    with pytest.raises(ConfigError, match="add a section"):
+        train(network(), ClaimSets(tmp_path, []), tmp_path / "none", RECIPE, lambda _: None)
+
+
+def test_what_is_finished_keeps_the_contract(sets: ClaimSets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exported, calibrated, with the parts to measure on beside it. (The aim is not for a network of one layer.)"""
+    monkeypatch.setattr("surefoot_lab.train.verifier_finish.PRECISION", 0.01)
+    torch.save(network().state_dict(), tmp_path / "best.pt")
+    monkeypatch.setattr("surefoot_lab.train.verifier_finish.restored", lambda path: network())
+    finish(tmp_path / "best.pt", sets, tmp_path, lambda done, of: None)
+    verifier = MiniLMVerifier(str(tmp_path))
+    verify("verifier", verifier)
+    (told,) = verifier.support([Assertion("Hut 7 stands at 24 metres.", (Passage("h", "Hut 7 stands at 14 metres."),))])
+    assert told.probability is not None
+    assert (tmp_path / "dev/test/ragtruth_qa.jsonl").is_file()
+    assert not (tmp_path / ".finishing").exists()

@@ -1,0 +1,360 @@
+"""Holds an answer against its strips: every citation is checked, and what nothing carries is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import replace
+from typing import Literal
+
+from surefoot.text.languages import FUNCTION_WORDS, language
+from surefoot.text.openers import claiming
+from surefoot.text.places import located
+from surefoot.text.refusals import refuses
+from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
+from surefoot.types import Answer, Assertion, Citation, Decision, Passage, Support
+from surefoot.types.protocols import Knowledge
+
+Check = Literal["refuse", "mark", "off"]
+"""An answer of which no sentence stands on a source is refused; or it is passed on, its sentences marked as such; or
+nothing is checked, and all of them are marked."""
+Supporting = Callable[[Sequence[Assertion]], Sequence[Support]]
+"""A verdict on each assertion, as a verifier gives it."""
+
+_MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
+_OPENING = re.compile(r"[\"“«]|(?<!\w)['‘]")
+_DOUBLE, _SINGLE = re.compile(r"([^\"”»]{3,}?)[\"”»]"), re.compile(r"(.{3,}?)['’](?!\w)")
+"""The rest of a quotation: the first is closed by any double mark, the second by a single one on the same line."""
+
+_LINK = re.compile(
+    r"""
+      [a-z][a-z0-9+.-]{1,20}:[/\\]{2,}(?=[^\s/\\])[^\s<>"]+          # with its scheme
+    | \b(?:https?|ftp|wss?):(?=[/\\]*\w[^\s/\\]{0,60}\.\w)[^\s<>"]+  # with fewer slashes, which browsers mend
+    | (?<![\w:/\\])[/\\]{2,}(?=[^\s/\\])[^\s<>"]+                    # with the scheme of the page that it stands in
+    | \bwww\.(?=[^\s/\\])[^\s<>"]+
+    | (?<=\]\()\s*<?[^\s)>]+                                         # whatever a Markdown link or image leads to
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Text that a browser or a Markdown renderer may take for an address; not a bare domain."""
+_AROUND = ".,;:!?*_'’”»)]}/"
+"""Characters that may follow an address in running text, or end it, without changing it."""
+NO_LINK = "(link removed)"
+"""The stand-in for an address that is no source's."""
+UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge graph"})
+"""`Passage.via` of addresses that a search engine only named, and that nobody fetched."""
+
+_CLAUSE_END = re.compile(
+    r"[,;:—–]\s+(?:and|but|or|nor|so|while|whereas|which|who|where|although|though|because)?\b"
+    r"|(?<!\s)\s+(?:but|while|whereas)\s",
+    re.IGNORECASE,
+)
+HALF = 0.5
+"""The share of a clause's new words that its source must hold, or the clause is somebody else's."""
+
+_VERDICT = re.compile(
+    r"\W*(?:(?:yes|no)\b(?!\s+(?:information|mention|answer|source))"
+    r"|(?:(?:(?:this|the|that)\s+(?:claim|statement)|it)\s+is\s+(?:not\s+)?)?(?:true|false)\b)",
+    re.IGNORECASE,
+)
+
+
+def grounded(
+    question: str,
+    draft: Answer,
+    knowledge: Knowledge,
+    support: Supporting | None = None,
+    check: Check = "refuse",
+) -> Answer:
+    """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
+
+    A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
+    carries most of what it says beyond the question. A citation is quoted when the strip holds words that the
+    sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
+    that it adds. A letter or a verdict is held against the strips by what it stands for, where the draft says that; a
+    bare yes, no, true or false adds nothing to check, and is passed on as not quoted. A draft that brings citations of
+    its own consists of quotations, and each is compared with its passage letter by letter.
+
+    `check`: what "refuse" withholds is passed on by "mark", with what is wrong in its citations
+    and `uncited`; where the draft says itself that it has no answer, both refuse. "off" looks for addresses alone.
+
+    `support` also says of each sentence whether its sources carry it; what it says stands in the citations. A sentence
+    of which no words stand in a source, but which the nearest one carries, is cited as supported and not as quoted. An
+    opener or an offer of help claims nothing, and nothing is asked of it. None: nobody checks support.
+
+    An address is passed on only where a source was fetched from it, or where the user's own documents hold it and
+    nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of
+    citations alone would let a planted link through.
+    """
+    whole, draft = draft, replace(draft, text=linked(draft.text, _addresses(knowledge)))
+    passed = draft if draft.text == whole.text else replace(draft, withheld=whole.text)
+    if check == "off":
+        unchecked = tuple(draft.text[start:end] for start, end in sentences(draft.text))
+        return replace(passed, citations=(), uncited=unchecked)
+    if draft.citations:
+        checked = _quotations_checked(question, draft, knowledge, support)
+        if check == "refuse" and not any(citation.quoted for citation in checked):
+            return _withheld(draft, whole)
+        return replace(passed, citations=checked)
+    said = _sentences_checked(question, draft, knowledge, support)
+    if knowledge and not _stands(said.citations) and _is_verdict(question, draft.text, cited=bool(said.citations)):
+        if not any(citation.strip for citation in said.citations):
+            trusted = _on_trust(question, knowledge)
+            text = f"{said.text} [{trusted.marker}]"
+            said = replace(said, text=text, citations=(*said.citations, trusted))
+    elif refuses(draft.text) or (check == "refuse" and not _stands(said.citations)):
+        return _withheld(draft, whole)
+    return replace(passed, text=said.text, citations=said.citations, uncited=said.uncited)
+
+
+def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None) -> Answer:
+    """The draft with the citations of each sentence, or of what it stands for, and its unsupported sentences."""
+    pieces: list[str] = []
+    citations: list[Citation] = []
+    uncited: list[str] = []
+    text = _LATE_MARKERS.sub(r"\2\1", draft.text)
+    ranges = [(0, len(text))] if draft.stands_for else _claims(text)
+    every = [_MARKER.sub("", text[start:end]).strip() for start, end in ranges]
+    meant = [draft.stands_for] if draft.stands_for else every
+    cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
+    found = _supported(question, meant, cites, knowledge, support)
+    before = 0
+    for said, cited, (start, end) in zip(every, found, ranges, strict=True):
+        gap = text[before:start] if "\n" in text[before:start] else " "
+        pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
+        before = end
+        citations += cited
+        uncited += [said] if said and not _stands(cited) and claiming(said) else []
+    return replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
+
+
+def _is_verdict(question: str, text: str, cited: bool) -> bool:
+    """Whether it says yes, no, true or false, and, where it names sources, nothing besides."""
+    verdict = _VERDICT.match(text)
+    return verdict is not None and not (cited and _new_words(question, _MARKER.sub("", text[verdict.end() :])))
+
+
+def _withheld(draft: Answer, whole: Answer) -> Answer:
+    return replace(draft, text="", citations=(), refused=True, withheld=whole.text)
+
+
+def _claims(text: str) -> list[tuple[int, int]]:
+    """The sentences; markers that stand alone, such as on a line of their own, belong to the sentence before them."""
+    found: list[tuple[int, int]] = []
+    for start, end in sentences(text):
+        if found and not words(_MARKER.sub("", text[start:end])):
+            found[-1] = found[-1][0], end
+        else:
+            found.append((start, end))
+    return found
+
+
+def _stands(cited: Sequence[Citation]) -> bool:
+    """Whether a source holds words of the sentence, or carries it in others."""
+    return any(citation.quote or citation.supported for citation in cited)
+
+
+def _supported(
+    question: str,
+    every: Sequence[str],
+    cites: Sequence[list[Citation]],
+    knowledge: Knowledge,
+    support: Supporting | None,
+) -> Sequence[list[Citation]]:
+    """The citations of each sentence, with whether their sources together carry it.
+
+    A sentence without words of a source is held against the source nearest to it, and cites that if it carries it.
+    """
+    if support is None or not knowledge:
+        return cites
+    held = [i for i, said in enumerate(every) if words(claiming(said)) and not refuses(said)]
+    near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
+    read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
+    asked = [Assertion(claiming(every[i]), tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
+    told = dict(zip(held, support(asked), strict=True))
+    found = list(cites)
+    for i, verdict in told.items():
+        if i not in near:
+            found[i] = [replace(c, supported=verdict.supported) if c.strip else c for c in cites[i]]
+        elif verdict.supported:
+            found[i] = [*cites[i], replace(near[i], supported=True)]
+    return found
+
+
+def _nearest(question: str, said: str, knowledge: Knowledge) -> Citation:
+    """The citation of the source that shares most words with the sentence, then with the question."""
+    mine, asked = set(content_words(said)), set(content_words(question))
+    held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
+    best = max(range(len(held)), key=lambda i: (len(mine & held[i]), len(asked & held[i]), -i))
+    return _checked(question, said, best + 1, knowledge)
+
+
+def _quotations_checked(
+    question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None
+) -> tuple[Citation, ...]:
+    """The citations of a draft that names a slice of a passage in each, as that passage has it."""
+    citations = tuple(_found(citation, knowledge) for citation in draft.citations)
+    own = [citation for citation in citations if citation.quoted]
+    if not (support and own):
+        return citations
+    asked = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
+    told = dict(zip(own, (verdict.supported for verdict in support(asked)), strict=True))
+    return tuple(replace(c, supported=told.get(c)) for c in citations)
+
+
+def _found(citation: Citation, knowledge: Knowledge) -> Citation:
+    if citation.strip is None or not 1 <= citation.marker <= len(knowledge):
+        return _placed(Citation(citation.marker, None, "", False, f"there is no source {citation.marker}"), None)
+    passage, strip = knowledge[citation.marker - 1][1], citation.strip
+    stands = strip.passage_id == passage.id and passage.text[strip.start : strip.end] == strip.text == citation.quote
+    reason = "" if stands else "these words do not stand in the source"
+    return _placed(replace(citation, quoted=stands, reason=reason), passage)
+
+
+def _placed(citation: Citation, passage: Passage | None) -> Citation:
+    """With the title of its source and the address of the words that it quotes."""
+    if passage is None:
+        return citation
+    strip = citation.strip
+    at = strip.start + max(0, strip.text.find(citation.quote)) if strip else 0
+    return replace(citation, title=passage.title, url=located(passage, at).url or passage.file)
+
+
+def _addresses(knowledge: Knowledge) -> set[str]:
+    """The addresses that an answer may name."""
+    own = [p for _, p in knowledge if p.source == "corpus" and p.standing != "doubted"]
+    held = {match[0].strip().rstrip(_AROUND) for p in own for match in _LINK.finditer(f"{p.title}\n{p.text}")}
+    visited = {passage.file or passage.url or "" for _, passage in knowledge if passage.via not in UNVISITED}
+    return held | {url.rstrip(_AROUND) for url in visited if url}
+
+
+def linked(text: str, known: Set[str]) -> str:
+    """The text with every address replaced that is none of the known ones; what ends an address makes no other."""
+
+    def checked(match: re.Match[str]) -> str:
+        bare = match[0].lstrip().removeprefix("<")
+        address = bare.rstrip(_AROUND)
+        return match[0] if address in known else match[0].removesuffix(bare) + NO_LINK + bare[len(address) :]
+
+    return _LINK.sub(checked, text)
+
+
+def _cited(question: str, said: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:
+    given = [_checked(question, said, marker, knowledge) for marker in markers]
+    if any(citation.quote for citation in given):
+        return given
+    found = [marker for marker in _attributed(question, said, knowledge) if marker not in markers]
+    return given + [_checked(question, said, marker, knowledge) for marker in found]
+
+
+def _markers(sentence: str) -> list[int]:
+    found = [int(number) for group in _MARKER.findall(sentence) for number in group.split(",")]
+    return list(dict.fromkeys(found))
+
+
+def _attributed(question: str, said: str, knowledge: Knowledge) -> list[int]:
+    new = _new_words(question, said)
+    asked = set(content_words(question))
+    held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
+    ranked = sorted(range(len(held)), key=lambda i: (-len(new & held[i]), -len(asked & held[i]), i))
+    return [ranked[0] + 1] if ranked and new & held[ranked[0]] else []
+
+
+def _checked(question: str, said: str, marker: int, knowledge: Knowledge) -> Citation:
+    if not 1 <= marker <= len(knowledge):
+        return Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
+    strip, passage = knowledge[marker - 1]
+    quote = _longest_run(said, strip.text, _new_words(question, said))
+    if not quote:
+        missing = Citation(marker, strip, "", quoted=False, reason="nothing of the sentence stands in the source")
+        return _placed(missing, passage)
+    source = f"{passage.title} {strip.text}"
+    absent = _absent(question, said, source) or _unsaid(question, said, source)
+    reason = f"not in the source: {', '.join(absent)}" if absent else ""
+    return _placed(Citation(marker, strip, quote, quoted=not absent, reason=reason), passage)
+
+
+def _on_trust(question: str, knowledge: Knowledge) -> Citation:
+    """The citation of a bare yes or no: the strip that holds most of the question, and nothing in it to check."""
+    asked = set(content_words(question))
+    shared = [len(asked & set(words(f"{passage.title} {strip.text}"))) for strip, passage in knowledge]
+    best = shared.index(max(shared))
+    strip, passage = knowledge[best]
+    return _placed(Citation(best + 1, strip, "", False, "a yes or no has no words to check"), passage)
+
+
+def _new_words(question: str, said: str) -> set[str]:
+    return {word for word in words(said) if word not in STOP_WORDS} - set(words(question))
+
+
+def _absent(question: str, said: str, source: str) -> list[str]:
+    """Quotations that the source does not hold; names and numbers that neither it nor the question holds."""
+    there = set(words(source)) | set(words(question))
+    flat = f" {' '.join(words(source))} "
+    made_up = [quote for quote in _quotations(said) if f" {' '.join(words(quote))} " not in flat]
+    return made_up + [name for name in names(said) if not there.issuperset(content_words(name))]
+
+
+def _quotations(said: str) -> Iterator[str]:
+    """What stands in quotation marks, each once, in order; in one pass, however many of them nobody closes."""
+    at, unclosed = 0, {_DOUBLE: 0, _SINGLE: 0}
+    while opening := _OPENING.search(said, at):
+        at, rest = opening.end(), _DOUBLE if opening[0] in '"“«' else _SINGLE
+        if at <= unclosed[rest]:
+            continue
+        if quotation := rest.match(said, at):
+            yield quotation[1]
+            at = quotation.end()
+        elif rest is _SINGLE:
+            unclosed[rest] = line if (line := said.find("\n", at)) >= 0 else len(said)
+        elif not re.search('["”»]', said[at : at + 3]):  # a mark so near closes nothing, and may open the next
+            unclosed[rest] = len(said)
+
+
+def _unsaid(question: str, said: str, source: str) -> list[str]:
+    """Clauses of whose new words the source holds less than half: a right clause lends its mark to no other."""
+    there = set(words(source))
+    clauses = [clause.strip() for clause in _CLAUSE_END.split(said)]
+    added = [(clause, _new_words(question, clause)) for clause in clauses]
+    return [f"“{clause}”" for clause, new in added if len(new) > 1 and len(new & there) < HALF * len(new)]
+
+
+def _longest_run(said: str, text: str, new: set[str]) -> str:
+    """The longest slice of `text` whose words stand side by side in `said` too and include one of `new`."""
+    spans = [match.span() for match in WORD.finditer(text)]
+    run = longest_run(words(text), words(said), lambda run: not new.isdisjoint(run))
+    return text[spans[run[0]][0] : spans[run[-1]][1]] if run else ""
+
+
+def refusal(
+    question: str, draft: Answer | None, graded: int, knowledge: Knowledge, decision: Decision, queries: Sequence[str]
+) -> Answer:
+    """A plain refusal that names what was missing and where it was looked for; `draft` None: the generator failed."""
+    missing = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))
+    lacking = "nothing there mentions" if knowledge else "nothing sound on"
+    about = f"; {lacking} {', '.join(missing)}" if missing else ""
+    where = f"{graded} passages graded ({decision.because})"
+    if queries:
+        where += "; searched for " + ", ".join(f"“{query}”" for query in queries)
+    text = f"I cannot answer this from the evidence. {_why(draft, knowledge)}{about}. Looked at: {where}."
+    known = draft or Answer("")
+    return Answer(text, refused=True, model=known.model, withheld=known.withheld, drafts=known.drafts)
+
+
+def _why(draft: Answer | None, knowledge: Knowledge) -> str:
+    if not knowledge:
+        return "Nothing that was found is good enough to stand on"
+    if draft is None:
+        return "Evidence was found, but the model that reads it failed"
+    if draft.withheld and not refuses(draft.withheld):
+        return "What the model said does not stand in what was found"
+    return "What was found does not hold the answer"
+
+
+def _missing(question: str, text: str) -> list[str]:
+    there = set(words(text)) | STOP_WORDS | set(FUNCTION_WORDS.get(language(question), "").split())
+    whole = [name for name in names(question) if not there.issuperset(words(name))]
+    in_names = {word for name in names(question) for word in words(name)}
+    rest = [word for word in WORD.findall(question) if (in_names | there).isdisjoint(words(word))]
+    return [f"“{item}”" for item in dict.fromkeys([*whole, *rest])]

@@ -1,0 +1,365 @@
+"""Values on disk: the JSON codec, the migrations of traces, single files, and run folders that are appended to and
+resumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from filelock import FileLock, Timeout
+
+from surefoot.run import manifest
+from surefoot.text.json_values import parsed, spelled
+from surefoot.types import TRACE_SCHEMA, Trace
+from surefoot.types.errors import FieldFault, TraceFault, UsageError
+from surefoot.types.metadata import Meta
+
+T = TypeVar("T")
+
+ENVIRONMENTS = "environments"
+"""The key of `run.json` that lists where it ran, which is no part of what was run."""
+
+
+def _quoted(trace: dict[str, Any]) -> dict[str, Any]:
+    answer = trace.get("answer")
+    if not isinstance(answer, dict) or not isinstance(answer.get("citations"), list):
+        return trace
+    renamed = [
+        {"quoted" if key == "verified" else key: value for key, value in one.items()} if isinstance(one, dict) else one
+        for one in answer["citations"]
+    ]
+    return {**trace, "answer": {**answer, "citations": renamed}}
+
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
+    2: _quoted,  # Citation.verified is called `quoted`; Answer.hedged and the place of a citation have defaults
+    # No Passage.meta and .places, no Trace.filter, no Step.started and .completion_tokens: the defaults hold.
+    3: lambda trace: trace,
+}
+"""By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
+
+
+def to_json(value: Any) -> Any:
+    """A value of `surefoot.types` as plain dictionaries, lists, strings and numbers."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    return value.value if isinstance(value, Enum) else value
+
+
+def from_json(kind: type[T], data: Any, origin: str = "") -> T:
+    """The value of type `kind` that `to_json` made `data` from; a trace may have an earlier schema.
+
+    Raises TraceFault for any other data, naming `origin` where that is given.
+    """
+    place = f"{origin}: " if origin else ""
+    try:
+        return typing.cast(T, _decoded(kind, data))
+    except TraceFault as error:
+        raise TraceFault(f"{place}{error}") from error
+    except (TypeError, ValueError, OverflowError, FieldFault) as error:
+        raise TraceFault(f"{place}this is not a {kind.__name__}: {error}") from error
+
+
+def migrated(trace: Any, origin: str = "") -> dict[str, Any]:
+    """The JSON of a trace of any schema so far, as today's schema has it. Raises TraceFault for all else."""
+    place = f"{origin}: " if origin else ""
+    if not isinstance(trace, dict) or "schema" not in trace:
+        raise TraceFault(f"{place}this is no Surefoot trace: it has no schema version")
+    schema, now = trace["schema"], dict(trace)
+    while type(schema) is int and schema in MIGRATIONS:
+        now, schema = MIGRATIONS[schema](now), schema + 1
+    if schema != TRACE_SCHEMA:
+        raise TraceFault(f"{place}it has trace schema {schema!r}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot")
+    return {**now, "schema": schema}
+
+
+def dumps(trace: Trace) -> str:
+    """One line of JSON. Raises TraceFault for a trace that JSON cannot hold, such as one with a NaN."""
+    return _encoded(to_json(trace), f"trace {trace.id}")
+
+
+def loads(text: str, origin: str = "this text") -> Trace:
+    """The trace that `dumps` wrote. Raises TraceFault, naming `origin`."""
+    try:
+        return from_json(Trace, parsed(text), origin)
+    except ValueError as error:
+        raise TraceFault(f"{origin} is not JSON: {error}") from error
+
+
+def write_trace(trace: Trace, path: str | Path) -> None:
+    """Write the trace to a file, whole or not at all."""
+    write_text(Path(path), _encoded(to_json(trace), f"trace {trace.id}", indent=1) + "\n")
+
+
+def read_trace(path: str | Path) -> Trace:
+    """The trace in a file. Raises TraceFault."""
+    try:
+        return loads(Path(path).read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise TraceFault(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TraceFault(f"{path} is not a Surefoot trace: it is not UTF-8 text") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all, also when the machine stops in the middle."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write a file, whole or not at all, also when the machine stops in the middle; `mode` less the umask."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not tempfile, whose files nobody else may read: a model in a shared folder is for all whom the umask lets.
+    temporary = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+class Run:
+    """A run's folder: `run.json` describes the run, and `file` gets a line for each question or value.
+
+    Lines are only appended. A killed process leaves at most one torn last line, which the next opening cuts off; `done`
+    then tells which questions are answered. A resumed run must have the same description, but may run elsewhere:
+    `environments` of `run.json` lists each `manifest.environment`.
+    """
+
+    def __init__(self, folder: str | Path, about: dict[str, Any], file: str = "traces.jsonl") -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / file
+        self._lock = FileLock(self.folder / ".lock")
+        self._claim(about)
+        try:
+            with self._lock.acquire(timeout=0):
+                mend(self.path)
+        except Timeout:
+            pass  # what looks torn is a line that another process is just writing
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder against other processes. Raises UsageError where another one, not killed, holds it."""
+        try:
+            with self._lock.acquire(timeout=0):
+                yield
+        except Timeout as error:
+            raise UsageError(f"{self.folder} is being run by another process; wait for it, or stop it") from error
+
+    def append(self, key: str, trace: Trace) -> None:
+        """Add the trace of the question with this key."""
+        self._add({"key": key, "trace": to_json(trace)}, f"trace {trace.id}")
+
+    def add(self, key: str, value: Any) -> None:
+        """Add a value that is no trace, as `to_json` writes it."""
+        self._add({"key": key, "value": to_json(value)}, f"what was found on {key}")
+
+    def done(self) -> dict[str, Trace]:
+        """The traces that are there, by key. Raises TraceFault, naming the line, for one that is damaged."""
+        return values(self.path, Trace, "trace")
+
+    def values(self, kind: type[T]) -> dict[str, T]:
+        """The values that `add` left there, by key. Raises TraceFault."""
+        return values(self.path, kind)
+
+    def _add(self, row: dict[str, Any], what: str) -> None:
+        line = _encoded(row, what) + "\n"
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line)
+
+    def _claim(self, about: dict[str, Any]) -> None:
+        path = self.folder / "run.json"
+        wanted = parsed(_encoded(about, "the description of the run"))
+        known = described(self.folder) if path.exists() else {**wanted, ENVIRONMENTS: []}
+        if not isinstance(ran := known.pop(ENVIRONMENTS, []), list):
+            raise TraceFault(f"{path} is damaged: its environments are no list; give a new folder")
+        if _asked(known) != _asked(wanted):
+            raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
+        if (here := manifest.environment()) not in ran:
+            whole = {**known, ENVIRONMENTS: [*ran, here]}
+            write_text(path, _encoded(whole, "the description of the run", indent=1) + "\n")
+
+
+def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place and object of each line of a file of JSON objects. All such files of run folders are read here.
+
+    Blank lines are skipped, and so is a last line that was cut short, which another process may just be writing.
+    Raises UsageError where the file cannot be read, TraceFault, naming the line, where one is damaged.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        try:
+            row = parsed(line) if line.strip() else None
+        except ValueError as error:
+            if number == len(lines):
+                return
+            raise _damaged(where, error) from error
+        if isinstance(row, dict):
+            yield where, row
+        elif line.strip():
+            raise _damaged(where, "it is no JSON object")
+
+
+def keyed(path: Path, name: str = "value") -> Iterator[tuple[str, str, Any]]:
+    """Yield place, key and the JSON under `name` for each line that a `Run` appended. Raises as `rows` does."""
+    for where, row in rows(path):
+        if not isinstance(key := row.get("key"), str):
+            raise _damaged(where, "it has no key that is a text")
+        if name not in row:
+            raise _damaged(where, f"it has no {name}")
+        yield where, key, row[name]
+
+
+def values(path: Path, kind: type[T], name: str = "value") -> dict[str, T]:
+    """The values that a `Run` left in a file, by key, the last of each; none without a file. Raises TraceFault."""
+    lines = keyed(path, name) if path.exists() else ()
+    return {key: from_json(kind, value, where) for where, key, value in lines}
+
+
+def mend(path: Path) -> None:
+    """Make a file of JSON lines ready to be appended to: cut off a torn last line, end one that only lacks its end."""
+    data = path.read_bytes() if path.exists() else b""
+    if not (last := data[data.rfind(b"\n") + 1 :]):
+        return
+    with path.open("r+b") as file:
+        try:
+            parsed(last)
+        except ValueError:
+            file.truncate(len(data) - len(last))
+        else:
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+
+
+def runs(folder: Path) -> list[Path]:
+    """The folder itself, if it is a run's; else the run folders in it, in alphabetical order."""
+    inner = sorted(path.parent for path in folder.glob("*/run.json"))
+    return [folder] if (folder / "run.json").exists() or not inner else inner
+
+
+def described(folder: Path, what: str = "a run") -> dict[str, Any]:
+    """The folder's `run.json`. Raises UsageError where it is no folder of `what`, TraceFault where it is damaged."""
+    path = folder / "run.json"
+    try:
+        about = parsed(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{folder} is no folder of {what}: {path} cannot be read") from error
+    except ValueError as error:
+        raise TraceFault(f"{path} is damaged: {error}; give another folder") from error
+    if not isinstance(about, dict):
+        raise TraceFault(f"{path} is damaged: it is no description of a run; give another folder")
+    return about
+
+
+def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:
+    """Read a run folder: its description, and the trace of each question by key. Nothing is written there.
+
+    Raises UsageError where there is no run, TraceFault where it is damaged.
+    """
+    about, path = described(folder), folder / "traces.jsonl"
+    if not path.exists():
+        raise UsageError(f"{folder} is no folder of a run: {path} cannot be read")
+    return about, values(path, Trace, "trace")
+
+
+def _damaged(where: str, why: object) -> TraceFault:
+    return TraceFault(f"{where} is damaged: {why}; take the line out to go on")
+
+
+_BEFORE = {"verifier": {"use": "lexical"}, "answer": {"check": "mark"}}
+"""Sections that a configuration did not have once, with what stood in for them then."""
+
+
+def _asked(about: dict[str, Any]) -> dict[str, Any]:
+    """The part of a description that must match to resume. `[judge]` of the configuration need not: each score names
+    its judge. Nor need an empty section, or one that says what was so before there was such a section, so that a folder
+    from then can be resumed."""
+
+    def told(name: str, held: Any) -> Any:
+        if not isinstance(held, dict):
+            return held
+        return {
+            key: of
+            for key, of in held.items()
+            if of not in ({}, _BEFORE.get(key)) and (name, key) != ("config", "judge")
+        }
+
+    return {name: told(name, held) for name, held in about.items()}
+
+
+def _encoded(data: Any, what: str, indent: int | None = None) -> str:
+    try:
+        return spelled(data, indent)
+    except (TypeError, ValueError) as error:
+        raise TraceFault(f"{what} cannot be written as JSON: {error}") from error
+
+
+def _decoded(kind: Any, data: Any) -> Any:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if data is None and type(None) in arguments:
+            return None
+        return _decoded(next(option for option in arguments if option is not type(None)), data)
+    if origin is tuple:
+        items = _expected(list, data)
+        kinds = [arguments[0]] * len(items) if arguments[-1] is ... else arguments
+        return tuple(_decoded(each, item) for each, item in zip(kinds, items, strict=True))
+    if kind is Any:
+        return data
+    if origin is dict:
+        return {name: _decoded(arguments[1], value) for name, value in _expected(dict, data).items()}
+    if kind is Meta:
+        return Meta(_expected(dict, data))
+    if origin is typing.Literal:
+        if data not in arguments:
+            raise ValueError(f"{data!r} is none of {arguments}")
+        return data
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        data = migrated(data) if kind is Trace else data
+        hints = _hints(kind)
+        if unknown := sorted(set(_expected(dict, data)) - set(hints)):
+            raise ValueError(f"{kind} has no field '{unknown[0]}'")
+        return kind(**{name: _decoded(hints[name], value) for name, value in data.items()})
+    if issubclass(kind, Enum):
+        return kind(data)
+    return _finite(data) if kind is float else _expected(kind, data)
+
+
+def _expected(kind: Any, data: Any) -> Any:
+    if not isinstance(data, kind) or (isinstance(data, bool) and kind is not bool):
+        raise TypeError(f"{data!r} is not {kind}")
+    return data
+
+
+def _finite(data: Any) -> float:
+    number = float(_expected(int | float, data))
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no score")
+    return number
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)

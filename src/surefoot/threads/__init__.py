@@ -1,1 +1,0 @@
-"""Threads of a question: stopped when nobody waits for it any more, and made anew in a forked process."""

@@ -1,0 +1,275 @@
+"""What a document says of itself in plain values, such as its product or year, and filters over that."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal, TypeVar
+
+from surefoot.types.errors import ConfigError, FieldFault
+
+Value = str | int | float | bool
+
+MOST_FIELDS = 32
+"""Fields of a document, at most."""
+LONGEST_VALUE = 500
+"""Characters of a field's text, at most."""
+MOST_CONDITIONS = 32
+"""Conditions of a filter, at most."""
+MOST_LISTED = 1000
+"""Values of an "in", at most."""
+
+_KEY = re.compile(r"[^\W\d][\w.-]{0,63}\Z")
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+_LARGEST = 2**63
+_WHOLE = re.compile(r"[+-]?\d{1,18}\Z")
+_DECIMAL = re.compile(r"[+-]?\d{1,15}\.\d{1,15}\Z")
+_QUOTED = re.compile(r"(['\"])(.*)\1\Z", re.DOTALL)
+
+
+class Meta(Mapping[str, Value]):
+    """The fields of a document: a small read-only mapping of plain values, in the order of its keys.
+
+    A key is a letter or "_" and up to 63 letters, digits, "_", "." and "-". A value is a text of up to 500 characters
+    on one line, a whole number of 64 bits, a finite number, or a truth value; there are at most 32. Raises FieldFault
+    for anything else, naming the key and what is allowed.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any] | None = None, /) -> None:
+        given = dict(values or {})
+        if len(given) > MOST_FIELDS:
+            raise FieldFault(f"a document has {len(given)} fields, and at most {MOST_FIELDS} fit; leave some out")
+        for key, value in given.items():
+            if fault := _key_fault(key) or _value_fault(value):
+                raise FieldFault(f"the field {_shown(key)} {fault}")
+        self._values: dict[str, Value] = {key: given[key] for key in sorted(given)}
+
+    def __getitem__(self, key: str) -> Value:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __repr__(self) -> str:
+        return f"Meta({self._values!r})"
+
+    def __reduce__(self) -> tuple[type[Meta], tuple[dict[str, Value]]]:
+        return Meta, (self._values,)
+
+
+NO_META = Meta()
+
+
+def usable(given: Mapping[str, Any]) -> tuple[Meta, list[str]]:
+    """The fields that can be kept, and why each other one cannot, in words: of a stranger's file, where one bad field
+    must not cost the others."""
+    kept: dict[str, Any] = {}
+    faults = []
+    for key, value in given.items():
+        fault = _key_fault(key) or _value_fault(value)
+        if not fault and len(kept) == MOST_FIELDS:
+            fault = f"is one too many; at most {MOST_FIELDS} are kept"
+        if fault:
+            faults.append(f"the field {_shown(key)} {fault}")
+        else:
+            kept[key] = value
+    return Meta(kept), faults
+
+
+def plain(text: str) -> Value:
+    """The value that a text stands for: true and false, a number as it is usually written, or the text, without the
+    quotes around it. A quoted number stays a text; so does one that its digits do not give back, such as 007."""
+    text = text.strip()
+    if text in ("true", "false"):
+        return text == "true"
+    if _WHOLE.match(text) and str(int(text)) == text.lstrip("+"):
+        return int(text)
+    if _DECIMAL.match(text):
+        return float(text)
+    return quoted[2] if (quoted := _QUOTED.match(text)) else text
+
+
+Operator = Literal["in", "not in", "<", "<=", ">", ">="]
+_OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "not in")
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition on one field. Values are alike only if they are of one kind: text, number, or truth value."""
+
+    key: str
+    operator: Operator
+    values: tuple[Value, ...]
+    """One, but for "in" and "not in"."""
+
+    def holds(self, meta: Mapping[str, Value]) -> bool:
+        """Whether these fields fulfil it. Without the field, "not in" alone holds."""
+        kept = _typed(meta[self.key]) if self.key in meta else None
+        wanted = [_typed(value) for value in self.values]
+        if self.operator == "in":
+            return kept in wanted
+        if self.operator == "not in":
+            return kept not in wanted
+        return kept is not None and kept[0] == wanted[0][0] and _ORDER[self.operator](kept[1], wanted[0][1])
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents may be retrieved, by their fields: those that fulfil every condition. Without any: all."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any] | Filter | None) -> Filter:
+        """The filter of a mapping such as `{"product": "x", "year": {">=": 2024}, "lang": {"in": ["en", "de"]}}`.
+
+        A key has a value, which it must equal, or a table of operators: = != < <= > >= compare with one value, "in" and
+        "not in" with a list. A document without the field, or with a value of another kind (text, number, truth value),
+        fulfils "!=" and "not in" and nothing else. Raises FieldFault, naming the key and what is allowed.
+        """
+        if isinstance(given, Filter):
+            return given
+        if not isinstance(given, Mapping | None):
+            raise FieldFault(f'a filter is a table of fields, as in {{"year": {{">=": 2024}}}}, not {_shown(given)}')
+        conditions = tuple(condition for key, wanted in (given or {}).items() for condition in _conditions(key, wanted))
+        if len(conditions) > MOST_CONDITIONS:
+            raise FieldFault(f"the filter has {len(conditions)} conditions, and at most {MOST_CONDITIONS} are allowed")
+        return cls(conditions)
+
+    def __bool__(self) -> bool:
+        return bool(self.conditions)
+
+    def matches(self, meta: Mapping[str, Value]) -> bool:
+        """Whether a document with these fields may be retrieved."""
+        return all(condition.holds(meta) for condition in self.conditions)
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        """The mapping that `of` makes the same filter from, each operator said."""
+        said: dict[str, dict[str, Any]] = {}
+        for one in self.conditions:
+            several = one.operator in ("in", "not in")
+            said.setdefault(one.key, {})[one.operator] = [*one.values] if several else one.values[0]
+        return said
+
+
+NO_FILTER = Filter()
+
+
+def written(texts: Sequence[str]) -> Filter:
+    """The filter of conditions as a command takes them, such as "product=x" and "year>=2024". Raises FieldFault."""
+    return Filter(tuple(_written(text) for text in texts))
+
+
+_TERM = re.compile(r"\s*([^\s=!<>]+)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*\Z", re.DOTALL)
+
+
+def _written(text: str) -> Condition:
+    if not (term := _TERM.match(text)):
+        raise FieldFault(f"{_shown(text)} is no condition; write KEY=VALUE, or != < <= > >= in place of =")
+    return next(_conditions(term[1], {term[2]: plain(term[3])}))
+
+
+Found = TypeVar("Found")
+Find = Callable[[str, int], Found]
+"""A retriever's `retrieve`, or a searcher's `search`."""
+
+
+def can_filter(find: Callable[..., Any]) -> bool:
+    """Whether this `retrieve` or `search` takes a filter: it has a parameter of that name. One that takes any keyword
+    does not: it might pass over the filter without a word."""
+    return "filter" in signature(find).parameters
+
+
+def filtered(find: Callable[..., Found], filter: Filter, who: str) -> Find[Found]:
+    """The same verb with the filter. Raises ConfigError where it cannot filter: nothing is ever found without it."""
+    if not filter:
+        return find
+    if not can_filter(find):
+        raise ConfigError(f"{who} cannot filter; use one whose verb takes a filter, or ask without")
+    return lambda query, k: find(query, k, filter=filter)
+
+
+def _conditions(key: Any, wanted: Any) -> Iterator[Condition]:
+    if fault := _key_fault(key):
+        raise FieldFault(f"the filter's key {_shown(key)} {fault}")
+    table = wanted if isinstance(wanted, Mapping) else {"=": wanted}
+    if not table:
+        raise FieldFault(f"the filter's {_shown(key)} has no condition; give a value, or one of {' '.join(_OPERATORS)}")
+    for name, value in table.items():
+        yield _condition(key, name, value)
+
+
+def _condition(key: str, name: Any, value: Any) -> Condition:
+    if name not in _OPERATORS:
+        raise FieldFault(
+            f"the filter's {_shown(key)} has no operator {_shown(name)}; there are: {' '.join(_OPERATORS)}"
+        )
+    listed = isinstance(value, list | tuple)
+    several = name in ("in", "not in")
+    if several != listed:
+        form = "a list of values" if several else "one value; for several, write in or not in"
+        raise FieldFault(f"the filter's {_shown(key)} {name} takes {form}, not {_shown(value)}")
+    values = tuple(value) if several else (value,)
+    if len(values) > MOST_LISTED:
+        raise FieldFault(f"the filter's {_shown(key)} {name} lists {len(values)} values, and at most {MOST_LISTED} fit")
+    for one in values:
+        if fault := _value_fault(one):
+            raise FieldFault(f"the filter's {_shown(key)} {fault}")
+    if name in _ORDER and isinstance(value, bool):
+        raise FieldFault(
+            f"the filter's {_shown(key)} is held by {name} against {value}; numbers and texts have an order"
+        )
+    kinds: dict[str, Operator] = {"=": "in", "!=": "not in"}
+    return Condition(key, kinds.get(name, name), values)
+
+
+def _key_fault(key: object) -> str:
+    if isinstance(key, str) and _KEY.match(key):
+        return ""
+    return "is no name: a letter or _, then up to 63 letters, digits, _ . and -"
+
+
+def _value_fault(value: object) -> str:
+    if isinstance(value, bool):
+        return ""
+    if isinstance(value, int):
+        return "" if -_LARGEST <= value < _LARGEST else "is a whole number of more than 64 bits"
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else "is no finite number"
+    if not isinstance(value, str):
+        return f"is {_kind(value)}; it may be a text, a number, true or false"
+    if len(value) > LONGEST_VALUE:
+        return f"has {len(value):,} characters, and at most {LONGEST_VALUE} fit"
+    return "holds a control character or half of one" if _CONTROL.search(value) else ""
+
+
+def _kind(value: object) -> str:
+    names: dict[type, str] = {list: "a list", tuple: "a list", dict: "a table", type(None): "nothing"}
+    return names.get(type(value), f"of the kind {type(value).__name__}")
+
+
+def _typed(value: Value) -> tuple[str, Value]:
+    """The value with its kind: true is no 1, and "1" neither; 1 and 1.0 are one number."""
+    return ("truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"), value
+
+
+def _shown(value: object) -> str:
+    return repr(value[:60] if isinstance(value, str) else value)[:80]
