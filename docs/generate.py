@@ -30,14 +30,14 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from surefoot import components
-from surefoot.evidence.policies import PRESETS
 from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
-from surefoot.types.errors import MissingExtra
+from surefoot.evidence.policies import PRESETS
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
+from surefoot.types.errors import MissingExtra
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import sys
 from importlib.metadata import metadata
 from pathlib import Path
@@ -327,12 +325,3 @@ def test_the_extras_are_those_that_can_be_installed() -> None:
     provided = metadata("surefoot").get_all("Provides-Extra") or []
     assert set(components.EXTRAS.values()) <= set(provided)
     assert set(components.EXTRAS) <= {name for role in components.ROLES for name in components.names(role)}
-
-
-def test_a_record_of_an_earlier_version_names_what_is_elsewhere_now() -> None:
-    """Each former name of a component leads to a class of its role."""
-    for name, now in components.FORMER.items():
-        module, _, attribute = now.partition(":")
-        assert inspect.isclass(getattr(importlib.import_module(module), attribute))
-        assert components.current(name) == now == components.current(now)
-    assert find("retriever", "surefoot.bench.given:Given") is find("retriever", "surefoot.retrievers._given:Given")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.run import manifest, store
+from surefoot.run import manifest
 from surefoot.run.store import (
     Run,
     dumps,
@@ -28,7 +28,7 @@ from surefoot.run.store import (
     write_text,
     write_trace,
 )
-from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Record, Step, Trace
+from surefoot.types import TRACE_SCHEMA, Action, Grade, Passage, Trace
 from surefoot.types.errors import TraceFault, UsageError
 
 TRACE = Trace("t", "Wer baute die Brücke?", (Passage("a", "Ein Satz."),), (Grade("a", 1.0, label=Action.CORRECT),))
@@ -53,7 +53,7 @@ def test_a_number_without_a_point_is_a_score_too() -> None:
 
 def test_what_may_be_left_out_has_its_default() -> None:
     """A trace by another hand need not spell out every None."""
-    assert loads('{"schema": 1, "id": "t", "question": "Who?"}') == Trace("t", "Who?")
+    assert loads('{"schema": 4, "id": "t", "question": "Who?"}') == Trace("t", "Who?")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ LATER = TRACE_SCHEMA + 1
         ("[" * 100_000, "f.json is not JSON"),
         ("[]", "f.json: this is no Surefoot trace: it has no schema version"),
         ('{"id": "t"}', "f.json: this is no Surefoot trace: it has no schema version"),
-        ('{"schema": 1}', "f.json: this is not a Trace: "),
-        (f'{{"schema": {LATER}}}', f"f.json: it has trace schema {LATER}, this Surefoot reads {LATER - 1}; update"),
+        (f'{{"schema": {TRACE_SCHEMA}}}', "f.json: this is not a Trace: "),
+        (f'{{"schema": {LATER}}}', f"f.json: it has trace schema {LATER}, and this Surefoot reads {LATER - 1}; ask"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
@@ -102,76 +102,6 @@ def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path: Path, text: str, s
     (tmp_path / "f.json").write_text(text)
     with pytest.raises(TraceFault, match=says):
         read_trace(tmp_path / "f.json")
-
-
-def test_a_reader_opens_every_schema_before_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Step by step, from wherever it begins, alone and within a record; a later schema is refused."""
-    monkeypatch.setattr(store, "TRACE_SCHEMA", 4)
-    steps = {
-        1: lambda trace: trace,
-        2: lambda trace: {name: value for name, value in trace.items() if name != "asked"} | {"text": trace["asked"]},
-        3: lambda trace: {name: value for name, value in trace.items() if name != "text"} | {"question": trace["text"]},
-    }
-    monkeypatch.setattr(store, "MIGRATIONS", steps)
-    for old in ({"asked": "Who?", "schema": 1}, {"asked": "Who?", "schema": 2}, {"text": "Who?", "schema": 3}):
-        trace = from_json(Record, {"id": "r", "question": "Who?", "trace": {"id": "t", **old}}).trace
-        assert trace == loads(json.dumps({"id": "t", **old})) == Trace("t", "Who?", schema=4)
-    with pytest.raises(TraceFault, match="it has trace schema 5, this Surefoot reads 4; update Surefoot"):
-        from_json(Trace, {"id": "t", "question": "Who?", "schema": 5})
-
-
-OLD = {"schema": 2, "id": "t", "question": "Who?"}
-CITATION = {"marker": 1, "strip": None, "quote": "", "reason": "there is no source 1"}
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_a_citation_that_was_verified_is_read_as_quoted(schema: int) -> None:
-    """Each of them, as it was; the trace has today's schema, and what was read is not changed."""
-    cited = [CITATION | {"verified": True}, CITATION | {"verified": False}]
-    old = OLD | {"schema": schema, "answer": {"text": "A [1]", "citations": cited}}
-    before = json.dumps(old)
-    trace = from_json(Trace, old)
-    assert trace.answer
-    assert [citation.quoted for citation in trace.answer.citations] == [True, False]
-    assert (trace.answer.text, trace.answer.hedged, trace.schema) == ("A [1]", False, TRACE_SCHEMA)
-    assert trace.answer.citations[0].reason == "there is no source 1"
-    assert json.dumps(old) == before
-    assert loads(dumps(trace)) == trace
-
-
-def test_verified_is_a_word_of_earlier_schemas_only() -> None:
-    """A trace of this one says `quoted`."""
-    with pytest.raises(TraceFault, match="has no field 'verified'"):
-        from_json(
-            Trace, OLD | {"schema": TRACE_SCHEMA, "answer": {"text": "", "citations": [CITATION | {"verified": True}]}}
-        )
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        ("text", "is not <class 'dict'>"),
-        ({"text": "A", "citations": "none"}, "is not <class 'list'>"),
-        ({"text": "A", "citations": ["one"]}, "is not <class 'dict'>"),
-        ({"text": "A", "citations": [3, CITATION]}, "3 is not"),
-    ],
-)
-def test_an_earlier_trace_with_a_damaged_answer_is_a_fault(answer: object, says: str) -> None:
-    """As one of today's is."""
-    with pytest.raises(TraceFault, match=says):
-        from_json(Trace, OLD | {"answer": answer})
-
-
-def test_an_earlier_trace_without_an_answer_is_read() -> None:
-    """Of a question that failed."""
-    assert from_json(Trace, OLD | {"answer": None, "error": "no model"}).answer is None
-
-
-def test_a_step_of_an_earlier_trace_has_the_tokens_that_it_had() -> None:
-    """Of which kind they were, and when it began, it did not say."""
-    step = {"name": "generate", "seconds": 0.5, "calls": 1, "tokens": 12}
-    (read,) = from_json(Trace, OLD | {"schema": 3, "steps": [step]}).steps
-    assert read == Step("generate", 0.5, calls=1, tokens=12, completion_tokens=None, started="")
 
 
 @pytest.mark.parametrize("places", [[[0]], [[0, "a", "b"]], [["a", 0]], [0], "a"])
@@ -183,9 +113,14 @@ def test_a_pair_is_read_as_a_pair(places: object) -> None:
         from_json(Passage, passage | {"places": places})
 
 
-def test_a_schema_is_raised_with_a_migration() -> None:
-    """One for each schema before this one, so that none is forgotten."""
-    assert list(store.MIGRATIONS) == list(range(1, TRACE_SCHEMA))
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [("text", "is not <class 'dict'>"), ({"text": "A", "citations": ["one"]}, "is not <class 'dict'>")],
+)
+def test_a_damaged_answer_is_a_fault(answer: object, says: str) -> None:
+    """Wherever in it the damage is."""
+    with pytest.raises(TraceFault, match=says):
+        from_json(Trace, {"schema": TRACE_SCHEMA, "id": "t", "question": "Who?", "answer": answer})
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
@@ -306,7 +241,7 @@ def test_a_new_run_holds_nothing(tmp_path: Path) -> None:
         ("[1]", "line 2 is damaged"),
         ('{"key": "q"}', "line 2 is damaged: it has no trace; take the line out to go on"),
         (f'{{"key": "q", "trace": {{"id": "t", "schema": {LATER}}}}}', f"line 2: it has trace schema {LATER}"),
-        ('{"key": "q", "trace": {"id": "t", "schema": 1}}', "line 2: this is not a Trace"),
+        ('{"key": "q", "trace": {"id": "t", "schema": 4}}', "line 2: this is not a Trace"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str, says: str) -> None:

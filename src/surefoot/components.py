@@ -23,7 +23,6 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
-from surefoot.evidence.policies import POLICIES
 from surefoot.types import protocols
 from surefoot.types.errors import ConfigError, MissingExtra, UsageError
 
@@ -64,16 +63,6 @@ EXTRAS = {
 }
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
 
-FORMER = {
-    "surefoot.bench.given:Given": "surefoot.retrievers._given:Given",
-    "surefoot.bench.study.controls:Hashed": "surefoot_lab.study.controls:Hashed",
-    "surefoot.embedders.minilm:MiniLM": "surefoot.embedders.minilm:MiniLMEmbedder",
-    "surefoot.evaluators.llm:LLM": "surefoot.evaluators.llm:LLMEvaluator",
-    "surefoot.generators.llm:LLM": "surefoot.generators.llm:LLMGenerator",
-    "surefoot.judges.llm:Llm": "surefoot.judges.llm:LLMJudge",
-}
-"""Names of version 0.1.0, in traces and runs, for components that have moved since."""
-
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
@@ -100,7 +89,7 @@ def names(role: str) -> list[str]:
 def built_in(role: str) -> list[str]:
     """The names that Surefoot itself has for this role; nothing is imported."""
     if role == "policy":
-        return sorted(POLICIES)
+        return sorted(_policies())
     package = importlib.import_module(_room(role))
     return [name for _, name, _ in pkgutil.iter_modules(package.__path__) if not name.startswith("_")]
 
@@ -110,8 +99,8 @@ def find(role: str, name: str) -> Callable[..., Any]:
     what it lacks."""
     if role not in GROUPS:
         raise ConfigError(misnamed("no role called", role, GROUPS))
-    if role == "policy" and name in POLICIES:
-        return POLICIES[name]
+    if role == "policy" and (policy := _policies().get(name)):
+        return policy
     if ":" in name:
         return _of_role(role, name, _by_path(role, name))
     if name in built_in(role):
@@ -136,15 +125,10 @@ def described(role: str, part: object) -> str:
 def known(role: str, name: str) -> Callable[..., Any] | None:
     """`find` for what only wants to look: the class if it is built in or its module is imported already; None: it is
     not, and nothing is. A configuration of somebody else's may be looked at, but not imported."""
-    module, _, attribute = current(name).partition(":")
+    module, _, attribute = name.partition(":")
     if not attribute and name not in built_in(role) and (point := _plugged_in(role).get(name)):
         module, attribute = point.module, point.attr
     return None if attribute and module not in sys.modules else find(role, name)
-
-
-def current(name: str) -> str:
-    """The current name of a component, which a record may call by a former one."""
-    return FORMER.get(name, name)
 
 
 def components() -> list[Component]:
@@ -212,6 +196,11 @@ def _room(role: str) -> str:
     return f"surefoot.{ROOMS.get(role, 'corpus.loaders')}"
 
 
+def _policies() -> dict[str, Callable[..., Any]]:
+    found: dict[str, Callable[..., Any]] = importlib.import_module("surefoot.evidence.policies").POLICIES
+    return found
+
+
 def _plugged_in(role: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUPS[role])}
 
@@ -227,7 +216,7 @@ def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
 
 
 def _by_path(role: str, path: str) -> Any:
-    module, _, attribute = current(path).partition(":")
+    module, _, attribute = path.partition(":")
     _not_the_standard_librarys(f"{role} '{path}'", module)
     if not module.startswith("surefoot."):
         _look_here()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from surefoot import doctor
+from surefoot.config import doctor
 from surefoot.models import registry
 from surefoot.types.errors import MissingExtra
 

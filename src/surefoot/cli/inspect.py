@@ -12,7 +12,7 @@ from typer import Option
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import out, plain
 from surefoot.components import components as all_components
-from surefoot.doctor import examine
+from surefoot.config.doctor import examine
 
 
 def components() -> None:

@@ -193,7 +193,7 @@ def _reranks(section: str, word: str) -> bool:
 
 def _inside(role: str, use: str | None) -> bool:
     own = {f"surefoot.{components.ROOMS[role]}.{name}" for name in INSIDE[role]}
-    return use in INSIDE[role] or components.current(str(use)) == _given.USE or str(use).partition(":")[0] in own
+    return use in INSIDE[role] or use == _given.USE or str(use).partition(":")[0] in own
 
 
 def _keys(values: Any) -> Mapping[str, Any]:

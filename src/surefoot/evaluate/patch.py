@@ -168,7 +168,7 @@ def revert(folder: Path, file: Path) -> Path:
 def _kept(section: str, values: Mapping[str, Any], settings: SystemSettings) -> str:
     """The reason why no patch may set this section now; empty: one may."""
     use = settings.use(section) if section in ("retriever", "searcher") else ""
-    if components.current(use) == _given.USE:
+    if use == _given.USE:
         return "its texts come with the questions"
     if section == "retriever" and "use" in values and use not in INSIDE[section]:
         return f"what '{use}' finds need not be in the index"

@@ -1,5 +1,4 @@
-"""Values on disk: the JSON codec, the migrations of traces, single files, and run folders that are appended to and
-resumed."""
+"""Values on disk: the JSON codec, single files, and run folders that are appended to and resumed."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import math
 import os
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import cache
@@ -30,26 +29,6 @@ ENVIRONMENTS = "environments"
 """The key of `run.json` that lists where it ran, which is no part of what was run."""
 
 
-def _quoted(trace: dict[str, Any]) -> dict[str, Any]:
-    answer = trace.get("answer")
-    if not isinstance(answer, dict) or not isinstance(answer.get("citations"), list):
-        return trace
-    renamed = [
-        {"quoted" if key == "verified" else key: value for key, value in one.items()} if isinstance(one, dict) else one
-        for one in answer["citations"]
-    ]
-    return {**trace, "answer": {**answer, "citations": renamed}}
-
-
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    1: lambda trace: trace,  # of version 0.1.0: no Passage.file, Passage.standing and Grade.cap, whose defaults hold
-    2: _quoted,  # Citation.verified is called `quoted`; Answer.hedged and the place of a citation have defaults
-    # No Passage.meta and .places, no Trace.filter, no Step.started and .completion_tokens: the defaults hold.
-    3: lambda trace: trace,
-}
-"""By schema, how the JSON of a trace becomes that of the next schema. Entries are added, never changed."""
-
-
 def to_json(value: Any) -> Any:
     """A value of `surefoot.types` as plain dictionaries, lists, strings and numbers."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -62,7 +41,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: type[T], data: Any, origin: str = "") -> T:
-    """The value of type `kind` that `to_json` made `data` from; a trace may have an earlier schema.
+    """The value of type `kind` that `to_json` made `data` from.
 
     Raises TraceFault for any other data, naming `origin` where that is given.
     """
@@ -75,17 +54,17 @@ def from_json(kind: type[T], data: Any, origin: str = "") -> T:
         raise TraceFault(f"{place}this is not a {kind.__name__}: {error}") from error
 
 
-def migrated(trace: Any, origin: str = "") -> dict[str, Any]:
-    """The JSON of a trace of any schema so far, as today's schema has it. Raises TraceFault for all else."""
+def require_schema(trace: Any, origin: str = "") -> dict[str, Any]:
+    """The JSON of a trace, if it has this version's schema. Raises TraceFault for all else."""
     place = f"{origin}: " if origin else ""
     if not isinstance(trace, dict) or "schema" not in trace:
         raise TraceFault(f"{place}this is no Surefoot trace: it has no schema version")
-    schema, now = trace["schema"], dict(trace)
-    while type(schema) is int and schema in MIGRATIONS:
-        now, schema = MIGRATIONS[schema](now), schema + 1
-    if schema != TRACE_SCHEMA:
-        raise TraceFault(f"{place}it has trace schema {schema!r}, this Surefoot reads {TRACE_SCHEMA}; update Surefoot")
-    return {**now, "schema": schema}
+    if (schema := trace["schema"]) != TRACE_SCHEMA or isinstance(schema, bool):
+        raise TraceFault(
+            f"{place}it has trace schema {schema!r}, and this Surefoot reads {TRACE_SCHEMA}; ask the question again, "
+            "or use the version of Surefoot that wrote it"
+        )
+    return trace
 
 
 def dumps(trace: Trace) -> str:
@@ -191,7 +170,7 @@ class Run:
         known = described(self.folder) if path.exists() else {**wanted, ENVIRONMENTS: []}
         if not isinstance(ran := known.pop(ENVIRONMENTS, []), list):
             raise TraceFault(f"{path} is damaged: its environments are no list; give a new folder")
-        if _asked(known) != _asked(wanted):
+        if _resumable(known) != _resumable(wanted):
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
         if (here := manifest.environment()) not in ran:
             whole = {**known, ENVIRONMENTS: [*ran, here]}
@@ -288,25 +267,16 @@ def _damaged(where: str, why: object) -> TraceFault:
     return TraceFault(f"{where} is damaged: {why}; take the line out to go on")
 
 
-_BEFORE = {"verifier": {"use": "lexical"}, "answer": {"check": "mark"}}
-"""Sections that a configuration did not have once, with what stood in for them then."""
-
-
-def _asked(about: dict[str, Any]) -> dict[str, Any]:
+def _resumable(about: dict[str, Any]) -> dict[str, Any]:
     """The part of a description that must match to resume. `[judge]` of the configuration need not: each score names
-    its judge. Nor need an empty section, or one that says what was so before there was such a section, so that a folder
-    from then can be resumed."""
+    its judge. Nor need an empty section."""
 
-    def told(name: str, held: Any) -> Any:
-        if not isinstance(held, dict):
-            return held
-        return {
-            key: of
-            for key, of in held.items()
-            if of not in ({}, _BEFORE.get(key)) and (name, key) != ("config", "judge")
-        }
+    def matched(name: str, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        return {key: value for key, value in table.items() if value != {} and (name, key) != ("config", "judge")}
 
-    return {name: told(name, held) for name, held in about.items()}
+    return {name: matched(name, table) for name, table in about.items()}
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:
@@ -337,7 +307,7 @@ def _decoded(kind: Any, data: Any) -> Any:
             raise ValueError(f"{data!r} is none of {arguments}")
         return data
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        data = migrated(data) if kind is Trace else data
+        data = require_schema(data) if kind is Trace else data
         hints = _hints(kind)
         if unknown := sorted(set(_expected(dict, data)) - set(hints)):
             raise ValueError(f"{kind} has no field '{unknown[0]}'")

@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from surefoot import components
 from surefoot.config.settings import Config, read
 from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
@@ -408,7 +407,7 @@ def _index(plan: ImprovementPlan) -> str | None:
 def _searched(config: Config) -> Path | None:
     """The index's file; None: the texts come with the questions, or another engine holds them."""
     path = Path(config["index"]["path"])
-    texts = components.current(config["retriever"]["use"]) == _given.USE
+    texts = config["retriever"]["use"] == _given.USE
     return None if texts or not path.exists() else path
 
 

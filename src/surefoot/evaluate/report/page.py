@@ -18,7 +18,7 @@ from surefoot import web
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
 from surefoot.judges._diamond import recorded
-from surefoot.run.store import from_json, keyed, migrated, to_json
+from surefoot.run.store import from_json, keyed, require_schema, to_json
 from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 from surefoot.types import Diagnosis, Metric, Record, Score, Summary
@@ -228,7 +228,7 @@ def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
         trace = value.get("trace") if kind and isinstance(value, dict) else None
         if kind:
             from_json(kind, {**value, "trace": None} if trace else value, where)
-        found[key] = {**value, "trace": migrated(trace, where)} if trace else value
+        found[key] = {**value, "trace": require_schema(trace, where)} if trace else value
     return found
 
 

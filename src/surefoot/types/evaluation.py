@@ -1,0 +1,224 @@
+"""The values of an evaluation: records, scores, and what a diagnosis makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from surefoot.types.trace import Passage, Trace
+
+Level = Literal["low", "moderate", "high"]
+"""A mean below .5, below .9, or from .9 on."""
+
+Priority = Literal["critical", "high", "medium"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One question as some RAG system answered it: all that a judge may see."""
+
+    id: str
+    question: str
+    contexts: tuple[Passage, ...] | None = None
+    """The generator's sources, in its order. None: nobody kept them; empty: there were none."""
+    answer: str | None = None
+    """None: nobody kept it; empty: there was none, or a refusal without words."""
+    truths: tuple[str, ...] = ()
+    """Reference answers, any of which will do; empty: there is none."""
+    note: str = ""
+    """The structure that an answer should have; empty: not said."""
+    group: str = ""
+    """Records of one group are not independent of each other; empty: a group of its own."""
+    tags: dict[str, str] = field(default_factory=dict)
+    """Labels by which results are grouped, such as `domain` or `system`."""
+    trace: Trace | None = None
+    """Of a run of Surefoot; None: the record comes from elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words that a judge quotes from a record."""
+
+    text: str
+    where: str
+    """"question", "answer", "truth", "note", or the id of a context; empty: they stand nowhere."""
+    verified: bool
+    """True: they stand there, word for word but for white space and case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A judge's verdict on one record."""
+
+    record_id: str
+    metric: str
+    value: float | None
+    """In [0, 1], higher is better; None: unscored, or the metric does not apply."""
+    rating: int | None = None
+    """1 to 5, as it was judged; None: the judge does not rate. Where there is one, `value` is a fifth of it."""
+    reason: str = ""
+    """The judge's explanation, about this metric alone."""
+    quotes: tuple[Quote, ...] = ()
+    """The explanation's quotations from the record, each looked up there."""
+    unscored_because: str = ""
+    """The reason why there is no value; empty: there is one."""
+    passing: bool = False
+    """True: the obstacle may pass, so a resumed run asks again."""
+    applies: bool = True
+    """False: the record lacks what the metric is about; it counts in no mean and is no failure."""
+    judge: str = ""
+    repeats: tuple[float, ...] = ()
+    """The values whose mean is `value`, where it was judged several times; empty: it was judged once."""
+    calls: int = 0
+    """Of a language model."""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One thing that can be good or bad about an answered question: an edge of the diamond of question, context, answer
+    and truth. Its judge declares it as `about`; reports and pages take their words from here."""
+
+    name: str
+    edge: tuple[str, str]
+    """From which corner of the diamond to which."""
+    sees: tuple[str, ...]
+    """Fields of the record that a judge of it may be shown, and no others."""
+    about: str
+    """The question that it answers, in one line."""
+    levels: tuple[str, ...] = ()
+    """The meaning of each rating, from 5 down to 1; empty: no language model can rate it."""
+    special: str = ""
+    """Rules for a judge beside the levels."""
+    switch: str = ""
+    """Another rule, which may be switched off; empty: there is none."""
+    stage: str = "generation"
+    """The part of a system that it is about, as a diagnosis names it."""
+    good: str = ""
+    """A high mean stands for these, such as "answers that address what was asked"; empty: nothing is said of it."""
+    advice: str = ""
+    """For a low mean, in the imperative and without a full stop; empty: there is none."""
+    remedy: tuple[str, str] = ("format", "form")
+    """Stage and kind of the remedy for a record that it alone scores low: a table of `remedies.toml`."""
+    place: int = 100
+    """Where it stands among the others: they are told in this order, the lowest first."""
+    alias: str = ""
+    """A shorter name that texts use; empty: there is none."""
+    label: str = ""
+    """Its name on a page; empty: `name` in words."""
+    aside: str = ""
+    """Words behind its edge on a page, such as "structure"; empty: none."""
+
+    @property
+    def key(self) -> str:
+        """The key of a rating in a model's reply."""
+        return f"{self.name}_score"
+
+    @property
+    def title(self) -> str:
+        """Its name in a text."""
+        return self.name.replace("_", " ").title()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The scores of one metric, summed up over all records."""
+
+    metric: str
+    mean: float | None
+    """Over the scored records; None: there are none."""
+    low: float | None
+    """95 % interval of the mean, from a bootstrap over groups; None: fewer than two groups."""
+    high: float | None
+    smallest: float | None
+    largest: float | None
+    scored: int
+    unscored: int
+    not_applicable: int
+    """Records left out of every mean and bound."""
+    least: float | None
+    """The mean if every unscored record had the metric's lowest value."""
+    most: float | None
+    """The mean if every unscored record had 1."""
+    level: Level | None
+    unscored_because: dict[str, int] = field(default_factory=dict)
+    """The number of unscored records by reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """A reading of one metric's scores in three to five plain sentences."""
+
+    metric: str
+    level: Level
+    text: str
+    by: str
+    """The model that wrote it, or "rules"."""
+    unsupported: tuple[str, ...] = ()
+    """Numbers, quotations and settings in the text that the run does not support."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The effect of a change on questions that nobody had looked at before."""
+
+    metric: str
+    before: float
+    after: float
+    difference: float
+    low: float
+    """95 % interval of the difference, paired, from a bootstrap over groups."""
+    high: float
+    p: float
+    """Two-sided, of the paired test."""
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActionItem:
+    """A change to make, with its reason and effect. Texts may hold Markdown, which the viewer must sanitise."""
+
+    title: str
+    """The change in a few words."""
+    priority: Priority
+    problem_detection: str
+    problem_detection_gist: str
+    root_cause_analysis: str
+    root_cause_analysis_gist: str
+    evidence_trace: str
+    evidence_trace_gist: str
+    recommended_protocol: str
+    recommended_protocol_gist: str
+    stage: str = ""
+    """The part at fault: "retrieval", "ranking", "chunking", "grading", "search",
+    "refinement", "grounding", "format", "refusal", "data"; empty: a model wrote the item and named none."""
+    metrics: tuple[str, ...] = ()
+    """The metrics that show the fault."""
+    cases: tuple[str, ...] = ()
+    """Ids of records that show the fault."""
+    patch: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The change as settings of `surefoot.toml`, by section and key; empty: no setting does it."""
+    predicted: float | None = None
+    """The patch's expected gain in the first of `metrics`; None: none is expected."""
+    realised: Gain | None = None
+    """None: it was not tried."""
+    unsupported: tuple[str, ...] = ()
+    """Numbers, quotations and settings in the texts that the run does not support."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A run's scores turned into advice."""
+
+    executive_summary: str
+    executive_summary_gist: str
+    insights: tuple[Insight, ...]
+    items: tuple[ActionItem, ...]
+    """The most urgent first; at most four."""
+    strategic_conclusion: str
+    by: str
+    """The model that wrote it, or "rules"."""
+    unsupported: tuple[str, ...] = ()
+    """Claims of the summary and the conclusion that the run does not support."""
+    fallback: str = ""
+    """The reason why the rules wrote it although a model was asked; empty: no model was asked, or its report stands."""
