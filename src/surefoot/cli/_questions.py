@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,13 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.table import Table
 from typer import Argument, Option
 
 from surefoot import __version__
-from surefoot.cli._console import counting, err, headed, plain, pulling
-from surefoot.cli._numbers import brief, number, points
-from surefoot.cli.errors import remarks
+from surefoot.cli._console import counting, err, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.datasets import given, questions
@@ -29,7 +26,6 @@ from surefoot.run import manifest
 from surefoot.run.store import to_json
 from surefoot.types import Trace
 from surefoot.types.errors import MissingExtra, UsageError
-from surefoot_lab.qa import MethodComparison
 
 Data = Annotated[
     Path,
@@ -37,6 +33,10 @@ Data = Annotated[
         help="Questions: lines of {id, question, answers, passages?}, a file of Self-RAG's eval_data, or a set of "
         "CRAG's data/ folder."
     ),
+]
+Golds = Annotated[
+    Path | None,
+    Option("--golds", metavar="FILE", help="Gold answers, where DATA has none: joined by the question's words."),
 ]
 Texts = Annotated[bool, Option("--given", help="Instead of an index, read the texts that come with the questions.")]
 Limit = Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions.")]
@@ -122,18 +122,16 @@ def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
         yield found
 
 
+def remarks(problems: Iterable[DataProblem]) -> None:
+    """Print what is amiss in the data: how often, what, and where first."""
+    for problem in problems:
+        where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
+        err.say(f"data: {problem.count:,} × {problem.what} ({where})", "yellow")
+
+
 def kept_in(folder: Path) -> None:
     """Say where the traces are."""
     err.say(f"traces in {folder}", "dim")
-
-
-def compared(comparisons: list[MethodComparison]) -> Table:
-    """Methods held against each other, with how sure one can be that they differ."""
-    table = headed(["difference"], ["points", "95 % interval", "only the first", "only the second", "p"])
-    for one in comparisons:
-        counts = number(one.paired.first), number(one.paired.second), brief(one.paired.p)
-        table.add_row(plain(f"{one.first} − {one.second}"), *points(one.gain), *counts)
-    return table
 
 
 def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestions:

@@ -12,7 +12,7 @@ from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import out, tabled, write_json
 from surefoot.cli._numbers import brief, number, percent, points
-from surefoot.cli.errors import Golds
+from surefoot.cli._questions import Golds
 from surefoot.stats.text import NONE
 from surefoot_lab import ablation as bench_ablate
 from surefoot_lab import qa

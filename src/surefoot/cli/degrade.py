@@ -13,7 +13,7 @@ from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, drawing
 from surefoot.cli._console import headed, out, plain, write_json
 from surefoot.cli._numbers import number, percent, points
-from surefoot.cli.errors import Golds
+from surefoot.cli._questions import Golds
 from surefoot.draw.svg import write_picture
 from surefoot.evaluate.ask import methods
 from surefoot_lab import curves, degradation

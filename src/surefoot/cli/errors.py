@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,9 +12,9 @@ from typer import Argument, Option
 from surefoot.cli._configuration import drawing
 from surefoot.cli._console import err, headed, out, plain, write_json
 from surefoot.cli._numbers import interval, number, percent
+from surefoot.cli._questions import Golds, remarks
 from surefoot.config.trust import place
 from surefoot.datasets import questions
-from surefoot.datasets.problems import DataProblem
 from surefoot.draw.svg import write_picture
 from surefoot.run import manifest, store
 from surefoot.run.store import recorded, to_json
@@ -23,11 +23,6 @@ from surefoot.stats.text import NONE
 from surefoot.types.errors import UsageError
 from surefoot_lab import error_analysis as bench_errors
 from surefoot_lab.heatmap import by_type_and_action
-
-Golds = Annotated[
-    Path | None,
-    Option("--golds", metavar="FILE", help="Gold answers, where DATA has none: joined by the question's words."),
-]
 
 DataFile = Annotated[
     Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
@@ -61,13 +56,6 @@ def errors(
         write_picture(picture, by_type_and_action(reports[0]))
     for report in reports:
         _show(report)
-
-
-def remarks(problems: Iterable[DataProblem]) -> None:
-    """Print what is amiss in the data: how often, what, and where first."""
-    for problem in problems:
-        where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
-        err.say(f"data: {problem.count:,} × {problem.what} ({where})", "yellow")
 
 
 def data_of(folder: Path, about: Mapping[str, Any]) -> Path:

@@ -15,7 +15,7 @@ from typer import Argument, Option
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, bar, err, headed, out, plain, pulling
-from surefoot.cli.errors import Golds, remarks
+from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
 from surefoot.config.faults import LIMITS
 from surefoot.config.settings import Config

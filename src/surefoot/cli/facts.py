@@ -11,7 +11,8 @@ from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
 from surefoot.cli._numbers import interval, number, percent
-from surefoot.cli.errors import DataFile, data_of, remarks
+from surefoot.cli._questions import remarks
+from surefoot.cli.errors import DataFile, data_of
 from surefoot.config.builder import Builder
 from surefoot.datasets import questions
 from surefoot.run import manifest, store

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import counting, err, headed, out, plain
-from surefoot.cli.errors import Golds
+from surefoot.cli._questions import Golds
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config

@@ -8,14 +8,14 @@ from rich.table import Table
 
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import err, out, plain, tabled, write_json
-from surefoot.cli._numbers import between, figure, interval, percent, signed
-from surefoot.cli.errors import Golds
+from surefoot.cli._console import err, headed, out, plain, tabled, write_json
+from surefoot.cli._numbers import between, brief, figure, interval, number, percent, points, signed
+from surefoot.cli._questions import Golds
 from surefoot.evaluate.ask import methods
 from surefoot.stats.figures import counted
 from surefoot.stats.text import NONE
 from surefoot_lab import qa as bench_qa
-from surefoot_lab.qa import QAReport
+from surefoot_lab.qa import MethodComparison, QAReport
 
 SCORE = "1 right, −1 wrong, 0 declined, and 1 for that where nothing answers"
 
@@ -61,7 +61,7 @@ def _show(reports: Sequence[QAReport]) -> None:
         out.print()
         out.print(_otherwise(reports, rule))
         out.print()
-        out.print(questions.compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
+        out.print(_compared([one for one in bench_qa.comparisons(reports) if one.rule == rule]))
         counted_by = f"right by {rule}; score: {SCORE}; p: McNemar's exact test, each for itself"
         timed = "seconds: medians, and what one method had graded the next has for nothing"
         out.print(f"{counted_by}; intervals: bootstrap over questions; {timed}")
@@ -110,3 +110,12 @@ def _one(report: QAReport) -> None:
         out.say(f"area by confidence against that by grade: {signed(change.value)} of it {ends}".rstrip())
     stages = " · ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in report.stages.items())
     out.say(f"median {report.seconds or 0:.2f} s a question: {stages}")
+
+
+def _compared(comparisons: list[MethodComparison]) -> Table:
+    """Methods held against each other, with how sure one can be that they differ."""
+    table = headed(["difference"], ["points", "95 % interval", "only the first", "only the second", "p"])
+    for one in comparisons:
+        counts = number(one.paired.first), number(one.paired.second), brief(one.paired.p)
+        table.add_row(plain(f"{one.first} − {one.second}"), *points(one.gain), *counts)
+    return table
