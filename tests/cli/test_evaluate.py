@@ -69,7 +69,7 @@ def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(surefoot: Surefoot, 
     with endpoint() as server:
         words = ("evaluate", records, "--run", "out", *METRIC, "--dry-run", *asking(server.url))
         done = surefoot(*words)
-        priced = surefoot(*words, "--set", "judge.price_asked=1000.0", "--set", "judge.price_said=1000.0")
+        priced = surefoot(*words, "--set", "judge.input_price=1000.0", "--set", "judge.output_price=1000.0")
         assert not server.asked
     assert done.code == 0
     assert "6 records, 1 metrics by llm:m" in done.out

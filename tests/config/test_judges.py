@@ -12,8 +12,8 @@ from surefoot.config.settings import read, setting
 from surefoot.judges._diamond import metrics
 from surefoot.judges.claims import Claims
 from surefoot.judges.llm import LLMJudge
-from surefoot.llms._cached import Kept
-from surefoot.llms._paced import Paced
+from surefoot.llms._cached import CachedLLM
+from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.run.cost import Budget, Prices
 from surefoot.types import Metric, Record, Score
 from surefoot.types.errors import ConfigError
@@ -95,19 +95,19 @@ def test_claims_are_judged_by_the_same_model() -> None:
     """It is a judge like the others, and not one of the six."""
     (judge,) = builder().judges(["claims"])
     assert isinstance(judge, Claims)
-    assert isinstance(judge.llm, Kept)
+    assert isinstance(judge.llm, CachedLLM)
     assert judge.name == "claims:scripted"
 
 
 def test_the_limits_are_those_of_the_section() -> None:
     """In flight, a minute, timeout, budget, prices; the endpoint's own retries are left to them."""
     chosen = builder(
-        OPENAI, use="llm", in_flight=9, requests_per_minute=60, budget="3 calls", price_asked=1, price_said=2
+        OPENAI, use="llm", in_flight=9, requests_per_minute=60, budget="3 calls", input_price=1, output_price=2
     )
     model = chosen.judging
-    assert isinstance(model, Paced)
+    assert isinstance(model, RateLimitedLLM)
     assert (chosen.in_flight, model.pace.limit) == (9, 9)
-    assert model.purse.budget == Budget(calls=3)
+    assert model.spending.budget == Budget(calls=3)
     assert model.prices == Prices(1, 2)
     assert model.inner._endpoint._retries == 0  # type: ignore[attr-defined]
     assert chosen.config["llm"] == OPENAI
@@ -129,11 +129,11 @@ def test_replies_are_kept_unless_nothing_is_to_be() -> None:
     """In one file for all runs."""
     (judge,) = builder(OPENAI).judges(["factuality"])
     assert isinstance(judge, LLMJudge)
-    assert isinstance(judge.llm, Kept)
+    assert isinstance(judge.llm, CachedLLM)
     assert not Path(JUDGEMENTS).exists()
     (bare,) = builder(OPENAI, cache="").judges(["factuality"])
     assert isinstance(bare, LLMJudge)
-    assert isinstance(bare.llm, Paced)
+    assert isinstance(bare.llm, RateLimitedLLM)
 
 
 def test_another_way_to_judge_keeps_the_limits() -> None:
@@ -152,7 +152,7 @@ def test_another_way_to_judge_keeps_the_limits() -> None:
         ({"metrics": "factuality"}, "a list of metrics"),
         ({"metrics": ["factuality", "factuality"]}, "each once"),
         ({"use": "llm", "in_flight": "many"}, "in_flight must be a whole number"),
-        ({"use": "llm", "price_asked": 1.0}, "come together"),
+        ({"use": "llm", "input_price": 1.0}, "come together"),
         ({"use": "llm", "factuality": {"charm": 1}}, "no option 'charm'"),
     ],
 )
@@ -162,10 +162,10 @@ def test_what_does_not_fit_is_said(judge: dict[str, Any], said: str) -> None:
         builder(**judge).judges(judge.get("metrics", ["factuality"]))
 
 
-@pytest.mark.parametrize("key", ["seconds", "timeout", "requests_per_minute", "tokens_per_minute", "price_said"])
+@pytest.mark.parametrize("key", ["seconds", "timeout", "requests_per_minute", "tokens_per_minute", "output_price"])
 @pytest.mark.parametrize("value", ["x", [1], True, -1, float("inf")])
 def test_a_limit_is_a_number_also_where_nothing_is_asked(key: str, value: Any) -> None:
     """A plan of what it would cost counts with it."""
     with pytest.raises(ConfigError, match=rf"\[judge\] {key} must be a number above 0"):
         builder(**{key: value}).judges(["factuality"])
-    assert builder(price_said=0, retries=0).judges(["factuality"])
+    assert builder(output_price=0, retries=0).judges(["factuality"])

@@ -461,7 +461,7 @@ def test_wrong_thresholds_for_outside_are_told(small: dict[str, Any], values: An
         built(small, thresholds={"external": values}).pipeline()
 
 
-PRICED = {"price_asked": 2, "price_said": 10.5}
+PRICED = {"input_price": 2, "output_price": 10.5}
 
 
 def test_a_budget_is_heeded_by_the_model_and_by_the_clock(small: dict[str, Any]) -> None:
@@ -479,7 +479,7 @@ def test_judges_count_money_by_the_models_prices(small: dict[str, Any]) -> None:
     """Unless their own section has others."""
     llm = {**small["llm"], **PRICED}
     assert built(small, llm=llm).judging.prices == Prices(2, 10.5)
-    own = {"price_asked": 1, "price_said": 1}
+    own = {"input_price": 1, "output_price": 1}
     assert built(small, llm=llm, judge=own).judging.prices == Prices(1, 1)
 
 
@@ -488,14 +488,17 @@ def test_judges_count_money_by_the_models_prices(small: dict[str, Any]) -> None:
     [
         (
             {"budget": {"money": 1}},
-            r"\[budget\] money needs prices.*set price_asked and price_said.*or set \[budget\] tok",
+            r"\[budget\] money needs prices.*set input_price and output_price.*or set \[budget\] tok",
         ),
         ({"budget": {"calls": 0}}, r"\[budget\] calls must be a whole number above 0, not 0"),
         ({"budget": {"tokens": 1.5}}, r"option 'tokens' must be|tokens must be a whole number above 0, not 1.5"),
         ({"budget": {"seconds": -1}}, r"\[budget\] seconds must be a number above 0, not -1"),
         ({"budget": {"cals": 1}}, r"\[budget\] has no option 'cals'.*did you mean 'calls'"),
-        ({"llm": {"price_asked": 1}}, r"price_asked and price_said, of a million tokens each, come together"),
-        ({"llm": {"price_asked": "x", "price_said": 1}}, r"\[llm\] price_asked.* must be a number from 0 up, not 'x'"),
+        ({"llm": {"input_price": 1}}, r"input_price and output_price, of a million tokens each, come together"),
+        (
+            {"llm": {"input_price": "x", "output_price": 1}},
+            r"\[llm\] input_price.* must be a number from 0 up, not 'x'",
+        ),
     ],
 )
 def test_a_budget_that_cannot_be_kept_is_refused(small: dict[str, Any], sections: dict[str, Any], said: str) -> None:

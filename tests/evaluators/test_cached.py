@@ -12,7 +12,7 @@ import pytest
 from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators import _cached as cached
-from surefoot.evaluators._cached import Remembered
+from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cosine import Cosine
 from surefoot.evaluators.lexical import Lexical
 from surefoot.run import meter
@@ -42,29 +42,29 @@ class Counting:
         return tuple(Grade(p.id, self.scores.get(p.text, float(len(p.text))), reason="read") for _, p in pairs)
 
 
-def ask(evaluator: Remembered, *texts: str, question: str = "Who?") -> list[float | None]:
+def ask(evaluator: CachedEvaluator, *texts: str, question: str = "Who?") -> list[float | None]:
     return [grade.score for grade in evaluator.grade([(question, Passage(t, t)) for t in texts])]
 
 
 def test_it_keeps_the_contract() -> None:
     """The one that every evaluator has to keep."""
-    verify("evaluator", Remembered(Lexical()))
+    verify("evaluator", CachedEvaluator(Lexical()))
 
 
 def test_it_goes_by_what_it_remembers() -> None:
     """Name, thresholds and spans are the inner one's; one that has no thresholds still says so."""
     inner = Counting()
-    outer = Remembered(inner)
+    outer = CachedEvaluator(inner)
     assert (outer.name, outer.thresholds, outer.points) == ("counting", inner.thresholds, True)
-    assert Remembered(Lexical()).points is False
+    assert CachedEvaluator(Lexical()).points is False
     with pytest.raises(ConfigError, match="has no thresholds"):
-        _ = Remembered(Cosine(Hashing())).thresholds
+        _ = CachedEvaluator(Cosine(Hashing())).thresholds
 
 
 def test_a_pair_is_asked_for_once() -> None:
     """Within a call and from call to call, also beside new ones; each grade has its own passage's id."""
     inner = Counting()
-    outer = Remembered(inner)
+    outer = CachedEvaluator(inner)
     twins = [("Who?", replace(ONE, id=id)) for id in "ab"]
     first = outer.grade(twins)
     again = outer.grade([("Who?", Passage("2", "two!")), *twins])
@@ -75,7 +75,7 @@ def test_a_pair_is_asked_for_once() -> None:
 
 def test_the_meter_counts_every_pair_and_says_what_was_known() -> None:
     """`graded` is what was wanted, `cached` how much of it cost nothing."""
-    outer = Remembered(Counting())
+    outer = CachedEvaluator(Counting())
     with metered() as spent:
         ask(outer, "one", "one", "two")
         ask(outer, "two")
@@ -90,7 +90,7 @@ def test_the_meter_counts_every_pair_and_says_what_was_known() -> None:
 def test_what_differs_in_anything_but_the_id_is_another_pair(other: Passage) -> None:
     """An evaluator may read any of it; and so is another question."""
     inner = Counting()
-    outer = Remembered(inner)
+    outer = CachedEvaluator(inner)
     outer.grade([("Who?", ONE), ("Who?", other), ("When?", ONE)])
     assert len(inner.asked) == 3
 
@@ -98,7 +98,7 @@ def test_what_differs_in_anything_but_the_id_is_another_pair(other: Passage) -> 
 def test_half_a_surrogate_pair_can_be_remembered() -> None:
     """As a broken file name brings it; another half is another text."""
     inner = Counting()
-    outer = Remembered(inner)
+    outer = CachedEvaluator(inner)
     ask(outer, "\ud800", "\ud801", "\ud800", question="\udfff")
     assert inner.asked == ["\ud800", "\ud801"]
 
@@ -107,7 +107,7 @@ def test_half_a_surrogate_pair_can_be_remembered() -> None:
 def test_what_could_not_be_graded_is_asked_for_again(failure: float | None) -> None:
     """A server that was down is up again."""
     inner = Counting(one=failure)
-    outer = Remembered(inner)
+    outer = CachedEvaluator(inner)
     ask(outer, "one", "two")
     inner.scores = {}
     assert ask(outer, "one", "two") == [3.0, 3.0]
@@ -119,14 +119,14 @@ def test_an_evaluator_that_gives_too_few_grades_has_failed() -> None:
     inner = Counting()
     inner.grade = lambda pairs: (Grade("1", 1.0),)  # type: ignore[method-assign]
     with pytest.raises(ComponentError, match="counting gave 1 grades for 2 passages"):
-        ask(Remembered(inner), "one", "two")
+        ask(CachedEvaluator(inner), "one", "two")
 
 
 def test_the_latest_used_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that runs for months does not grow for months, and forgets what nobody asks for."""
     monkeypatch.setattr(cached, "REMEMBERED", 2)
     inner = Counting()
-    outer = Remembered(inner)
+    outer = CachedEvaluator(inner)
     for text in ("one", "two", "one", "three", "one", "two"):
         ask(outer, text)
     assert inner.asked == ["one", "two", "three", "two"]
@@ -135,7 +135,7 @@ def test_the_latest_used_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_threads_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """While what they want is forgotten under their hands."""
     monkeypatch.setattr(cached, "REMEMBERED", 3)
-    outer = Remembered(Counting())
+    outer = CachedEvaluator(Counting())
     texts = ["x" * n for n in range(1, 9)]
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda n: ask(outer, *texts[n % 5 :]), range(200)):

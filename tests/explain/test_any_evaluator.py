@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.evaluators._cached import Remembered
+from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.explain.grade import explain
@@ -82,7 +82,7 @@ def test_in_batches_the_values_are_the_same(  # type: ignore[no-untyped-def]
 
 def test_a_language_model_owes_its_grade_to_the_word_it_looked_for(request: pytest.FixtureRequest) -> None:
     """The rest to the question, without which nothing is graded; what it has graded is remembered, as in a pipeline."""
-    found = explain(Remembered(llm(request)), "Who built it?", Passage("p", "Aldwin did it."))
+    found = explain(CachedEvaluator(llm(request)), "Who built it?", Passage("p", "Aldwin did it."))
     values = {unit.words: value for unit, value in zip(found.units, found.values, strict=True)}
     assert max(values, key=values.__getitem__) == "Aldwin"
     assert values["Aldwin"] > 0.7 * (found.full - found.base)

@@ -277,11 +277,11 @@ def _replies(path: Path) -> bytes:
 
 
 def _judgements(path: Path) -> bytes:
-    from surefoot.llms._cached import Kept
+    from surefoot.llms._cached import CachedLLM
     from surefoot.llms.scripted import Scripted
     from surefoot.types import Message
 
-    kept = Kept(Scripted({"": "Yes."}), path)
+    kept = CachedLLM(Scripted({"": "Yes."}), path)
     kept.complete([Message("user", QUESTION)])
     kept._cache.close()
     return _whole(path)

@@ -173,7 +173,7 @@ def _index(folder: Path) -> None:
 
 
 def _cache(folder: Path) -> None:
-    from surefoot.llms._cached import Kept
+    from surefoot.llms._cached import CachedLLM
     from surefoot.llms.scripted import Scripted
     from surefoot.network.cache import Cache
 
@@ -188,7 +188,7 @@ def _cache(folder: Path) -> None:
         cache.put(key, Reply("https://example.com", 200, {"content-type": "text/html"}, b"body"))
     cache.close()
     for question in (QUESTION, "Another one?"):
-        _whole(Kept(Scripted({"": "Yes."}), folder / "judgements.db").complete([Message("user", question)]))
+        _whole(CachedLLM(Scripted({"": "Yes."}), folder / "judgements.db").complete([Message("user", question)]))
 
 
 def _whole(completion: Completion) -> None:

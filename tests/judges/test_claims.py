@@ -121,7 +121,7 @@ def test_what_it_is_expected_to_cost_is_two_calls() -> None:
     """From the texts."""
     spent = judge().expected(RECORD)
     assert spent.calls == 2
-    assert 100 < spent.asked < 1000
+    assert 100 < spent.input_tokens < 1000
 
 
 def test_claims_are_texts_each_once() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.llms._cached import Kept
+from surefoot.llms._cached import CachedLLM
 from surefoot.llms.scripted import Scripted
 from surefoot.run import meter
 from surefoot.types import Message
@@ -36,16 +36,16 @@ class Counting:
 def test_the_same_request_is_asked_once_also_by_a_later_run(tmp_path: Path) -> None:
     """What is kept costs no call, and is the same to the last character."""
     inner = Counting()
-    first = Kept(inner, tmp_path / "kept.db").complete(ASK)
+    first = CachedLLM(inner, tmp_path / "kept.db").complete(ASK)
     with meter.metered() as spent:
-        assert Kept(inner, tmp_path / "kept.db").complete(ASK) == first
+        assert CachedLLM(inner, tmp_path / "kept.db").complete(ASK) == first
     assert (inner.asked, spent.calls, spent.cached) == (1, 0, 1)
 
 
 def test_the_same_request_at_the_same_time_is_asked_once(tmp_path: Path) -> None:
     """The others wait for it."""
     inner = Counting()
-    kept = Kept(inner, tmp_path / "kept.db")
+    kept = CachedLLM(inner, tmp_path / "kept.db")
     with ThreadPoolExecutor(8) as pool:
         assert len({said.text for said in pool.map(lambda _: kept.complete(ASK), range(8))}) == 1
     assert inner.asked == 1
@@ -55,8 +55,8 @@ def test_the_same_request_at_the_same_time_is_asked_once(tmp_path: Path) -> None
 def test_another_request_is_another(tmp_path: Path, other: str) -> None:
     """Whatever it differs in."""
     inner, again = Counting(), Counting("n" if other == "model" else "m")
-    Kept(inner, tmp_path / "kept.db").complete(ASK)
-    Kept(again, tmp_path / "kept.db", "elsewhere" if other == "endpoint" else "").complete(
+    CachedLLM(inner, tmp_path / "kept.db").complete(ASK)
+    CachedLLM(again, tmp_path / "kept.db", "elsewhere" if other == "endpoint" else "").complete(
         [Message("user", "Who?")] if other == "words" else ASK,
         {"type": "object"} if other == "schema" else None,
         max_tokens=7 if other == "room" else 100,
@@ -68,7 +68,7 @@ def test_another_request_is_another(tmp_path: Path, other: str) -> None:
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:
     """Who waited asks for itself."""
     inner = Counting(fails=1)
-    kept = Kept(inner, tmp_path / "kept.db")
+    kept = CachedLLM(inner, tmp_path / "kept.db")
     with pytest.raises(EndpointError):
         kept.complete(ASK)
     assert kept.complete(ASK).text
@@ -77,7 +77,7 @@ def test_a_failure_is_not_kept(tmp_path: Path) -> None:
 
 def test_what_is_kept_streams_too(tmp_path: Path) -> None:
     """In one piece."""
-    kept = Kept(Counting(), tmp_path / "kept.db")
+    kept = CachedLLM(Counting(), tmp_path / "kept.db")
     text, pieces = kept.complete(ASK).text, list[str]()
     kept.complete(ASK, on_text=pieces.append)
     assert pieces == [text]
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
     inner = Counting()
     with meter.metered() as spent:
         for _ in range(2):
-            Kept(inner, tmp_path / "kept.db").complete(ASK)
+            CachedLLM(inner, tmp_path / "kept.db").complete(ASK)
     assert inner.asked == 2
     assert "cannot be used" in spent.degraded[0]
 
@@ -106,13 +106,13 @@ DAMAGE += ["status = 'ok'"]
 def test_a_damaged_completion_is_asked_for_again(tmp_path: Path, damage: str) -> None:
     """And the step says so; a count below zero would give a budget back."""
     inner, file = Counting(), tmp_path / "kept.db"
-    first = Kept(inner, file).complete(ASK)
+    first = CachedLLM(inner, file).complete(ASK)
     with sqlite3.connect(file) as db:
         db.execute(f"UPDATE replies SET {damage}")
     db.close()
     with meter.metered() as spent:
-        assert Kept(inner, file).complete(ASK) == first
+        assert CachedLLM(inner, file).complete(ASK) == first
     assert inner.asked == 2
     assert "damaged" in spent.degraded[0]
-    assert Kept(inner, file).complete(ASK) == first
+    assert CachedLLM(inner, file).complete(ASK) == first
     assert inner.asked == 2

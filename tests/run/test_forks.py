@@ -16,7 +16,7 @@ import pytest
 from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
-from surefoot.evaluators._cached import Remembered
+from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.llms.openai import OpenAI
@@ -64,7 +64,7 @@ def test_a_forked_process_grades_as_its_parent_does() -> None:
 
 def test_a_lock_that_another_thread_held_is_free_in_the_fork() -> None:
     """Nobody there would release it."""
-    evaluator, remembered = MiniLM(threads=1), Remembered(Lexical())
+    evaluator, remembered = MiniLM(threads=1), CachedEvaluator(Lexical())
     score = evaluator.grade([PAIR])[0].score
     held = evaluator._model._loading, remembered._lock
     for lock in held:

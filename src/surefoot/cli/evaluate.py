@@ -122,10 +122,13 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
     out.say(f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}")
     rest = f"{planned.kept:,} are there already, {planned.not_applicable:,} do not apply"
     out.say(f"{planned.judgements:,} judgements to make; {rest}")
-    out.say(f"about {spent.calls:,} calls, {spent.asked:,} tokens asked and {spent.said:,} said; re-asks come on top")
+    out.say(
+        f"about {spent.calls:,} calls, {spent.input_tokens:,} input and {spent.output_tokens:,} output tokens; "
+        "re-asks come on top"
+    )
     if told := len({judge.metric for judge in judges if hasattr(judge, "expected")}):
         out.say(f"the diagnosis takes {told + 1} calls more, or up to twice as many")
-    price = "no prices are set: judge.price_asked, judge.price_said" if money is None else f"{money:.2f}"
+    price = "no prices are set: judge.input_price, judge.output_price" if money is None else f"{money:.2f}"
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 
 

@@ -29,7 +29,7 @@ from surefoot.config.faults import (
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
-from surefoot.evaluators._cached import Remembered
+from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.answering import Answering
 from surefoot.evidence.policies import PRESETS, require_match
@@ -37,8 +37,8 @@ from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._budgeted import Budgeted
-from surefoot.llms._cached import Kept
-from surefoot.llms._paced import Paced
+from surefoot.llms._cached import CachedLLM
+from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.network import Network
 from surefoot.pipeline import Origin, Pipeline
 from surefoot.run.cost import Budget, Prices
@@ -213,16 +213,16 @@ class Builder:
         return _ordered(chosen, "[thresholds]", "give both")
 
     @cached_property
-    def judging(self) -> Paced:
+    def judging(self) -> RateLimitedLLM:
         """The language model that judges ask: that of `[judge.llm]` or else of `[llm]`, within the limits of
         `[judge]`."""
         own = {key: value for key, value in self.config["judge"].items() if key in LIMITS and key not in _NOT_PACED}
         section = self._judging_section
         own = {key: section[key] for key in PRICES if key in section} | own
         if section["use"] == "openai":
-            section = {**section, "retries": 0}  # Paced does it, which sees that too much is asked
+            section = {**section, "retries": 0}  # RateLimitedLLM does it, which sees that too much is asked
         parts = {"llm": lambda: self._built("llm", section)}
-        return components.assemble("[judge]", Paced, {"in_flight": self.in_flight, **own}, parts)  # type: ignore[no-any-return]
+        return components.assemble("[judge]", RateLimitedLLM, {"in_flight": self.in_flight, **own}, parts)  # type: ignore[no-any-return]
 
     @property
     def in_flight(self) -> int:
@@ -281,7 +281,7 @@ class Builder:
         where = "".join(
             str(self._judging_section.get(key, "")) for key in ("base_url", "api", "template", "extra_body")
         )
-        return Kept(self.judging, Path(file), where) if file else self.judging
+        return CachedLLM(self.judging, Path(file), where) if file else self.judging
 
     @cached_property
     def sources(self) -> Sources:
@@ -346,7 +346,7 @@ class Builder:
         section = self.config[role] if section is None else section
         built = self._object(role) if OBJECT in section else self._component(role, section)
         # Not a cascade: its parts are remembered each, and its own grade may be one that stood in for a failure.
-        return Remembered(built) if role == "evaluator" and not isinstance(built, Cascade) else built
+        return CachedEvaluator(built) if role == "evaluator" and not isinstance(built, Cascade) else built
 
     def _component(self, role: str, section: Mapping[str, Any]) -> Any:
         if role == "searcher":

@@ -21,18 +21,18 @@ VALUES = ("upper", "lower", "strip")
 """Thresholds that `[thresholds]` can replace one by one."""
 
 LIMITS = (
-    *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds price_asked price_said".split(),
-    *"budget cache".split(),
+    *"in_flight requests_per_minute tokens_per_minute timeout retries patience seconds".split(),
+    *"input_price output_price budget cache".split(),
 )
 """Keys of `[judge]` that say how fast and for how much is judged, and change no score."""
 
-_MAY_BE_NONE = ("retries", "patience", "price_asked", "price_said")
+_MAY_BE_NONE = ("retries", "patience", "input_price", "output_price")
 """Keys of `LIMITS` that may be 0."""
 
 JUDGING = ("repeats", "excuses", "max_tokens")
 """Keys of `[judge]` that are options of each language model's judge."""
 
-PRICES = ("price_asked", "price_said")
+PRICES = ("input_price", "output_price")
 """Keys of a language model's section that are no option of the component: what a million tokens cost."""
 
 _BUDGET = tuple(field.name for field in fields(Budget))
@@ -84,10 +84,10 @@ def budget_faults(config: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if not _limits(config["llm"][key], True):
             yield f"[llm] {key}, of a million tokens, must be a number from 0 up, not {config['llm'][key]!r}"
     if len(told) == 1:
-        yield "[llm] price_asked and price_said, of a million tokens each, come together"
+        yield "[llm] input_price and output_price, of a million tokens each, come together"
     if "money" in config["budget"] and not told:
         yield (
-            "[budget] money needs prices, and [llm] has none; set price_asked and price_said there, those of a million "
+            "[budget] money needs prices, and [llm] has none; set input_price and output_price there, of a million "
             "tokens, or set [budget] tokens instead"
         )
 

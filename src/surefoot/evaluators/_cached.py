@@ -18,7 +18,7 @@ REMEMBERED = 20_000
 """Grades kept, the latest used: a strip may be a whole passage, and a question may come again."""
 
 
-class Remembered:
+class CachedEvaluator:
     """Another evaluator's grades, each asked for once: the latest 20,000 are kept, and count as `cached`.
 
     Two pairs are the same when only the passages' ids differ. One that could not be graded is asked for again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from surefoot.run.cost import Prices, Spent, counted, purse, tokens
+from surefoot.run.cost import Prices, Spent, counted, spending, tokens
 from surefoot.types import Completion, Message
 from surefoot.types.protocols import LLM
 
@@ -33,8 +33,8 @@ class Budgeted:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """The model's completion, and its cost out of the question's purse."""
-        if not (mine := purse()):
+        """The model's completion, and its cost out of the question's spending."""
+        if not (mine := spending()):
             return self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
         asked = tokens(messages)
         most = spent = Spent.of(asked, max_tokens + self._thoughts, self._prices)

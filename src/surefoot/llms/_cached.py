@@ -21,7 +21,7 @@ _COUNT = re.compile("[0-9]{1,12}")
 """A number of tokens; `int` would also read other texts."""
 
 
-class Kept:
+class CachedLLM:
     """Another model's completions, each asked for once, even by several threads at once and by later runs.
 
     `file` is SQLite, readable by its owner alone; it holds the replies, which may quote the request, under hashes of

@@ -30,24 +30,25 @@ def length(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // _BYTES + 1
 
 
-def counted(said: Completion, asked: int) -> tuple[int, int]:
-    """The tokens of a call, asked and said, as the endpoint counts them; where that is not positive, our estimates:
-    a wrong count must not enlarge a budget. `asked` is that of the prompt."""
-    return max(said.prompt_tokens, 0) or asked, max(said.completion_tokens, 0) or length(said.text)
+def counted(completion: Completion, input_tokens: int) -> tuple[int, int]:
+    """The input and output tokens of a call, as the endpoint counts them; where that is not positive, our estimates:
+    a wrong count must not enlarge a budget. `input_tokens` is the estimate of the prompt."""
+    output_tokens = max(completion.completion_tokens, 0) or length(completion.text)
+    return max(completion.prompt_tokens, 0) or input_tokens, output_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
     """The price of a million tokens, in whatever money."""
 
-    asked: float
+    input: float
     """A million tokens of prompts."""
-    said: float
+    output: float
     """A million tokens of replies."""
 
-    def of(self, asked: int, said: int) -> float:
+    def of(self, input_tokens: int, output_tokens: int) -> float:
         """The price of so many tokens."""
-        return (asked * self.asked + said * self.said) / 1e6
+        return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +56,29 @@ class Spent:
     """Calls that were answered, and what they cost."""
 
     calls: int = 0
-    asked: int = 0
+    input_tokens: int = 0
     """Tokens of the prompts."""
-    said: int = 0
+    output_tokens: int = 0
     """Tokens of the replies."""
     money: float = 0.0
     """0 where no prices are known."""
 
     @classmethod
-    def of(cls, asked: int, said: int, prices: Prices | None) -> Spent:
+    def of(cls, input_tokens: int, output_tokens: int, prices: Prices | None) -> Spent:
         """One call of so many tokens."""
-        return cls(1, asked, said, prices.of(asked, said) if prices else 0.0)
+        return cls(1, input_tokens, output_tokens, prices.of(input_tokens, output_tokens) if prices else 0.0)
 
     @property
     def tokens(self) -> int:
         """Tokens of prompts and replies."""
-        return self.asked + self.said
+        return self.input_tokens + self.output_tokens
 
     def plus(self, other: Spent, times: int = 1) -> Spent:
         """The sum of both; `times` -1 subtracts the other."""
         return Spent(
             self.calls + times * other.calls,
-            self.asked + times * other.asked,
-            self.said + times * other.said,
+            self.input_tokens + times * other.input_tokens,
+            self.output_tokens + times * other.output_tokens,
             self.money + times * other.money,
         )
 
@@ -95,13 +96,13 @@ class Budget:
     @classmethod
     def read(cls, text: str) -> Budget:
         """ "300 calls", "2M tokens", or a sum of money: "5", "0.50". Raises ConfigError."""
-        said = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmM]?)\s*(calls?|tokens?|)\s*", text)
-        if not said or (said[2] and not said[3]):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmM]?)\s*(calls?|tokens?|)\s*", text)
+        if not found or (found[2] and not found[3]):
             raise ConfigError(f"a budget is like '300 calls', '2M tokens' or, of money, '5.00'; it is not {text!r}")
-        amount = float(said[1]) * {"": 1, "k": 1e3, "m": 1e6}[said[2].lower()]
-        if not said[3]:
+        amount = float(found[1]) * {"": 1, "k": 1e3, "m": 1e6}[found[2].lower()]
+        if not found[3]:
             return cls(money=amount)
-        return cls(calls=int(amount)) if said[3].startswith("call") else cls(tokens=int(amount))
+        return cls(calls=int(amount)) if found[3].startswith("call") else cls(tokens=int(amount))
 
     def holds(self, spent: Spent) -> bool:
         """Whether the budget allows that much, seconds aside."""
@@ -117,7 +118,7 @@ NO_BUDGET = Budget()
 """As much as it takes."""
 
 
-class Purse:
+class Spending:
     """A budget that all threads draw from; no call begins that could exceed it. `way_out` ends what OverBudget says."""
 
     def __init__(self, budget: Budget, way_out: str = "run it again to go on") -> None:
@@ -151,22 +152,22 @@ class Purse:
             self._changed.notify_all()
 
 
-_purse: ContextVar[Purse | None] = ContextVar("surefoot_purse", default=None)
+_spending: ContextVar[Spending | None] = ContextVar("surefoot_spending", default=None)
 
 
 @contextmanager
 def budgeted(budget: Budget) -> Iterator[None]:
-    """Give the code inside, in this thread, so much for one question: `purse` for its models, and the time."""
+    """Give the code inside, in this thread, so much for one question: `spending` for its models, and the time."""
     way_out = "the question ends with what it has; raise it under [budget]"
-    token = _purse.set(Purse(budget, way_out))
+    token = _spending.set(Spending(budget, way_out))
     late = f"the budget of {budget} is spent: the time is over; {way_out}"
     try:
         with cancel.until(budget.seconds, late):
             yield
     finally:
-        _purse.reset(token)
+        _spending.reset(token)
 
 
-def purse() -> Purse | None:
-    """The purse of the question that this thread works on; None: it has no budget."""
-    return _purse.get()
+def spending() -> Spending | None:
+    """The spending of the question that this thread works on; None: it has no budget."""
+    return _spending.get()

@@ -200,7 +200,7 @@ def test_the_cost_is_known_before(tmp_path: Path) -> None:
     assert (planned.records, planned.judgements, planned.kept) == (10, 10, 0)
     assert planned.spent.calls == 10
     assert planned.seconds == 4.0
-    assert planned.money == pytest.approx((planned.spent.asked + 4 * planned.spent.said) / 1e6)
+    assert planned.money == pytest.approx((planned.spent.input_tokens + 4 * planned.spent.output_tokens) / 1e6)
     assert plan(judges, records, requests=6).seconds == 100
     assert plan(judges, records, tokens=planned.spent.tokens / 2).seconds == pytest.approx(120)
     done = {f"r0\t{METRIC}": Score("r0", METRIC, 0.8)}
@@ -211,7 +211,7 @@ def test_the_cost_is_known_before(tmp_path: Path) -> None:
 
 def test_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
     """Calls, tokens, time and money, each time that it was run; and what it was limited by."""
-    config = {"judge": {"use": "llm", "cache": "", "price_asked": 1.0, "price_said": 1.0}}
+    config = {"judge": {"use": "llm", "cache": "", "input_price": 1.0, "output_price": 1.0}}
     replies = [said(), said(metric="context_relevancy")]
     builder = Builder(read({**config, "llm": {"use": "scripted", "replies": replies}}))
     judges = builder.judges([METRIC, "context_relevancy"])

@@ -30,7 +30,7 @@ from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
-from surefoot.llms._paced import Paced
+from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.retrievers import _given
 from surefoot.run import manifest
 from surefoot.run.store import Run, from_json, to_json, write_text
@@ -139,7 +139,7 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
     return Scoring(rule, (rule,), scores)
 
 
-def judged(judge: Judge, in_flight: int = 1, model: Paced | None = None) -> Scoring:
+def judged(judge: Judge, in_flight: int = 1, model: RateLimitedLLM | None = None) -> Scoring:
     """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one it asks, if any."""
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from surefoot.judges._diamond import lacking, metrics
 from surefoot.judges._scores import failed
-from surefoot.llms._paced import Paced
+from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.run import meter
 from surefoot.run.cost import Prices, Spent
 from surefoot.run.store import Run, described, to_json, values
@@ -142,7 +142,7 @@ def plan(
         sum(_inapplicable(judge, record) for judge, record in missing),
         spent,
         max(calls, paced),
-        prices.of(spent.asked, spent.said) if prices else None,
+        prices.of(spent.input_tokens, spent.output_tokens) if prices else None,
     )
 
 
@@ -153,7 +153,7 @@ def run(
     about: Mapping[str, Any] | None = None,
     *,
     in_flight: int = 1,
-    model: Paced | None = None,
+    model: RateLimitedLLM | None = None,
     limits: Mapping[str, Any] | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> dict[str, Score]:
@@ -218,7 +218,7 @@ class _Work:
         self._unscored = self._calls = self._tokens = 0
         self._lock, self._stop = Lock(), Event()
 
-    def run(self, in_flight: int, model: Paced | None) -> None:
+    def run(self, in_flight: int, model: RateLimitedLLM | None) -> None:
         """Make them all; what one thread raises ends the others, and is raised."""
         self._on_progress(self._progress())
         pool = ThreadPoolExecutor(max(1, min(in_flight, self.total)))
@@ -235,9 +235,9 @@ class _Work:
             self._stop.set()
             pool.shutdown()
 
-    def summary(self, model: Paced | None, limits: Mapping[str, Any]) -> Pass:
+    def summary(self, model: RateLimitedLLM | None, limits: Mapping[str, Any]) -> Pass:
         """The calls, tokens, time and money that they took."""
-        money = model.purse.spent.money if model and model.prices else None
+        money = model.spending.spent.money if model and model.prices else None
         stages: dict[str, Stage] = {}
         for score, seconds in self._made:
             own = stages.get(score.metric, Stage(score.metric, 0, 0, 0, 0.0, None))
@@ -252,8 +252,8 @@ class _Work:
             self._calls,
             self._tokens,
             money,
-            model.told.refused if model else 0,
-            model.told.repeated if model else 0,
+            model.tally.refused if model else 0,
+            model.tally.repeated if model else 0,
             tuple(stages.values()),
             dict(limits),
         )

@@ -10,7 +10,7 @@ from threading import Condition, Event, Lock
 from typing import Any
 
 from surefoot.network.pace import Turns, backoff, within
-from surefoot.run.cost import Budget, Prices, Purse, Spent, counted, tokens
+from surefoot.run.cost import Budget, Prices, Spending, Spent, counted, tokens
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ComponentError, ConfigError, EndpointError
 from surefoot.types.protocols import LLM
@@ -33,7 +33,7 @@ class Stopped(ComponentError):
     """The run was stopped."""
 
 
-class CallPace:
+class CallRate:
     """Limits to the calls in flight, and turns for the next to begin."""
 
     def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
@@ -97,7 +97,7 @@ class CallTally:
     """Calls repeated after silence, a broken connection or an error of the server."""
 
 
-class Paced:
+class RateLimitedLLM:
     """Another model, asked within limits by any number of threads.
 
     At most `in_flight` calls run at a time, fewer while the endpoint refuses too many. A limit per minute of None
@@ -124,8 +124,8 @@ class Paced:
         timeout: float = 60.0,
         retries: int = 2,
         patience: float = 300.0,
-        price_asked: float | None = None,
-        price_said: float | None = None,
+        input_price: float | None = None,
+        output_price: float | None = None,
         budget: str = "",
     ) -> None:
         if (
@@ -134,17 +134,17 @@ class Paced:
             or any(most is not None and most <= 0 for most in (requests_per_minute, tokens_per_minute))
         ):
             raise ConfigError("in_flight, timeout and the limits a minute must be more than 0, and retries not less")
-        if (price_asked is None) != (price_said is None):
-            raise ConfigError("[judge] price_asked and price_said, of a million tokens each, come together")
-        self.prices = None if price_asked is None or price_said is None else Prices(price_asked, price_said)
-        self.purse = Purse(Budget.read(budget) if budget else Budget())
-        if self.purse.budget.money is not None and self.prices is None:
-            raise ConfigError("a budget of money needs prices; set judge.price_asked and judge.price_said")
+        if (input_price is None) != (output_price is None):
+            raise ConfigError("[judge] input_price and output_price, of a million tokens each, come together")
+        self.prices = None if input_price is None or output_price is None else Prices(input_price, output_price)
+        self.spending = Spending(Budget.read(budget) if budget else Budget())
+        if self.spending.budget.money is not None and self.prices is None:
+            raise ConfigError("a budget of money needs prices; set judge.input_price and judge.output_price")
         self.inner = llm
         self.name = llm.name
         self._thoughts: int = getattr(llm, "thoughts", 0)
-        self.pace = CallPace(in_flight, requests_per_minute, tokens_per_minute)
-        self.told = CallTally()
+        self.pace = CallRate(in_flight, requests_per_minute, tokens_per_minute)
+        self.tally = CallTally()
         self._timeout, self._retries, self._patience = timeout, retries, patience
         self._lock = Lock()
         self._plain = False
@@ -193,25 +193,25 @@ class Paced:
                     patient = min(patient, self._failing + self._patience)
                     if failed > self._retries or now + wait > patient:
                         raise
-                    self.told.refused += crowded
-                    self.told.repeated += not crowded
+                    self.tally.refused += crowded
+                    self.tally.repeated += not crowded
                 if self.pace.stopped.wait(wait):
                     raise
 
     def _once(self, messages: Sequence[Message], schema: Any, max_tokens: int, stop: Any, on_text: Any) -> Completion:
-        asked, said_most = tokens(messages), max_tokens + self._thoughts
-        most = self._cost(asked, said_most)
-        self.purse.reserve(most)
+        inputs, most_output = tokens(messages), max_tokens + self._thoughts
+        most = self._cost(inputs, most_output)
+        self.spending.reserve(most)
         spent, crowded, wait = Spent(), False, 0.0
         begun = None
         try:
-            begun = self.pace.begin(asked + said_most)
+            begun = self.pace.begin(inputs + most_output)
             with within(self._timeout):
-                said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
-            spent = self._cost(*counted(said, asked))
+                completion = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
+            spent = self._cost(*counted(completion, inputs))
             with self._lock:
                 self._failing = math.inf
-            return said
+            return completion
         except EndpointError as error:
             lost = error.reached and error.status is None
             crowded, spent = lost or error.status in CROWDED, most if lost else spent
@@ -221,10 +221,10 @@ class Paced:
         finally:
             if begun is not None:
                 self.pace.end(begun, crowded, wait, spent.tokens - most.tokens)
-            self.purse.settle(most, spent)
+            self.spending.settle(most, spent)
 
-    def _cost(self, asked: int, said: int) -> Spent:
-        return Spent.of(asked, said, self.prices)
+    def _cost(self, input_tokens: int, output_tokens: int) -> Spent:
+        return Spent.of(input_tokens, output_tokens, self.prices)
 
 
 def _passing(error: EndpointError) -> bool:

@@ -10,8 +10,8 @@ from threading import Lock
 import pytest
 
 from services.endpoint import endpoint
-from surefoot.llms import _paced as paced
-from surefoot.llms._paced import CallPace, Paced, Stopped
+from surefoot.llms import _rate_limited as rate_limited
+from surefoot.llms._rate_limited import CallRate, RateLimitedLLM, Stopped
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.run import cost
@@ -44,29 +44,29 @@ def refusal(wait: float | None = 0.0) -> EndpointError:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paced, "backoff", lambda failures, longest: 0.0)
+    monkeypatch.setattr(rate_limited, "backoff", lambda failures, longest: 0.0)
 
 
 def test_a_refused_call_is_made_again_as_often_as_it_takes() -> None:
     """Being asked to wait is no failure; it is counted."""
-    llm = Paced(Failing(*[refusal()] * 9), retries=0)
+    llm = RateLimitedLLM(Failing(*[refusal()] * 9), retries=0)
     assert llm.complete(ASK).text == "yes"
-    assert (llm.told.refused, llm.told.repeated) == (9, 0)
-    assert llm.purse.spent.calls == 1
+    assert (llm.tally.refused, llm.tally.repeated) == (9, 0)
+    assert llm.spending.spent.calls == 1
 
 
 def test_a_refused_call_waits_as_long_as_it_is_asked_to() -> None:
     """Not longer than its patience lasts."""
     begun = time.monotonic()
-    assert Paced(Failing(refusal(0.2))).complete(ASK).text == "yes"
+    assert RateLimitedLLM(Failing(refusal(0.2))).complete(ASK).text == "yes"
     assert time.monotonic() - begun >= 0.2
     with pytest.raises(EndpointError, match="slow down"):
-        Paced(Failing(refusal(30)), patience=1).complete(ASK)
+        RateLimitedLLM(Failing(refusal(30)), patience=1).complete(ASK)
 
 
 def test_nothing_waits_for_a_run_that_has_stopped() -> None:
     """However long the endpoint asks to wait."""
-    llm = Paced(Failing(refusal(60.0)))
+    llm = RateLimitedLLM(Failing(refusal(60.0)))
     begun = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(llm.complete, ASK)
@@ -78,7 +78,7 @@ def test_nothing_waits_for_a_run_that_has_stopped() -> None:
 def test_nothing_is_begun_by_a_run_that_has_stopped() -> None:
     """Neither what waits for its turn under a limit a minute, nor what comes then."""
     inner = Failing()
-    llm = Paced(inner, requests_per_minute=1)
+    llm = RateLimitedLLM(inner, requests_per_minute=1)
     llm.complete(ASK)
     begun = time.monotonic()
     with ThreadPoolExecutor(3) as pool:
@@ -94,7 +94,7 @@ def test_nothing_is_begun_by_a_run_that_has_stopped() -> None:
 
 def test_who_waits_for_a_turn_waits_on_when_all_are_held_back() -> None:
     """The endpoint asked for it after the turn was given."""
-    pace = CallPace(64, None, 600)
+    pace = CallRate(64, None, 600)
     earlier = [pace.begin(0) for _ in range(8)]
     pace.begin(10)
     with ThreadPoolExecutor(1) as pool:
@@ -108,7 +108,7 @@ def test_who_waits_for_a_turn_waits_on_when_all_are_held_back() -> None:
 
 def test_an_endpoint_that_wants_a_day_holds_nobody() -> None:
     """What it refuses fails at once, and so does the next; nothing sleeps until tomorrow."""
-    llm = Paced(Failing(*[refusal(86_400)] * 20), patience=300)
+    llm = RateLimitedLLM(Failing(*[refusal(86_400)] * 20), patience=300)
     begun = time.monotonic()
     for _ in range(20):
         with pytest.raises(EndpointError, match="slow down"):
@@ -120,7 +120,7 @@ def test_an_endpoint_that_wants_a_day_holds_nobody() -> None:
 def test_once_nobody_was_answered_for_so_long_nothing_is_tried_again() -> None:
     """A quota that is spent refuses all of them, and each would be patient for itself; an answer makes it so again."""
     inner = Failing(*[refusal(0.05)] * 100)
-    llm = Paced(inner, patience=0.3)
+    llm = RateLimitedLLM(inner, patience=0.3)
     with pytest.raises(EndpointError):
         llm.complete(ASK)
     tried = len(inner.schemas)
@@ -137,11 +137,11 @@ def test_once_nobody_was_answered_for_so_long_nothing_is_tried_again() -> None:
 @pytest.mark.parametrize("status", [None, 408, 500, 502])
 def test_what_may_pass_is_tried_again(status: int | None) -> None:
     """So many times, and no more."""
-    llm = Paced(Failing(*[EndpointError("down", status)] * 2), retries=2)
+    llm = RateLimitedLLM(Failing(*[EndpointError("down", status)] * 2), retries=2)
     assert llm.complete(ASK).text == "yes"
-    assert llm.told.repeated == 2
+    assert llm.tally.repeated == 2
     with pytest.raises(EndpointError, match="down"):
-        Paced(Failing(*[EndpointError("down", status)] * 3), retries=2).complete(ASK)
+        RateLimitedLLM(Failing(*[EndpointError("down", status)] * 3), retries=2).complete(ASK)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -149,14 +149,14 @@ def test_what_will_not_pass_is_not_tried_again(status: int) -> None:
     """A wrong key stays wrong."""
     inner = Failing(EndpointError("no", status))
     with pytest.raises(EndpointError):
-        Paced(inner).complete(ASK)
+        RateLimitedLLM(inner).complete(ASK)
     assert len(inner.schemas) == 1
 
 
 def test_an_endpoint_without_schemas_is_asked_without_one_from_then_on() -> None:
     """Where it refuses the request, and takes it without."""
     inner = Failing(EndpointError("response_format is unknown", 400))
-    llm = Paced(inner)
+    llm = RateLimitedLLM(inner)
     for _ in range(2):
         assert llm.complete(ASK, {"type": "object"}).text == "yes"
     assert inner.schemas == [{"type": "object"}, None, None]
@@ -165,7 +165,7 @@ def test_an_endpoint_without_schemas_is_asked_without_one_from_then_on() -> None
 def test_a_request_that_is_refused_either_way_says_nothing_of_schemas() -> None:
     """The next one is sent with its own."""
     inner = Failing(EndpointError("too long", 400), EndpointError("too long", 400))
-    llm = Paced(inner)
+    llm = RateLimitedLLM(inner)
     with pytest.raises(EndpointError, match="too long"):
         llm.complete(ASK, {"type": "object"})
     llm.complete(ASK, {"type": "object"})
@@ -175,7 +175,7 @@ def test_a_request_that_is_refused_either_way_says_nothing_of_schemas() -> None:
 def test_a_call_that_hangs_costs_no_more_than_its_timeout() -> None:
     """And is made again."""
     with endpoint(hanging=1.0) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), timeout=1, retries=1)
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), timeout=1, retries=1)
         begun = time.monotonic()
         with pytest.raises(EndpointError, match=r"in time|silent"):
             llm.complete(ASK)
@@ -186,20 +186,20 @@ def test_a_call_that_hangs_costs_no_more_than_its_timeout() -> None:
 def test_what_reached_the_endpoint_in_vain_counts_against_the_budget() -> None:
     """It may have been answered when nobody listened any more, and be paid; what never arrived is not."""
     with endpoint(hanging=1.0) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), timeout=1, retries=5, budget="2 calls")
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), timeout=1, retries=5, budget="2 calls")
         with pytest.raises(OverBudget):
             llm.complete(ASK, max_tokens=50)
     assert server.told["hanging"] == 2
-    assert (llm.purse.spent.calls, llm.purse.spent.said) == (2, 100)
-    nowhere = Paced(OpenAI("m", server.url, retries=0), retries=1)
+    assert (llm.spending.spent.calls, llm.spending.spent.output_tokens) == (2, 100)
+    nowhere = RateLimitedLLM(OpenAI("m", server.url, retries=0), retries=1)
     with pytest.raises(EndpointError, match="cannot be reached"):
         nowhere.complete(ASK)
-    assert nowhere.purse.spent == Spent()
+    assert nowhere.spending.spent == Spent()
 
 
 def test_silence_slows_it_down_as_refusals_do() -> None:
     """A server that puts all it gets into one queue answers none of them in time."""
-    llm = Paced(Failing(*[EndpointError("silent")] * 9), in_flight=64, retries=9)
+    llm = RateLimitedLLM(Failing(*[EndpointError("silent")] * 9), in_flight=64, retries=9)
     llm.complete(ASK)
     assert llm.pace.limit < 64
 
@@ -207,7 +207,7 @@ def test_silence_slows_it_down_as_refusals_do() -> None:
 def test_no_more_calls_are_in_flight_than_may_be() -> None:
     """However many threads ask."""
     with endpoint(latency=0.05) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), in_flight=3)
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), in_flight=3)
         with ThreadPoolExecutor(12) as pool:
             list(pool.map(lambda n: llm.complete([Message("user", str(n))]), range(24)))
     assert server.peak == 3
@@ -216,7 +216,7 @@ def test_no_more_calls_are_in_flight_than_may_be() -> None:
 def test_more_than_a_hundred_can_be_in_flight() -> None:
     """No pool of connections below is smaller than that."""
     with endpoint(gathers=130) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), in_flight=130, retries=0)
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), in_flight=130, retries=0)
         with ThreadPoolExecutor(130) as pool:
             list(pool.map(lambda n: llm.complete([Message("user", str(n))]), range(130)))
     assert server.peak == 130
@@ -225,7 +225,7 @@ def test_more_than_a_hundred_can_be_in_flight() -> None:
 def test_a_crowded_endpoint_is_asked_less_and_then_more_again() -> None:
     """It takes 4 at a time; 32 threads end up near that, and all are answered."""
     with endpoint(latency=0.02, most=4, retry_after="0") as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), in_flight=32)
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), in_flight=32)
         with ThreadPoolExecutor(32) as pool:
             said = list(pool.map(lambda n: llm.complete([Message("user", str(n))]).text, range(200)))
         assert len(said) == 200
@@ -238,7 +238,7 @@ def test_a_crowded_endpoint_is_asked_less_and_then_more_again() -> None:
 
 def test_refusals_now_and_then_do_not_slow_it_down() -> None:
     """One in twenty, whatever the pace, would else bring it down to one call at a time."""
-    pace = CallPace(64, None, None)
+    pace = CallRate(64, None, None)
     for number in range(4000):
         pace.end(pace.begin(1), crowded=number % 20 == 0)
     assert pace.limit == 64
@@ -246,7 +246,7 @@ def test_refusals_now_and_then_do_not_slow_it_down() -> None:
 
 def test_refusals_that_come_back_before_the_answers_do_not_slow_it_down() -> None:
     """Ten of 128 calls that were begun at once; the others take their time."""
-    pace = CallPace(128, None, None)
+    pace = CallRate(128, None, None)
     for start in [pace.begin(1) for _ in range(128)][:10]:
         pace.end(start, crowded=True)
     assert pace.limit == 128
@@ -254,7 +254,7 @@ def test_refusals_that_come_back_before_the_answers_do_not_slow_it_down() -> Non
 
 def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
     """Calls that were in flight then say nothing of the new pace."""
-    pace = CallPace(64, None, None)
+    pace = CallRate(64, None, None)
     begun = [pace.begin(1) for _ in range(64)]
     before = time.monotonic()
     for start in begun:
@@ -267,14 +267,14 @@ def test_many_refusals_halve_the_pace_once_and_hold_all_back() -> None:
 @pytest.mark.parametrize(("requests", "tokens"), [(600.0, None), (None, 6000.0)])
 def test_limits_a_minute_space_the_calls(requests: float | None, tokens: float | None) -> None:
     """600 calls, or 6,000 tokens at ten a call, are one in 0.1 s."""
-    pace = CallPace(10, requests, tokens)
+    pace = CallRate(10, requests, tokens)
     begun = [pace.begin(10) for _ in range(4)]
     assert begun[-1] - begun[0] == pytest.approx(0.3, abs=0.05)
 
 
 def test_tokens_that_were_not_used_are_given_back() -> None:
     """A reply is shorter than it might have been."""
-    pace = CallPace(10, None, 6000.0)
+    pace = CallRate(10, None, 6000.0)
     first = pace.begin(1000)
     pace.end(first, crowded=False, beyond=-990)
     assert pace.begin(10) - first == pytest.approx(0.1, abs=0.05)
@@ -306,7 +306,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
 def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
     """By twelve threads at once; then there is nothing more for any."""
     with endpoint(latency=0.01) as server:
-        llm = Paced(OpenAI("m", server.url, retries=0), budget="10 calls")
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), budget="10 calls")
         ended, lock = 0, Lock()
 
         def ask(number: int) -> None:
@@ -319,29 +319,29 @@ def test_a_budget_of_calls_is_used_up_and_not_exceeded() -> None:
 
         with ThreadPoolExecutor(12) as pool:
             list(pool.map(ask, range(40)))
-    assert (server.paid.total(), ended, llm.purse.spent.calls) == (10, 30, 10)
+    assert (server.paid.total(), ended, llm.spending.spent.calls) == (10, 30, 10)
 
 
 def test_a_budget_of_money_is_not_exceeded() -> None:
     """By what the tokens cost; it needs prices."""
-    llm = Paced(Scripted(["yes"] * 99), budget="100", price_asked=1e6, price_said=2e6)
-    while llm.purse.spent.money < 80:
+    llm = RateLimitedLLM(Scripted(["yes"] * 99), budget="100", input_price=1e6, output_price=2e6)
+    while llm.spending.spent.money < 80:
         llm.complete(ASK, max_tokens=5)
     with pytest.raises(OverBudget):
         llm.complete(ASK, max_tokens=50)
-    assert 80 <= llm.purse.spent.money <= 100
+    assert 80 <= llm.spending.spent.money <= 100
     assert Prices(1e6, 2e6).of(3, 1) == 5
     with pytest.raises(ConfigError, match="needs prices"):
-        Paced(Scripted([]), budget="1")
+        RateLimitedLLM(Scripted([]), budget="1")
 
 
 def test_tokens_are_guessed_where_nobody_counts() -> None:
     """About one in four characters; a failed call costs nothing."""
     silent = Failing(EndpointError("no", 404))
-    llm = Paced(silent)
+    llm = RateLimitedLLM(silent)
     with pytest.raises(EndpointError):
         llm.complete(ASK)
-    assert llm.purse.spent == Spent()
+    assert llm.spending.spent == Spent()
     assert cost.tokens([Message("user", "x" * 400)]) == pytest.approx(100, abs=10)
     assert cost.tokens([Message("user", "橋は誰が" * 100)]) == pytest.approx(300, abs=10)
 
@@ -355,22 +355,22 @@ def test_tokens_that_nobody_can_have_counted_are_guessed() -> None:
         def complete(self, messages: Sequence[Message], schema: object = None, **_: object) -> Completion:
             return Completion("x" * 40, self.name, -1_000_000, -1_000_000)
 
-    llm = Paced(Lying())
+    llm = RateLimitedLLM(Lying())
     llm.complete(ASK)
-    assert llm.purse.spent.tokens > 10
+    assert llm.spending.spent.tokens > 10
 
 
 @pytest.mark.parametrize("wrong", [{"in_flight": 0}, {"timeout": 0.0}, {"requests_per_minute": 0.0}, {"retries": -1}])
 def test_limits_that_let_nothing_through_are_refused(wrong: dict[str, float]) -> None:
     """When it is built, not when it is asked."""
     with pytest.raises(ConfigError, match="must be more than 0"):
-        Paced(Scripted([]), **wrong)  # type: ignore[arg-type]
+        RateLimitedLLM(Scripted([]), **wrong)  # type: ignore[arg-type]
 
 
 def test_a_budget_reckons_with_the_thoughts_of_a_model() -> None:
     """They cost as much as an answer: nothing is asked that they may take beyond it."""
     with endpoint() as server:
         with pytest.raises(OverBudget):
-            Paced(OpenAI("o3", server.url, retries=0), budget="2k tokens").complete([Message("user", "?")])
-        Paced(OpenAI("m", server.url, retries=0), budget="2k tokens").complete([Message("user", "?")])
+            RateLimitedLLM(OpenAI("o3", server.url, retries=0), budget="2k tokens").complete([Message("user", "?")])
+        RateLimitedLLM(OpenAI("m", server.url, retries=0), budget="2k tokens").complete([Message("user", "?")])
     assert server.paid.total() == 1
