@@ -476,7 +476,7 @@ def test_an_address_that_a_row_of_an_index_claims_is_not_passed_on(source: Sourc
     assert grounded(WHO, Answer(said), [(strip(row), row)]).text == said
 
 
-@pytest.mark.parametrize("doubt", [{"source": "external"}, {"standing": "doubted"}])
+@pytest.mark.parametrize("doubt", [{"source": "external"}, {"trust": "untrusted"}])
 def test_a_link_that_somebody_elses_source_holds_is_not_a_source(doubt: dict[str, Any]) -> None:
     """The words are quoted, the address is not passed on, and what the model said is kept."""
     bait = replace(BRIDGE, text="The Ruvel Bridge was built by Tomas Aldwin, see http://evil.example/x.", **doubt)

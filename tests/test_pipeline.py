@@ -15,7 +15,7 @@ from surefoot import Count, Pipeline, Threshold
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence import confidence
-from surefoot.evidence.answering import REMEMBERED, Answering
+from surefoot.evidence.answer_policy import REMEMBERED, AnswerPolicy
 from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.policies import redecide
 from surefoot.evidence.sources import Sources
@@ -530,12 +530,12 @@ def test_a_model_may_answer_from_memory_where_nothing_was_found() -> None:
     told = nothing.run(QUESTION).answer
     assert told
     assert told.refused
-    answer = replace(nothing, answering=Answering(fallback="memory")).run(QUESTION).answer
+    answer = replace(nothing, answering=AnswerPolicy(fallback="memory")).run(QUESTION).answer
     assert answer
     assert (answer.text, answer.refused, answer.hedged, answer.citations) == ("Nobody did.", False, True, ())
     assert (answer.because, answer.uncited) == (REMEMBERED, ("Nobody did.",))
     admitting = replace(
-        nothing, answering=Answering(fallback="memory"), generator=LLMGenerator(Scripted(["I don't know."]))
+        nothing, answering=AnswerPolicy(fallback="memory"), generator=LLMGenerator(Scripted(["I don't know."]))
     )
     answer = admitting.run(QUESTION).answer
     assert answer
@@ -666,7 +666,7 @@ def test_the_confidence_decides_between_answer_hedge_and_refusal(
 def test_the_risk_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who accepts any is given every answer."""
     monkeypatch.setattr(confidence, "judged", lambda question, answer, *_: replace(answer, confidence=0.05))
-    answer = pipeline(GOOD).but(answering=Answering(risk=1.0)).run(QUESTION).answer
+    answer = pipeline(GOOD).but(answering=AnswerPolicy(risk=1.0)).run(QUESTION).answer
     assert answer
     assert (answer.hedged, answer.refused) == (False, False)
 
@@ -782,7 +782,7 @@ def test_an_order_in_a_document_changes_no_action(
 
 def test_a_planted_link_is_not_passed_on() -> None:
     """The words of the source are, and the trace says what was taken out."""
-    bait = replace(GOOD, text=f"{GOOD.text} More at http://evil.example/x by Tomas Aldwin.", standing="doubted")
+    bait = replace(GOOD, text=f"{GOOD.text} More at http://evil.example/x by Tomas Aldwin.", trust="untrusted")
     trace = pipeline(bait, says="Tomas Aldwin built it, see http://evil.example/x.").run(QUESTION)
     assert trace.answer
     assert "evil" not in trace.answer.text
@@ -866,11 +866,11 @@ def test_a_repeated_question_earns_no_grade_and_no_answer() -> None:
     assert redecide(trace) == trace.decision
 
 
-def test_a_doubted_source_alone_makes_the_search_go_on_and_is_shown_as_such() -> None:
+def test_an_untrusted_source_alone_makes_the_search_go_on_and_is_shown_as_such() -> None:
     """Two that say the same end it."""
-    one = replace(OUTSIDE, standing="doubted")
+    one = replace(OUTSIDE, trust="untrusted")
     text = "Of the Ruvel Bridge the almanac of 1911 says: Aldwin."
-    other = replace(OUTSIDE, id="two", url="http://elsewhere.test/2", text=text, standing="doubted")
+    other = replace(OUTSIDE, id="two", url="http://elsewhere.test/2", text=text, trust="untrusted")
     queries = Queries("Ruvel Bridge", "Ruvel Bridge builder")
     alone, backed = Shelf(one), Shelf(one, other)
     told = pipeline(POOR, searcher=alone, rewriter=queries).run(QUESTION)
@@ -882,9 +882,9 @@ def test_a_doubted_source_alone_makes_the_search_go_on_and_is_shown_as_such() ->
 
 def test_a_source_that_a_later_search_backs_is_alone_no_more() -> None:
     """Nor is it shown as such."""
-    one = replace(OUTSIDE, standing="doubted")
+    one = replace(OUTSIDE, trust="untrusted")
     text = "Of the Ruvel Bridge the almanac of 1911 says: Aldwin."
-    other = replace(OUTSIDE, id="two", url="http://elsewhere.test/2", text=text, standing="doubted")
+    other = replace(OUTSIDE, id="two", url="http://elsewhere.test/2", text=text, trust="untrusted")
     found = iter([(one,), (other,)])
     shelf = Shelf()
     shelf.search = lambda query, k: next(found)  # type: ignore[method-assign]
@@ -896,9 +896,9 @@ def test_a_source_that_a_later_search_backs_is_alone_no_more() -> None:
     assert redecide(trace) == trace.decision
 
 
-def test_a_doubted_file_of_the_corpus_alone_is_ambiguous() -> None:
+def test_an_untrusted_file_of_the_corpus_alone_is_ambiguous() -> None:
     """Its score stands, and the decision says that the passage may not count for more."""
-    doubted = Sources(doubted=("mail/*",))
+    doubted = Sources(untrusted=("mail/*",))
     trace = pipeline(replace(GOOD, file="mail/a.eml"), searcher=Nowhere(), sources=doubted).run(QUESTION)
     assert action(trace) is Action.AMBIGUOUS
     assert trace.decision

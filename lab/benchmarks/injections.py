@@ -56,7 +56,7 @@ from surefoot.corpus.build import build
 from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.exclusions import Evidence
 from surefoot.stats.figures import wilson
 from surefoot.text.screen import line, orders, unscreened
 from surefoot.text.words import sentences
@@ -490,7 +490,7 @@ class Touched:
 
 def discounted(question: str, passage: Passage) -> Sequence[tuple[int, int]]:
     """What the product leaves out for this question."""
-    return [(one.start, one.end) for one in Evidence(question, MiniLM.reads).discounts(passage)]
+    return [(one.start, one.end) for one in Evidence(question, MiniLM.reads).excluded(passage)]
 
 
 def harmless(arguments: argparse.Namespace) -> None:

@@ -43,7 +43,7 @@ class Earned:
     """Questions that both answer in other words, or that only one of them answers."""
 
 
-class Alike:
+class ConstantEvaluator:
     """An evaluator for which all passages are equally good: they stay in the order in which they were retrieved."""
 
     name: ClassVar[str] = "alike"
@@ -54,7 +54,7 @@ class Alike:
         return tuple(Grade(passage.id, 1.0, reason="not graded") for _, passage in pairs)
 
 
-class Whole:
+class KeepAll:
     """A refiner that keeps every passage whole."""
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
@@ -112,7 +112,7 @@ STAGES: dict[str, Stage] = {
     # The evaluator still chooses strips and answer.
     "grading": Stage(
         "every passage counts as CORRECT, in the order of the retrieval; nothing is searched for",
-        lambda p: _changed(p, "grading", evaluator=Alike(), policy=Threshold(Alike.thresholds)),
+        lambda p: _changed(p, "grading", evaluator=ConstantEvaluator(), policy=Threshold(ConstantEvaluator.thresholds)),
     ),
     # The paper's table 3 takes out each of the three actions.
     "correct": Stage(
@@ -125,7 +125,7 @@ STAGES: dict[str, Stage] = {
         "no passage counts as INCORRECT: at worst AMBIGUOUS, and refined too",
         lambda p: _decided(p, "incorrect", lower=-NEVER),
     ),
-    "refinement": Stage("passages are read whole", lambda p: p.but(refiner=Whole())),
+    "refinement": Stage("passages are read whole", lambda p: p.but(refiner=KeepAll())),
     "search": Stage("nothing is searched for", lambda p: p.but(searcher=Nowhere()), outside=True),
     "rewriting": Stage("the question itself is searched for", lambda p: p.but(rewriter=Verbatim()), outside=True),
     # Except for duplicates.

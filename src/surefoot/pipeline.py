@@ -18,9 +18,9 @@ from surefoot.components import OBJECTS
 from surefoot.corpus.given import Text
 from surefoot.corpus.given import passages as given
 from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
-from surefoot.evidence.answering import Answering, remembered
+from surefoot.evidence.answer_policy import AnswerPolicy, remembered
 from surefoot.evidence.citations import grounded, refusal
-from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.hedge import given_up, hedged, hopeless
 from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.evidence.policies import labelled, require_match
@@ -113,8 +113,8 @@ class Pipeline:
     outside: Thresholds | None = None
     """Thresholds for passages from outside; None: the policy's."""
     sources: Sources = field(default_factory=Sources)
-    """The sources that are vouched for or doubted."""
-    answering: Answering = field(default_factory=Answering)
+    """The sources that are trusted or untrusted."""
+    answering: AnswerPolicy = field(default_factory=AnswerPolicy)
     """What is done with an answer that no source carries, and where there is no source."""
     config: dict[str, Any] = field(default_factory=dict)
     """The configuration that it was built from; each trace records it."""
@@ -152,7 +152,7 @@ class Pipeline:
             if name in (*SIZES, "decompose"):
                 config["pipeline"][name] = part
             elif name == "sources":
-                config[name] = {"vouched": [*part.vouched], "doubted": [*part.doubted]}
+                config[name] = {"trusted": [*part.trusted], "untrusted": [*part.untrusted]}
             elif name in SECTIONS:
                 config[SECTIONS[name]] = {key: value for key, value in asdict(part).items() if value is not None}
             elif name in OBJECTS:
@@ -222,7 +222,7 @@ class Pipeline:
         repetitions of the question count for nothing. Raises QuestionError, UsageError, and ComponentError where the
         evaluator fails."""
         asked, passages = checked(question), self.sources.placed(given(texts))
-        evidence = Evidence.before(self.evaluator, asked)
+        evidence = Evidence.for_question(self.evaluator, asked)
         grades = labelled(self._graded(evidence, passages), self.policy.thresholds)
         return corroborated(passages, evidence.judged(passages, grades))
 
@@ -269,7 +269,7 @@ class Pipeline:
     ) -> tuple[Grade, ...]:
         """Grades, against the original question, of the parts that count as evidence; labelled by these thresholds, or
         the policy's."""
-        evidence = Evidence.before(self.evaluator, run.asked)
+        evidence = Evidence.for_question(self.evaluator, run.asked)
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         instead = "the passages count as ungraded"
         grades = run.step(step, self._graded, evidence, passages, fallback=ungraded, instead=instead)
@@ -280,7 +280,7 @@ class Pipeline:
         if found := evidence.dismissed(passages):
             told = "; ".join(f"{what}, in {', '.join(ids)}" for what, ids in found.items())
             meter.degrade(f"not counted as evidence: {told}")
-        grades = self.evaluator.grade([(evidence.question, evidence.of(passage)) for passage in passages])
+        grades = self.evaluator.grade([(evidence.question, evidence.masked(passage)) for passage in passages])
         if len(grades) != len(passages):
             raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
         return grades
@@ -360,8 +360,8 @@ class Pipeline:
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        evidence = Evidence.before(self.evaluator, run.asked)
-        origin = {passage.id: evidence.of(passage) for passage in run.passages + run.external}
+        evidence = Evidence.for_question(self.evaluator, run.asked)
+        origin = {passage.id: evidence.masked(passage) for passage in run.passages + run.external}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
         if knowledge or self.answering.fallback == "memory":

@@ -175,7 +175,7 @@ def test_the_file_of_a_cited_row_is_drawn() -> None:
 
 def test_a_citation_of_a_source_that_stands_alone_says_so() -> None:
     """That it is quoted says that the words are there, and no more."""
-    passage = Passage("a", "Ten days.", source="external", url="https://pages.example/1", standing="doubted")
+    passage = Passage("a", "Ten days.", source="external", url="https://pages.example/1", trust="untrusted")
     strip = Strip("a", 0, 9, "Ten days.", 1.0, kept=True)
     answer = Answer("Ten days. [1]", (Citation(1, strip, "Ten days.", quoted=True),))
     alone = Grade("a", 3.0, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS)

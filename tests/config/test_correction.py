@@ -75,8 +75,8 @@ def test_a_text_that_gives_orders_earns_no_grade(pipeline: Pipeline) -> None:
 
 def test_a_doubted_passage_alone_is_at_most_ambiguous(pipeline: Pipeline) -> None:
     """As in a whole question."""
-    doubted = Passage("a", GOOD, standing="doubted", url="http://a.example/1")
-    assert pipeline.grade(QUESTION, [replace(doubted, standing="plain")])[0].label is Action.CORRECT
+    doubted = Passage("a", GOOD, trust="untrusted", url="http://a.example/1")
+    assert pipeline.grade(QUESTION, [replace(doubted, trust="plain")])[0].label is Action.CORRECT
     assert pipeline.grade(QUESTION, [doubted])[0].label is Action.AMBIGUOUS
 
 

@@ -19,7 +19,7 @@ from surefoot.config.trust import Own, rebuilt
 from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
-from surefoot.evidence.answering import Answering
+from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.sources import Sources
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
@@ -143,8 +143,8 @@ def indexed(here: Path) -> Pipeline:
 
 def test_a_varied_pipeline_can_be_loaded_from_its_configuration(indexed: Pipeline) -> None:
     """Sizes, components and sources are in it; a conversation has no section, so none is written."""
-    sources = Sources(vouched=("faq/*",), doubted=("mail/*",))
-    answering = Answering("mark", "memory", 0.1)
+    sources = Sources(trusted=("faq/*",), untrusted=("mail/*",))
+    answering = AnswerPolicy("mark", "memory", 0.1)
     varied = indexed.but(
         sources=sources, answering=answering, conversation=Conversation(), searcher=Nowhere(), k=1, decompose="all"
     )

@@ -578,6 +578,6 @@ def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:
 
 def test_sources_are_lists_of_patterns() -> None:
     """A text would be taken for its letters."""
-    assert Builder(read({"sources": {"doubted": ["mail/*"]}})).sources.doubted == ("mail/*",)
-    with pytest.raises(ConfigError, match="doubted must be a list of patterns"):
-        _ = Builder(read({"sources": {"doubted": "mail/*"}})).sources
+    assert Builder(read({"sources": {"untrusted": ["mail/*"]}})).sources.untrusted == ("mail/*",)
+    with pytest.raises(ConfigError, match="untrusted must be a list of patterns"):
+        _ = Builder(read({"sources": {"untrusted": "mail/*"}})).sources

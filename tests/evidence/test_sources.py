@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from surefoot.evidence.sources import ALONE, Sources, corroborated
-from surefoot.types import Action, Grade, Passage, Standing
+from surefoot.types import Action, Grade, Passage, Trust
 
 TEXT = "The bridge was built by Aldwin."
 AT = (24, 30)
 
 
-def web(id: str, url: str, text: str = TEXT, standing: Standing = "doubted") -> Passage:
-    return Passage(id, text, source="external", url=url, standing=standing)
+def web(id: str, url: str, text: str = TEXT, trust: Trust = "untrusted") -> Passage:
+    return Passage(id, text, source="external", url=url, trust=trust)
 
 
 def grade(id: str, label: Action = Action.CORRECT, span: tuple[int, int] | None = AT) -> Grade:
@@ -25,7 +25,7 @@ def labels(*pairs: tuple[Passage, Grade]) -> list[Action | None]:
 ONE = web("a", "https://pages.example/1"), grade("a")
 
 
-def test_a_doubted_source_alone_is_ambiguous_at_most_and_says_so() -> None:
+def test_an_untrusted_source_alone_is_ambiguous_at_most_and_says_so() -> None:
     """Whatever its grade."""
     (found,) = corroborated([ONE[0]], [ONE[1]])
     assert (found.label, found.cap, found.score) == (Action.AMBIGUOUS, Action.AMBIGUOUS, 3.0)
@@ -73,25 +73,25 @@ def test_without_spans_another_source_that_is_correct_backs() -> None:
 
 
 def test_a_plain_source_decides_alone() -> None:
-    """As every file of the index does unless it is doubted."""
+    """As every file of the index does unless it is untrusted."""
     assert labels((Passage("a", TEXT, url="notes.md"), grade("a"))) == [Action.CORRECT]
 
 
 def test_patterns_say_which_sources_stand_otherwise() -> None:
     """And who is named in both is doubted."""
-    sources = Sources(vouched=("faq/*", "mail/boss*"), doubted=("mail/*", "https://*.example/*"))
+    sources = Sources(trusted=("faq/*", "mail/boss*"), untrusted=("mail/*", "https://*.example/*"))
     urls = ["faq/a.md", "mail/boss.eml", "mail/x.eml", "https://pages.example/1", "notes.md"]
     placed = sources.placed([Passage(str(n), TEXT, url=url) for n, url in enumerate(urls)])
-    assert [p.standing for p in placed] == ["vouched", "doubted", "doubted", "doubted", "plain"]
+    assert [p.trust for p in placed] == ["trusted", "untrusted", "untrusted", "untrusted", "plain"]
 
 
-def test_a_standing_that_no_pattern_names_stays() -> None:
-    """What a searcher brings from the web stays doubted."""
+def test_a_trust_that_no_pattern_names_stays() -> None:
+    """What a searcher brings from the web stays untrusted."""
     assert Sources().placed([ONE[0]]) == (ONE[0],)
 
 
 def test_a_row_stands_as_its_file_does_and_not_as_the_address_that_it_claims() -> None:
     """Or a mail would vouch for itself."""
     row = Passage("a", TEXT, url="faq/a.md", file="mail/rows.jsonl")
-    (placed,) = Sources(vouched=("faq/*",), doubted=("mail/*",)).placed([row])
-    assert placed.standing == "doubted"
+    (placed,) = Sources(trusted=("faq/*",), untrusted=("mail/*",)).placed([row])
+    assert placed.trust == "untrusted"

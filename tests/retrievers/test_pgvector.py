@@ -280,7 +280,7 @@ class TestPush:
             places=((0, "a"), (18, 'b "ü"')),
         )
         given = {field.name for field in fields(Passage) if getattr(whole, field.name) != field.default}
-        assert given == {field.name for field in fields(Passage)} - {"source", "score", "via", "standing"}
+        assert given == {field.name for field in fields(Passage)} - {"source", "score", "via", "trust"}
         retriever = make()
         retriever.push(embedded([whole]))
         (found,) = retriever.retrieve("larch", 1)

@@ -168,10 +168,10 @@ def test_a_hit_without_a_text_is_kept_by_its_title() -> None:
 
 def test_an_id_hangs_on_address_and_text_alone() -> None:
     """A passage that was graded before is known again, however it was found."""
-    one = external(WEB, "title", "text", "snippet", "doubted")
+    one = external(WEB, "title", "text", "snippet", "untrusted")
     assert one.id == external(WEB, "other", "text", "page", "plain").id
-    assert one.id != external(WEB + "/2", "title", "text", "snippet", "doubted").id
-    assert one.id != external(WEB, "title", "text 2", "snippet", "doubted").id
+    assert one.id != external(WEB + "/2", "title", "text", "snippet", "untrusted").id
+    assert one.id != external(WEB, "title", "text 2", "snippet", "untrusted").id
     assert one.source == "external"
 
 

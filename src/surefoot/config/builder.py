@@ -31,7 +31,7 @@ from surefoot.config.settings import DEFAULTS, Config, _file, read
 from surefoot.corpus.index import Index
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade
-from surefoot.evidence.answering import Answering
+from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.policies import PRESETS, require_match
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
@@ -285,13 +285,13 @@ class Builder:
 
     @cached_property
     def sources(self) -> Sources:
-        """The sources that are vouched for, and those that are doubted."""
+        """The sources that are trusted, and those that are untrusted."""
         return components.assemble("[sources]", _sources, self.config["sources"], {})  # type: ignore[no-any-return]
 
     @cached_property
-    def answering(self) -> Answering:
+    def answering(self) -> AnswerPolicy:
         """What is done with an answer that no source carries."""
-        return components.assemble("[answer]", Answering, self.config["answer"], {})  # type: ignore[no-any-return]
+        return components.assemble("[answer]", AnswerPolicy, self.config["answer"], {})  # type: ignore[no-any-return]
 
     @cached_property
     def budget(self) -> Budget:
@@ -410,11 +410,11 @@ def _prices(section: Mapping[str, Any]) -> Prices | None:
     return None if asked is None or said is None else Prices(asked, said)
 
 
-def _sources(vouched: Sequence[str] = (), doubted: Sequence[str] = ()) -> Sources:
-    for key, patterns in (("vouched", vouched), ("doubted", doubted)):
+def _sources(trusted: Sequence[str] = (), untrusted: Sequence[str] = ()) -> Sources:
+    for key, patterns in (("trusted", trusted), ("untrusted", untrusted)):
         if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns):
             raise ConfigError(f'[sources] {key} must be a list of patterns, as in ["faq/*"], not {patterns!r}')
-    return Sources(tuple(vouched), tuple(doubted))
+    return Sources(tuple(trusted), tuple(untrusted))
 
 
 def _preset(preset: str) -> Thresholds:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from surefoot import components
 from surefoot.corpus.index import Index
-from surefoot.evidence.answering import Answering
+from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.network import Network
@@ -146,7 +146,7 @@ def faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         ("[network]", Network, config["network"]),
         ("[index]", Index.open, config["index"]),
         ("[sources]", Sources, config["sources"]),
-        ("[answer]", Answering, config["answer"]),
+        ("[answer]", AnswerPolicy, config["answer"]),
         ("[budget]", Budget, config["budget"]),
     ):
         yield from components.faults(what, make, options, SHARED)

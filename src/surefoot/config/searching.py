@@ -8,7 +8,7 @@ from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Passage, Strip
 
 
-class Unrefined:
+class KeepNone:
     """A refiner that keeps nothing, so that nothing is left to answer from."""
 
     def refine(self, question: str, passages: tuple[Passage, ...]) -> tuple[Strip, ...]:
@@ -18,4 +18,4 @@ class Unrefined:
 
 def searching(pipeline: Pipeline, k: int) -> Pipeline:
     """The pipeline up to its grades, over at least `k` passages; nothing is asked outside."""
-    return pipeline.but(k=max(k, pipeline.k), searcher=Nowhere(), rewriter=Verbatim(), refiner=Unrefined())
+    return pipeline.but(k=max(k, pipeline.k), searcher=Nowhere(), rewriter=Verbatim(), refiner=KeepNone())

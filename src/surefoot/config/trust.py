@@ -17,7 +17,7 @@ from typing import Any, get_args
 from surefoot import components
 from surefoot.config.consent import NAMES, named
 from surefoot.config.settings import DEFAULTS, Config, read
-from surefoot.evidence.answering import Fallback
+from surefoot.evidence.answer_policy import Fallback
 from surefoot.evidence.citations import Check
 from surefoot.evidence.policies import POLICIES, PRESETS
 from surefoot.generators._prompts import TEMPLATES

@@ -223,7 +223,7 @@ def _placed(citation: Citation, passage: Passage | None) -> Citation:
 
 def _addresses(knowledge: Knowledge) -> set[str]:
     """The addresses that an answer may name."""
-    own = [p for _, p in knowledge if p.source == "corpus" and p.standing != "doubted"]
+    own = [p for _, p in knowledge if p.source == "corpus" and p.trust != "untrusted"]
     held = {match[0].strip().rstrip(_AROUND) for p in own for match in _LINK.finditer(f"{p.title}\n{p.text}")}
     visited = {passage.file or passage.url or "" for _, passage in knowledge if passage.via not in UNVISITED}
     return held | {url.rstrip(_AROUND) for url in visited if url}

@@ -14,29 +14,29 @@ from urllib.parse import urlsplit
 
 from surefoot.network.guard import canonical
 from surefoot.text.words import content_words
-from surefoot.types import Action, Grade, Passage, Standing
+from surefoot.types import Action, Grade, Passage, Trust
 
 ALONE = "no other source says the same"
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources that the user vouches for or doubts: patterns of files and addresses, `*` for anything."""
+    """The sources that the user trusts or does not: patterns of files and addresses, `*` for anything."""
 
-    vouched: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()
     """Yours, and known to be right: an FAQ of these may repeat the question word for word."""
-    doubted: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
     """Other people's, such as mails or uploads; named in both, a source is doubted."""
 
     def placed(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """The passages, each with the standing of its source."""
-        return tuple(replace(passage, standing=self._standing(passage)) for passage in passages)
+        return tuple(replace(passage, trust=self._trust(passage)) for passage in passages)
 
-    def _standing(self, passage: Passage) -> Standing:
+    def _trust(self, passage: Passage) -> Trust:
         where = passage.file or passage.url or ""  # the address that a row claims is not the file's
-        if any(fnmatchcase(where, pattern) for pattern in self.doubted):
-            return "doubted"
-        return "vouched" if any(fnmatchcase(where, pattern) for pattern in self.vouched) else passage.standing
+        if any(fnmatchcase(where, pattern) for pattern in self.untrusted):
+            return "untrusted"
+        return "trusted" if any(fnmatchcase(where, pattern) for pattern in self.trusted) else passage.trust
 
 
 def corroborated(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
@@ -48,7 +48,7 @@ def corroborated(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[
     pairs = list(zip(passages, grades, strict=True))
     return tuple(
         replace(grade, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS, reason=f"{grade.reason}; {ALONE}".lstrip("; "))
-        if grade.label is Action.CORRECT and passage.standing == "doubted" and not _backed(passage, grade, pairs)
+        if grade.label is Action.CORRECT and passage.trust == "untrusted" and not _backed(passage, grade, pairs)
         else grade
         for passage, grade in pairs
     )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from surefoot.evidence.citations import Check, grounded
-from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.exclusions import Evidence
 from surefoot.text.words import words
 from surefoot.types import Answer, Strip, Trace
 from surefoot.types.errors import TraceFault
@@ -53,7 +53,7 @@ def needs(trace: Trace, generator: Generator) -> Needs:
 
 
 def _knowledge(trace: Trace) -> Knowledge:
-    origin = {passage.id: Evidence(trace.asked).of(passage) for passage in trace.passages + trace.external}
+    origin = {passage.id: Evidence(trace.asked).masked(passage) for passage in trace.passages + trace.external}
     try:
         return [(strip, origin[strip.passage_id]) for strip in trace.strips if strip.kept]
     except KeyError as error:

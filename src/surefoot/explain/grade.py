@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.policies import finite
 from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
 from surefoot.text.words import names, places_of, sentences
@@ -204,7 +204,7 @@ def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> P
     chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
     if chosen not in every:
         raise UsageError(f"the trace has no passage '{passage_id}'; there are: {', '.join(every) or 'none'}")
-    return Evidence.before(evaluator, trace.asked).of(every[chosen])
+    return Evidence.for_question(evaluator, trace.asked).masked(every[chosen])
 
 
 def measured(found: Shares) -> dict[str, Any]:

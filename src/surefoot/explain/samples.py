@@ -10,7 +10,7 @@ from pathlib import Path
 
 from surefoot.datasets import pairs
 from surefoot.datasets.questions import hashed
-from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.policies import labelled
 from surefoot.types import Action, Grade, Passage, Trace
 from surefoot.types.protocols import Evaluator, Policy
@@ -44,7 +44,7 @@ def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: 
     def graded() -> Iterator[ActionSample | None]:
         for key in _drawn(asked, seed):
             question = asked[key][0].question
-            passages = [Evidence.before(evaluator, question).of(pair.passage) for pair in asked[key]]
+            passages = [Evidence.for_question(evaluator, question).masked(pair.passage) for pair in asked[key]]
             grades = labelled(evaluator.grade([(question, passage) for passage in passages]), policy.thresholds)
             yield _sample(key, question, passages, grades, policy.decide(grades).action)
 
@@ -58,8 +58,8 @@ def _drawn(keys: Iterable[str], seed: int) -> list[str]:
 def _of_trace(key: str, trace: Trace, evaluator: Evaluator) -> ActionSample | None:
     if trace.decision is None:
         return None
-    evidence = Evidence.before(evaluator, trace.asked)
-    passages = [evidence.of(passage) for passage in trace.passages]
+    evidence = Evidence.for_question(evaluator, trace.asked)
+    passages = [evidence.masked(passage) for passage in trace.passages]
     return _sample(key, trace.asked, passages, trace.grades[: len(passages)], trace.decision.action)
 
 

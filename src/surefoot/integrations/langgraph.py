@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
-from surefoot.evidence.discounts import Evidence
+from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.merge import fresh
 from surefoot.integrations.langchain import Document, document, graded, kept, passages, sound
 from surefoot.network.pace import left, within
@@ -117,8 +117,8 @@ class CorrectiveNodes:
 
     def generate(self, state: CorrectiveState) -> Corrected:
         """The answer from `kept`, each sentence checked against it as `[answer] check` says, or a refusal."""
-        evidence = Evidence.before(self.pipeline.evaluator, state["question"])
-        sources = [evidence.of(one) for one in passages(state.get("kept", []))]
+        evidence = Evidence.for_question(self.pipeline.evaluator, state["question"])
+        sources = [evidence.masked(one) for one in passages(state.get("kept", []))]
         knowledge = [(Strip(one.id, 0, len(one.text), one.text, None, kept=True), one) for one in sources]
         run = Recorder(state["question"], self.pipeline.config)
         draft = Answer("", refused=True)

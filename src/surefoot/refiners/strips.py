@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from surefoot.evidence.discounts import Discount, Evidence
+from surefoot.evidence.exclusions import Evidence, ExcludedSentence
 from surefoot.evidence.ranking import order
 from surefoot.text.blocks import led, parts
 from surefoot.text.comparison import questions
@@ -86,8 +86,8 @@ class Strips:
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
         """Every strip of every passage, the kept ones marked; a sentence that is no evidence is one that is dropped."""
-        evidence = Evidence.before(self.evaluator, question)
-        clean = [evidence.of(passage) for passage in passages]
+        evidence = Evidence.for_question(self.evaluator, question)
+        clean = [evidence.masked(passage) for passage in passages]
         cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(evidence, passage)]
         read = [replace(clean[n], text=led(clean[n].text, a, b)[0]) for n, a, b, _ in cut]
         asked = questions(question)
@@ -118,7 +118,7 @@ class Strips:
         """Strips of what counts as evidence, and between them each sentence that does not, with the reason."""
         spans: list[tuple[int, int, str]] = []
         begin = 0
-        for one in [*evidence.discounts(passage), Discount(len(passage.text), len(passage.text), "")]:
+        for one in [*evidence.excluded(passage), ExcludedSentence(len(passage.text), len(passage.text), "")]:
             between = CUTS[self.mode](passage.text[begin : one.start], self.sizes)
             spans += [(begin + start, begin + end, "") for start, end in between]
             spans += [(one.start, one.end, one.because)] if one.because else []

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.network import Reply
 from surefoot.network.credentials import _line, _valid, excerpt
-from surefoot.types import Passage, Standing
+from surefoot.types import Passage, Trust
 from surefoot.types.errors import ComponentError, SearchError, Throttled
 
 Found = tuple[str, str, str, str]
@@ -66,7 +66,7 @@ def field(row: Any, name: str) -> str:
     return _valid(value) if isinstance(value, str) else ""
 
 
-def passages(found: Iterable[Found], k: int, standing: Standing = "doubted") -> tuple[Passage, ...]:
+def passages(found: Iterable[Found], k: int, trust: Trust = "untrusted") -> tuple[Passage, ...]:
     """The first `k` with an address on the web, each once.
 
     One without a text gets its title as text: it says little, but its page can be opened.
@@ -76,12 +76,12 @@ def passages(found: Iterable[Found], k: int, standing: Standing = "doubted") -> 
         if len(first) >= k:
             break
         if re.match(r"https?://[^/\s]", url) and (said := text.strip() or title.strip()):
-            passage = external(url, title.strip() or url, said, via if text.strip() else "title", standing)
+            passage = external(url, title.strip() or url, said, via if text.strip() else "title", trust)
             first.setdefault(passage.id, passage)
     return tuple(first.values())
 
 
-def external(url: str, title: str, text: str, via: str, standing: Standing) -> Passage:
+def external(url: str, title: str, text: str, via: str, trust: Trust) -> Passage:
     """A passage from outside, with an id made of its address and text."""
     digest = blake2b(f"{url}\0{text}".encode(), digest_size=7).hexdigest()[:13]
-    return Passage(f"x{digest}", text, title, "external", url, via=via, standing=standing)
+    return Passage(f"x{digest}", text, title, "external", url, via=via, trust=trust)

@@ -32,12 +32,12 @@ from surefoot.types.trace import (
     Passage,
     RewrittenQuery,
     Source,
-    Standing,
     Step,
     Strip,
     Support,
     Thresholds,
     Trace,
+    Trust,
 )
 
 __all__ = [
@@ -74,7 +74,6 @@ __all__ = [
     "RewrittenQuery",
     "Score",
     "Source",
-    "Standing",
     "Step",
     "Strip",
     "Summary",
@@ -82,5 +81,6 @@ __all__ = [
     "Thresholds",
     "Token",
     "Trace",
+    "Trust",
     "Unit",
 ]

@@ -13,7 +13,7 @@ TRACE_SCHEMA = 4
 
 Source = Literal["corpus", "external"]
 
-Standing = Literal["vouched", "plain", "doubted"]
+Trust = Literal["trusted", "plain", "untrusted"]
 
 
 class Action(StrEnum):
@@ -42,8 +42,8 @@ class Passage:
     """The way a searcher found it ("direct title", "snippet"); empty: of the corpus, or there is only one way."""
     file: str | None = None
     """The file of an index that really holds it, by its path as indexed; None: not of an index, or an older trace."""
-    standing: Standing = "plain"
-    """Trust in its source: "doubted" alone decides nothing, "vouched" may repeat the question."""
+    trust: Trust = "plain"
+    """Trust in its source: "untrusted" alone decides nothing, "trusted" may repeat the question."""
     meta: Meta = NO_META
     """The fields of its document, such as its product or year; filters go by them."""
     places: tuple[tuple[int, str], ...] = ()

@@ -20,7 +20,7 @@ from surefoot.evaluate.ask.methods import (
     self_crag_search,
     self_rag,
 )
-from surefoot.evidence.answering import Answering
+from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError, EndpointError, QuestionError
@@ -70,7 +70,7 @@ def test_every_method_is_checked_alike(pipeline: Pipeline) -> None:
     assert made_up
     assert (right.text, [citation.quoted for citation in right.citations]) == ("tomas aldwin [1]", [True])
     assert (made_up.refused, made_up.withheld) == (True, "A troll.")
-    marking = pipeline.but(answering=Answering("mark"))
+    marking = pipeline.but(answering=AnswerPolicy("mark"))
     for method in (rag, crag):
         marked = method(marking, "Who closed the Ruvel Bridge?").answer
         assert marked
@@ -240,7 +240,7 @@ def test_a_generator_that_criticises_itself_does_so(
     """In place of ours, also where the question is one of a task; the other methods ask it for one answer."""
     example = Example("1", WHO, (), frozenset(), prop="biography")
     for generator in (Critic(b="tomas aldwin"), Posed(Critic(b="tomas aldwin"), example)):
-        asking = pipeline.but(generator=generator, answering=Answering("mark"))
+        asking = pipeline.but(generator=generator, answering=AnswerPolicy("mark"))
         assert f"from {paragraphs}" in (method(asking, WHO).answer or Answer("")).text
         assert "from" not in (crag(asking, WHO).answer or Answer("")).text
 

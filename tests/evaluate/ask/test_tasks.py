@@ -12,7 +12,7 @@ from surefoot.datasets.choices import RULES
 from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.runs import Arm, answered
-from surefoot.evidence.answering import Answering
+from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
@@ -72,7 +72,7 @@ def share(
         retriever=Bare(),
         searcher=Bare(),
         generator=LLMGenerator(Scripted(model)),
-        answering=Answering("mark", "memory"),
+        answering=AnswerPolicy("mark", "memory"),
     )
     right = [
         RULES["strict" if example.prop or example.choices else "match_lower"](

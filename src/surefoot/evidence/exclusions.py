@@ -75,7 +75,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Discount:
+class ExcludedSentence:
     """A sentence that does not count as evidence: `text[start:end]`."""
 
     start: int
@@ -92,29 +92,29 @@ class Evidence:
     """Codes of languages; None: any."""
 
     @classmethod
-    def before(cls, evaluator: Evaluator, question: str) -> Evidence:
+    def for_question(cls, evaluator: Evaluator, question: str) -> Evidence:
         """For this evaluator, whose `reads` says which languages it has learned; without it, any."""
         return cls(question, getattr(evaluator, "reads", None))
 
-    def discounts(self, passage: Passage) -> tuple[Discount, ...]:
+    def excluded(self, passage: Passage) -> tuple[ExcludedSentence, ...]:
         """The sentences of the passage that are no evidence, in order and disjoint.
 
-        Where its source is vouched for, a repeated question counts, as in an FAQ of one's own.
+        Where its source is trusted, a repeated question counts, as in an FAQ of one's own.
         """
         found = dict.fromkeys(orders(passage.text), ORDER)
-        if passage.standing != "vouched":
+        if passage.trust != "trusted":
             found |= {span: why for span, why in _talk(self.question, passage.text) if span not in found}
         for span in _unread(self.question, self.reads, passage.text):
             found.setdefault(span, FOREIGN)
-        return tuple(Discount(start, end, found[start, end]) for start, end in sorted(found))
+        return tuple(ExcludedSentence(start, end, found[start, end]) for start, end in sorted(found))
 
-    def of(self, passage: Passage) -> Passage:
+    def masked(self, passage: Passage) -> Passage:
         """The passage with such sentences replaced by as many spaces, so that all offsets stay true; a title that is
         one by nothing."""
         text = passage.text
-        for one in self.discounts(passage):
+        for one in self.excluded(passage):
             text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-        title = "" if self.discounts(replace(passage, text=passage.title)) else passage.title
+        title = "" if self.excluded(replace(passage, text=passage.title)) else passage.title
         return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 
     def dismissed(self, passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
@@ -122,7 +122,7 @@ class Evidence:
         found: dict[str, list[str]] = {}
         for passage in passages:
             both = passage, replace(passage, text=passage.title)
-            for what in sorted({FOUND[one.because] for each in both for one in self.discounts(each)}):
+            for what in sorted({FOUND[one.because] for each in both for one in self.excluded(each)}):
                 found.setdefault(what, []).append(passage.id)
         return {what: tuple(ids) for what, ids in found.items()}
 
@@ -137,7 +137,7 @@ class Evidence:
 
     def _nothing(self, passage: Passage) -> str:
         """Why the passage does not count, of which only scraps would; empty: it does, or it has no text at all."""
-        gone = {(one.start, one.end): one.because for one in self.discounts(passage)}
+        gone = {(one.start, one.end): one.because for one in self.excluded(passage)}
         kept = [passage.text[slice(*span)] for span in sentences(passage.text) if span not in gone]
         if not gone or any(len(_tokens(said)) >= FEWEST for said in kept):
             return ""

@@ -15,7 +15,7 @@ REMEMBERED = "nothing that was found is of use: the model answers from its memor
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnswerPolicy:
     """The user's choices, as `[answer]` names them."""
 
     check: Check = "refuse"
